@@ -233,7 +233,7 @@ def _list_bets(scored: Scored) -> Iterator[Forecasts]:
     order = bets[np.argsort(data.forecaster[bets], kind="stable")]
     for own in split_runs(order, data.forecaster):
         bet = data.select(own)
-        yield bet._replace(p=normalise(bet.p, bet.offsets)[0], q=np.clip(bet.q, *PRICE_RANGE))
+        yield bet._replace(p=normalise(bet.p, bet.offsets), q=np.clip(bet.q, *PRICE_RANGE))
 
 
 def _pay(bets: Forecasts, metric: Metric) -> Floats:

@@ -27,7 +27,14 @@ from .page import KEPT, make_page
 from .prices import settle_prices
 from .ranks import Draws, add_ranks, choose_ranking, make_records
 from .report import explain, report_blocks
-from .score_table import BASELINES, Scored, score_forecasts, sum_bins, with_baselines
+from .score_table import (
+    BASELINES,
+    Scored,
+    odd_sums,
+    score_forecasts,
+    sum_bins,
+    with_baselines,
+)
 from .scores import check_gamma
 from .tidy_files import open_csv
 
@@ -314,13 +321,12 @@ def _make_ranking(
 def _note_sums(scored: Scored, notes: Notes) -> dict[str, int]:
     """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
     ids, forecasts = scored.events.ids, scored.forecasts
-    forecasts.warn(
-        notes, f"probabilities that sum to 0, counted as uniform for {_FOUR}", scored.empty, ids
-    )
-    forecasts.warn(
-        notes, f"probabilities that do not sum to 1, normalised for {_FOUR}", scored.normalised, ids
-    )
-    counts = zip(*np.unique(forecasts.event[scored.doubtful], return_counts=True), strict=True)
+    normalised, odd, empty = odd_sums(scored.events, forecasts)
+    text = f"probabilities that sum to 0, counted as uniform for {_FOUR}"
+    forecasts.warn(notes, text, empty, ids)
+    text = f"probabilities that do not sum to 1, normalised for {_FOUR}"
+    forecasts.warn(notes, text, normalised, ids)
+    counts = zip(*np.unique(forecasts.event[odd], return_counts=True), strict=True)
     doubtful = {ids[at]: int(count) for at, count in counts}
     text = "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more"
     named = [f"{name} in {count}" for name, count in doubtful.items()]

@@ -235,6 +235,8 @@ def _agreement_line(matrix: Matrix) -> list[str]:
 def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[tuple[str, Table]]:
     metrics = list_metrics(results)
     yield "Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)
+    intervals = _by_metric(rows, metrics, lambda row, metric: row.get(f"{metric}_interval"))
+    yield "95% intervals (t, clustered by series; returns: tilted market)", intervals
     for base, record in results["baselines"].items():
         against = [(row, row.record["against"].get(base)) for row in rows]
         both = [BoardRow(row.shown, cells) for row, cells in against if cells]
@@ -247,6 +249,8 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
         columns = [_NAME, *(_category_column(*category) for category in categories.items())]
         ranked = [row for row in rows if row.name in results["forecasters"]]
         yield "Brier by category (events)", make_table(columns, ranked)
+    title = "Rank agreement (Spearman), 1 where two metrics rank alike"
+    yield title, agreement_table(results)
 
 
 def _by_metric(

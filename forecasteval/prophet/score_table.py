@@ -26,8 +26,7 @@ class Scored(NamedTuple):
     """Forecasts with every score of each: by metric, nan where one does not apply.
 
     p_winner: the winner's normalised probability in an exclusive event; correct: 1 if it is the
-    largest of all, 0 if not or not alone. normalised, doubtful, empty: sums of probabilities that
-    are odd.
+    largest of all, 0 if not or not alone.
     """
 
     metrics: Sequence[Metric]
@@ -36,9 +35,6 @@ class Scored(NamedTuple):
     values: dict[str, Floats]
     p_winner: Floats
     correct: Floats
-    normalised: Bools
-    doubtful: Bools
-    empty: Bools
 
     @property
     def weight(self) -> Floats:
@@ -90,8 +86,7 @@ def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metr
     """Every score of every forecast."""
     count = len(forecasts.event)
     values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
-    single = *np.full((2, count), math.nan), *np.zeros((3, count), dtype=bool)
-    scored = Scored(metrics, events, forecasts, values, *single)
+    scored = Scored(metrics, events, forecasts, values, *np.full((2, count), math.nan))
     for at, options, ends in forecasts.chunks():
         _score_chunk(scored, at, options, ends)
     return scored
@@ -102,8 +97,7 @@ def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
     event, sizes = forecasts.event[at], forecasts.sizes[at]
     p, q, bid = (column[options] for column in forecasts[5:])
     outcome, exclusive = events.outcome[events.slots(event)], events.exclusive[event]
-    whole, total = normalise(p, ends)
-    _note_sums(scored, total, exclusive, at)
+    whole = normalise(p, ends)
     everything = np.ones_like(exclusive)
     scopes = {
         "all": (everything, p),
@@ -126,24 +120,26 @@ def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
         scored.p_winner[at][where], scored.correct[at][where] = winner, winner > rivals + ROUNDING
 
 
-def normalise(p: Floats, ends: Ints) -> tuple[Floats, Floats]:
-    """Probabilities with the sum 1, unless they are nearly so; and their sums as they were.
+def normalise(p: Floats, ends: Ints) -> Floats:
+    """Probabilities with the sum 1, unless they are nearly so.
 
     Probabilities that are all 0 become uniform: left out, they would win.
     """
     sizes, total = np.diff(ends), np.add.reduceat(p, ends[:-1])
     off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
     divisor = np.where(total == 0, sizes, np.where(off, total, 1))
-    return np.where(np.repeat(total == 0, sizes), 1, p) / np.repeat(divisor, sizes), total
+    return np.asarray(np.where(np.repeat(total == 0, sizes), 1, p) / np.repeat(divisor, sizes))
 
 
-def _note_sums(scored: Scored, total: Floats, exclusive: Bools, at: slice) -> None:
-    """Note the sums of exclusive events' probabilities that are odd in `scored`."""
-    low, high = PLAUSIBLE_SUM[0] - ROUNDING, PLAUSIBLE_SUM[1] + ROUNDING
-    off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
-    scored.empty[at] = exclusive & (total == 0)
-    scored.normalised[at] = exclusive & off & (total > 0)
-    scored.doubtful[at] = exclusive & ((total < low) | (total > high))
+def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]:
+    """Of which exclusive events' forecasts the probabilities do not sum to 1, to nothing near 1,
+    and to 0.
+    """
+    total = np.add.reduceat(forecasts.p, forecasts.starts)
+    exclusive, (low, high) = events.exclusive[forecasts.event], PLAUSIBLE_SUM
+    off = (np.abs(total - 1) > SUM_TOLERANCE + ROUNDING) & (total > 0)
+    doubtful = (total < low - ROUNDING) | (total > high + ROUNDING)
+    return exclusive & off, exclusive & doubtful, exclusive & (total == 0)
 
 
 def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
