@@ -349,7 +349,7 @@ def test_the_policy_refuses_scripts_that_are_not_the_pages_own(
         encoding="utf-8",
     )
     watched = Watched(browser, page)
-    assert watched.page.title() == "Comparison of 250915-careful and 250915-random"
+    assert watched.page.title() == "careful against random"
     assert watched.refused == ["csp"]
     assert any("Content Security Policy" in said for said in watched.said)
     watched.context.close()

@@ -274,7 +274,7 @@ def _columns(standing: Standing) -> list[_Column]:
         for level in table.get("level_counts", ())
         if level
     ]
-    about = "answers that are missing + answers that could not be read"
+    about = "answers that are missing + could not be read + are padded lists"
     show_cost = _show_costs(table["rows"])
     count, counted = ("Events", "n") if is_forecaster else ("Weeks", "datasets")
     optional = [
@@ -317,8 +317,10 @@ def _show_name(standing: Standing, key: str, row: BoardRow) -> Html:
 
 
 def _show_unread(row: BoardRow) -> str:
-    missing, unparsed = row.get("missing", 0), row.get("unparsed", 0)
-    return f"{missing} + {unparsed}" if unparsed else str(missing) if missing else ""
+    counts = [row.get(key, 0) for key in ("missing", "unparsed", "padded")]
+    while counts and not counts[-1]:
+        counts.pop()
+    return " + ".join(map(str, counts))
 
 
 def _show_costs(rows: Sequence[BoardRow]) -> Callable[[BoardRow], str]:
@@ -415,6 +417,7 @@ def _list_facts(standing: Standing, row: BoardRow) -> list[tuple[str, str]]:
             ("Questions", "n"),
             ("Missing", "missing"),
             ("Unparsed", "unparsed"),
+            ("Padded", "padded"),
         )
         if row.get(name)
     ]

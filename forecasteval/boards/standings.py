@@ -146,7 +146,7 @@ def find_moves(history: History | None, table: Row, dataset: str) -> dict[str, M
 
 def sign_of(table: Row) -> int:
     """1 where a higher score is better, else −1: forecasters are ranked by what they lose."""
-    return -1 if table["kind"] == "forecasters" else read_scale(table).sign
+    return -1 if table.get("kind") == "forecasters" else read_scale(table).sign
 
 
 def unit_scale(table: Row) -> Callable[[float], float] | None:

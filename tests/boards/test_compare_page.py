@@ -4,6 +4,7 @@ it is written.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ import pytest
 from boards_folders import score
 from cli import ROOT, assert_refused, number, q, run, write
 from forecasteval.boards import compare
+from forecasteval.boards.tables import list_verdicts
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.display.blocks import render
-from forecasteval.display.pages import Beside, Records
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from html_page import check_page
 
@@ -39,25 +40,45 @@ def test_levels_have_differences_with_intervals() -> None:
     assert four["interval"] == stratified_interval([(1.0, [0.0, 0.75])], (-1.0, 1.0))
 
 
+def rows_of(page: str) -> dict[str, list[str]]:
+    """What the questions that differ show, by id: what they add, level, question, A and B."""
+    keys = [row["id"] for row in check_page(page).find("details") if row.get("class") == "q"]
+    summaries = re.findall(r'<details class="q".*?<summary>(.*?)</summary>', page, re.DOTALL)
+    texts = [[text for text in re.split("<[^>]*>", row) if text.strip()] for row in summaries]
+    return {key.removeprefix("q-"): text for key, text in zip(keys, texts, strict=True)}
+
+
 def test_page_shows_both_answers_where_scores_differ() -> None:
-    page = compare(pair()).page()
-    [records] = page.blocks(Records)
-    assert records.note.startswith("They differ on 3 of 5 questions, ")
-    rows = {dict(row.details)["Id"]: row for row in records.rows}
+    found = compare(pair())
+    text = render(found.page())
+    assert "3 questions with different scores; 2 are equal." in text
+    rows = rows_of(text)
     assert list(rows) == ["n2", "q1", "q2"]  # a question of level 4 adds more than one of level 1
-    assert rows["q1"].cells[:5] == [
-        "1",
-        "+0.0667",
-        "1.0000",
-        "0.0000",
-        "A",
-    ]  # 0.1 / (0.1 + 0.4) / 3
-    assert rows["n2"].cells[6:8] == ["95", "(missing)"]
-    moved = {row["id"]: f"{row['adds']:+.4f}" for row in compare(pair())["pairs"][0]["questions"]}
-    assert {name: row.cells[1] for name, row in rows.items()} == moved
-    assert dict(rows["n2"].details)["Answer"] == Beside(("A: a", "B: b"), ("\\boxed{95}", ""))
-    assert list(page.charts()) == ["differences", "levels"]
-    check_page(render(page))
+    truth = ["Truth: A"]
+    prompt = rows["q1"][2]
+    assert rows["q1"] == ["+0.067", "L1", prompt, *truth, "1.00", "A", ".00", "B"]  # 0.1 / 0.5 / 3
+    assert rows["n2"][-4:] == [".75", "95", ".00", "(missing)"]
+    moved = {row["id"]: f"{row['adds']:+.3f}" for row in found["pairs"][0]["questions"]}
+    assert {name: row[0].replace("−", "-") for name, row in rows.items()} == moved
+    parsed = check_page(text)
+    assert ["A a: answer", "\\boxed{95}"] in parsed.facts
+    assert ["B b: answer", "–"] in parsed.facts
+    assert list(found.page().charts()) == ["differences", "levels"]
+
+
+def test_first_screen_says_what_is_better_and_where() -> None:
+    """One sentence; all questions, those that both answered readably, and each level."""
+    found = compare(pair())
+    page = found.page()
+    assert page.lead == list_verdicts(found)[0]
+    assert "missing: B 1" in page.facts
+    rows = [row for row in check_page(render(page)).rows if len(row) == 9]
+    assert [row[0] for row in rows] == [
+        "Questions", "All questions", "Both answered readably", "Level 1 weight 0.1",
+        "Level 4 weight 0.4",
+    ]  # fmt: skip
+    assert [row[1] for row in rows[1:]] == ["5", "4", "3", "2"]
+    assert [row[4] for row in rows[1:]] == ["+0.300", "0.000", "0.000", "+0.375"]
 
 
 def test_files_are_compared_with_their_whole_prompts_and_answers(tmp_path: Path) -> None:
@@ -82,7 +103,7 @@ def test_files_are_compared_with_their_whole_prompts_and_answers(tmp_path: Path)
     parsed = check_page((tmp_path / "evaluation/compare.html").read_text(encoding="utf-8"))
     assert any("Two A. x B. y" in text for text in parsed.texts)
     assert any(long.strip() in text for text in parsed.texts)
-    assert {"A: a", "B: b"} <= set(parsed.texts)
+    assert {"A a: answer", "B b: answer"} <= {title for title, _ in parsed.facts}
 
 
 def test_probabilities_have_no_answers_to_show() -> None:
@@ -91,36 +112,34 @@ def test_probabilities_have_no_answers_to_show() -> None:
         ROOT / folder / "prophet-sample.json" for folder in ("prediction", "dataset")
     )
     results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_file(prediction, [dataset])
-    page = compare([results]).page()
-    records = [
-        block for section in page.sections for block in section.blocks if isinstance(block, Records)
-    ]
-    titles = ["Adds", "A’s score", "B’s score", "Higher"]
-    assert records
-    assert all([column.title for column in block.columns] == titles for block in records)
-    check_page(render(page))
+    page = render(compare([results]).page())
+    check_page(page)
+    assert "Truth: " not in page
+    assert "Adds to A − B" in page
 
 
-def test_long_names_of_a_dataset_stay_apart() -> None:
+def test_long_names_are_shown_without_their_dataset() -> None:
     rows = [q("q1"), q("q2")]
-    page = compare(
-        [score(rows, f"multiple_choice_all_varying-{name}") for name in ("first", "second")]
-    ).page()
-    assert (
-        page.charts()["differences"].table.rows[0][0] == "…all_varying-first − …ll_varying-second"
-    )
+    names = [f"multiple_choice_all_varying-{name}" for name in ("first", "second")]
+    results = [
+        {**score(rows, name), "dataset": "multiple_choice_all_varying.json"} for name in names
+    ]
+    assert compare(results).page().title == "first against second"
+    runs = [{**result, "name": f"{names[0]}@{n}"} for n, result in enumerate(results)]
+    assert compare(runs).page().title == f"{names[0]}@0 against {names[0]}@1"
 
 
 def test_several_systems_have_a_section_per_pair() -> None:
     results = [*pair(), score([q("q1"), q("q2"), q("q3"), number("n1"), number("n2", Std=10)], "c")]
     page = compare(results).page()
-    assert [section.title for section in page.sections[1:]] == [
-        "a − b",
-        "a − c",
-        "b − c",
-        "By level",
+    assert page.lead.startswith("a cannot be told apart from b and c ")
+    parsed = check_page(render(page))
+    assert [each["id"] for each in parsed.find("details") if each.get("class") == "fold"] == [
+        "p1",
+        "p2",
+        "p3",
     ]
-    check_page(render(page))
+    assert [row[0] for row in parsed.rows[:4]] == ["A − B", "a − b", "a − c", "b − c"]
 
 
 @pytest.mark.parametrize(
@@ -160,13 +179,11 @@ def test_runs_show_the_mean_score_and_what_each_run_said() -> None:
         for place, (choice, text) in enumerate(said)
     ]
     page = compare([a, score([q("q1"), number("n1", Std=10)], "b")]).page()
-    [records] = page.blocks(Records)
-    rows = {dict(row.details)["Id"]: row for row in records.rows}
-    assert rows["q1"].cells[2] == "0.6667"
-    assert rows["q1"].cells[6:8] == ["A | B | A", "A"]
-    assert rows["n1"].cells[2] == "0.5833"
-    assert rows["n1"].cells[6:8] == ["95 | (missing) | 100", "100"]
-    answers = (r"\boxed{95} |  | \boxed{100}", "100")
-    assert dict(rows["n1"].details)["Answer"] == Beside(("A: a", "B: b"), answers)
-    assert page.title == "Comparison of a and b"
-    check_page(render(page))
+    text = render(page)
+    rows = rows_of(text)
+    assert rows["q1"][-4:] == [".67", "A | B | A", "1.00", "A"]
+    assert rows["n1"][-4:] == [".58", "95 | (missing) | 100", "1.00", "100"]
+    facts = check_page(text).facts
+    assert ["A a: answer", r"\boxed{95} |  | \boxed{100}"] in facts
+    assert ["B b: answer", "100"] in facts
+    assert page.title == "a against b"
