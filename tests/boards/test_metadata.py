@@ -19,7 +19,8 @@ from forecasteval.boards.metadata import about_columns, shown_names
 from forecasteval.ranking.names import read_systems
 
 FULL: Final = {
-    "name": "Alpha", "organisation": "ACME", "framework": "agent-1", "model": "m", "cost": 0.25, "notes": "tools on",
+    "name": "Alpha", "organisation": "ACME", "framework": "agent-1", "model": "m", "cost": 0.25,
+    "notes": "tools on",
     "license": "MIT", "open": True, "tools": ["search", "code"], "year": 2026, "score": None,
 }  # fmt: skip
 
@@ -48,7 +49,8 @@ def test_everything_is_kept_and_shown(root: Path) -> None:
     assert [row["name"] for row in rows(root)] == ["d-a", "d-b"]
     header, first, second = done.out.splitlines()[2:5]
     titles = [
-        "Organisation", "Framework", "Model", "Cost per question", "Remarks", "license", "open", "score", "tools",
+        "Organisation", "Framework", "Model", "Cost per question", "Remarks", "license", "open",
+        "score", "tools",
         "year",
     ]  # fmt: skip
     assert [title for title in titles if title in header.partition("Notes  ")[2]] == titles
@@ -162,9 +164,14 @@ def test_a_system_without_a_result_is_told(root: Path) -> None:
 
 def test_names_that_are_the_same() -> None:
     systems = [("f", "X"), ("g", "X"), ("X", None), ("h", "Y")]
-    assert shown_names([{"name": file, **({"about": {"name": name}} if name else {})} for file, name in systems]) == [
-        "X (f)", "X (g)", "X", "Y",
-    ]  # fmt: skip
+    assert shown_names(
+        [{"name": file, **({"about": {"name": name}} if name else {})} for file, name in systems]
+    ) == [
+        "X (f)",
+        "X (g)",
+        "X",
+        "Y",
+    ]
 
 
 def test_long_values_are_cut_in_a_cell_only(root: Path) -> None:
@@ -212,7 +219,8 @@ def test_nothing_else_in_the_folder(tmp_path: Path) -> None:
         ({"a": {"cost": -1}}, "system a: 'cost' must be a number >= 0, got -1"),
         ({"a": {"cost": True}}, "system a: 'cost' must be a number >= 0, got True"),
         ('{"a": {"cost": NaN}}', "system a: 'cost' must be a number >= 0, got nan"),
-        ('{"a": {"cost": 1' + "0" * 5000 + "}}", "system a: 'cost' must be a number >= 0, got '1000"),
+        ('{"a": {"cost": 1' + "0" * 5000 + "}}",
+         "system a: 'cost' must be a number >= 0, got '1000"),
         ({"a": {"name": ""}}, "system a: 'name' must be text, got ''"),
         ({"a": {"model": ["m"]}}, "system a: 'model' must be text, got a list"),
         ({"a": {"own": {"x": 1}}}, f"system a: 'own' must be {ANY}, got an"),
@@ -257,7 +265,8 @@ def test_mistakes_are_told_together_and_the_rest_counts(root: Path) -> None:
     }
     (line,) = failures(tell(root, about))
     assert line.split("; ") == [
-        "systems.json: system a: 'cost' must be a number >= 0, got -1", "system a: 'model' must be text, got 3",
+        "systems.json: system a: 'cost' must be a number >= 0, got -1",
+        "system a: 'model' must be text, got 3",
         "system b: expected an object, got 7", "system x0: expected an object, got 0",
         "system x1: expected an object, got 1", "and 3 more",
     ]  # fmt: skip

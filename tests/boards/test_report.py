@@ -18,7 +18,8 @@ from forecasteval.display.tables import format_html, format_text
 HOSTILE: Final = [
     "=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", " =1", "＝1", '"a",b', "|a|",
     "<img src=x onerror=alert(1)>",
-    "[x](javascript:alert(1))", "![x](http://h)", "`a`", "**a**", "_a_", "# a", "https:x", "www.a.com", "a@b.c", "&lt;",
+    "[x](javascript:alert(1))", "![x](http://h)", "`a`", "**a**", "_a_", "# a", "https:x",
+    "www.a.com", "a@b.c", "&lt;",
     "a\\|b", EVIL, "甲\u200b", "$x$", "~~a~~", "$(id)", "%s{0}",
 ]  # fmt: skip
 
@@ -107,7 +108,8 @@ def arena_board() -> Record:
     ]
     rows = [{**row, "metric": "brier", "rank_interval": None} for row in rows]
     arena = {
-        "name": "week", "benchmark": "Arena", "prediction": "week.csv", "n_events": 3, "warnings": ["w"],
+        "name": "week", "benchmark": "Arena", "prediction": "week.csv", "n_events": 3,
+        "warnings": ["w"],
         "signature": {"evaluator": "Arena 1"}, "ranking": rows,
     }  # fmt: skip
     return {**rank([arena, system("s", True, False)]), "failed": []}
@@ -124,12 +126,29 @@ def test_forecasters_on_the_screen(arena_board: Record) -> None:
 
 def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
     last, first, second = csv.DictReader(io.StringIO(format_csv(arena_board)))
-    assert [first[key] for key in ("benchmark", "dataset", "prediction", "rank", "name", "metric", "score")] == [
-        "Arena", "", "week.csv", "1", "'=a|", "brier (lower is better)", "0.1",
-    ]  # fmt: skip
-    assert [first[key] for key in ("low", "high", "level_1", "n", "missing", "p_leader", "signature")] == [
-        "0.05", "0.15", "", "3", "", "", "signature: Arena 1",
-    ]  # fmt: skip
+    assert [
+        first[key]
+        for key in ("benchmark", "dataset", "prediction", "rank", "name", "metric", "score")
+    ] == [
+        "Arena",
+        "",
+        "week.csv",
+        "1",
+        "'=a|",
+        "brier (lower is better)",
+        "0.1",
+    ]
+    assert [
+        first[key] for key in ("low", "high", "level_1", "n", "missing", "p_leader", "signature")
+    ] == [
+        "0.05",
+        "0.15",
+        "",
+        "3",
+        "",
+        "",
+        "signature: Arena 1",
+    ]
     assert (second["low"], second["high"]) == ("", "")
     assert (last["name"], last["metric"], last["level_1"], last["missing"]) == (
         "s",

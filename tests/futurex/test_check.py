@@ -52,15 +52,18 @@ def kinds(*records: Any) -> list[tuple[str, str]]:
 
 
 FINDINGS: Final = {
-    "id twice": ([question(), CHOICE, question()], "id used more than once", 3, "first in record 1"),
+    "id twice": ([question(), CHOICE, question()], "id used more than once", 3,
+        "first in record 1"),
     "id mangled": ([CHOICE, question("6.85147E+23")], "id mangled by a spreadsheet", 2, "text"),
     "id mangled, small e": ([question("6.8e+22")], "id mangled by a spreadsheet", 1, "text"),
-    "a hexadecimal id with one letter": ([question("6987308956940e0068395804"), question(...)], "no id", 2, ""),
+    "a hexadecimal id with one letter": ([question("6987308956940e0068395804"), question(...)],
+        "no id", 2, ""),
     "id became a number": ([question(6.85147e23)], "id mangled by a spreadsheet", 1, "text"),
     "no id": ([CHOICE, question(...)], "no id", 2, ""),
     "id null": ([question(None)], "no id", 1, ""),
     "truth is no option": ([question(ground_truth="D")], "truth not among the options", 1, "D"),
-    "truth is no option's text": ([question(ground_truth="Zebra")], "truth not among the options", 1, "Zebra"),
+    "truth is no option's text": ([question(ground_truth="Zebra")], "truth not among the options",
+        1, "Zebra"),
     "one truth is no option": (
         [question(level=2, ground_truth="A, E")], "truth not among the options", 1, "E"
     ),
@@ -74,7 +77,8 @@ FINDINGS: Final = {
     "Std negative": ([quantity(Std=-1)], "Std that is not a number >= 0", 1, "-1"),
     "Std words": ([quantity(Std="wide")], "Std that is not a number >= 0", 1, "wide"),
     "Std NaN": ([quantity(Std=math.nan)], "Std that is not a number >= 0", 1, "nan"),
-    "Std of names": ([quantity(ground_truth="Red, Green")], "Std for a truth that is not a number", 1, "3"),
+    "Std of names": ([quantity(ground_truth="Red, Green")], "Std for a truth that is not a number",
+        1, "3"),
     "Std too large": ([past(PAST, 3)], "Std differs from the past values", 1, "1.63299"),
     "Std of the sample": ([past(PAST, 2.0)], "Std differs from the past values", 1, "3 days"),
     "level 5": ([question(level=5)], "level not 1–4", 1, "5"),
@@ -99,11 +103,19 @@ def test_finding(records: list[Any], kind: str, record: int, detail: str) -> Non
 
 def test_clean_dataset() -> None:
     records = [
-        CHOICE, question("yes", prompt="Will it rain?", ground_truth="Yes"),
+        CHOICE,
+        question("yes", prompt="Will it rain?", ground_truth="Yes"),
         question("two", level=2, ground_truth="['A', 'C']"),
-        question("68e5295d2d3154645636b860", level=3, prompt="Which are first?", ground_truth="Red Kite, 银狐"),
-        {**past(PAST, 1.633), "id": "number"}, quantity("percent", ground_truth="27.36%"), quantity(7),
-    ]  # fmt: skip
+        question(
+            "68e5295d2d3154645636b860",
+            level=3,
+            prompt="Which are first?",
+            ground_truth="Red Kite, 银狐",
+        ),
+        {**past(PAST, 1.633), "id": "number"},
+        quantity("percent", ground_truth="27.36%"),
+        quantity(7),
+    ]
     assert check_dataset(records).findings == []
 
 
@@ -255,8 +267,10 @@ def test_check_is_refused(tmp_path: Path) -> None:
 def test_hostile_texts_reach_no_screen_raw(tmp_path: Path) -> None:
     records = [
         question(EVIL), question(EVIL), question("a", ground_truth=EVIL), question("b", level=EVIL),
-        quantity("c", Std=EVIL), question("d", end_time=EVIL), quantity("e", **{"additional values": EVIL}),
-        question("f", prompt=EVIL + PROMPT, ground_truth="Z" + EVIL), question("g", end_time="2025-09-15"), EVIL,
+        quantity("c", Std=EVIL), question("d", end_time=EVIL),
+        quantity("e", **{"additional values": EVIL}),
+        question("f", prompt=EVIL + PROMPT, ground_truth="Z" + EVIL),
+        question("g", end_time="2025-09-15"), EVIL,
     ]  # fmt: skip
     twice = '{"id": "h", "\\u001b[2J": 1, "\\u001b[2J": 2}'
     write(tmp_path, {"dataset/d.jsonl": [*records, twice]})
@@ -266,8 +280,26 @@ def test_hostile_texts_reach_no_screen_raw(tmp_path: Path) -> None:
         assert not RAW_CONTROL.search(done.out)
 
 
-SEEDS: Final = ["\n", '"', " ", "\t", "Sep 16", "Sep 16\n", "Sep 16: ", "9/", "9月", "Sep 16: 9\n", ": ", "9", "9 ",
-                "\n9", "A", "2025年", "Sep 16,", "Sep 16 \n"]  # fmt: skip
+SEEDS: Final = [
+    "\n",
+    '"',
+    " ",
+    "\t",
+    "Sep 16",
+    "Sep 16\n",
+    "Sep 16: ",
+    "9/",
+    "9月",
+    "Sep 16: 9\n",
+    ": ",
+    "9",
+    "9 ",
+    "\n9",
+    "A",
+    "2025年",
+    "Sep 16,",
+    "Sep 16 \n",
+]
 
 
 @pytest.mark.parametrize("piece", SEEDS)
@@ -292,14 +324,39 @@ def test_many_forms_of_dates_take_linear_time() -> None:
     assert_linear(make, 2_000)
 
 
-@given(st.lists(st.one_of(
-    st.none(), st.text(max_size=5),
-    st.fixed_dictionaries({}, optional={
-        key: st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20), st.just(PAST),
-                       st.lists(st.text(max_size=3), max_size=2), st.dictionaries(st.text(max_size=2), st.none()))
-        for key in ("id", "prompt", "level", "ground_truth", "Std", "end_time", "additional values")
-    }),
-), max_size=4))  # fmt: skip
+@given(
+    st.lists(
+        st.one_of(
+            st.none(),
+            st.text(max_size=5),
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    key: st.one_of(
+                        st.none(),
+                        st.booleans(),
+                        st.integers(),
+                        st.floats(),
+                        st.text(max_size=20),
+                        st.just(PAST),
+                        st.lists(st.text(max_size=3), max_size=2),
+                        st.dictionaries(st.text(max_size=2), st.none()),
+                    )
+                    for key in (
+                        "id",
+                        "prompt",
+                        "level",
+                        "ground_truth",
+                        "Std",
+                        "end_time",
+                        "additional values",
+                    )
+                },
+            ),
+        ),
+        max_size=4,
+    )
+)
 @settings(max_examples=200)
 def test_no_dataset_raises(records: list[Any]) -> None:
     check = check_dataset(records)

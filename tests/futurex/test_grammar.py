@@ -132,8 +132,11 @@ INTEGERS: Final = st.one_of(
     st.integers(0, 10**12),
     st.integers(0, 10_000),
     # Zeros inside are what goes wrong: 一亿零五, 十万零三百.
-    st.builds(lambda head, power, tail: head * 10**power + tail, *map(st.integers, (1, 0, 0), (999, 9, 99))),
-)  # fmt: skip
+    st.builds(
+        lambda head, power, tail: head * 10**power + tail,
+        *map(st.integers, (1, 0, 0), (999, 9, 99)),
+    ),
+)
 DECIMALS: Final = st.builds(
     lambda whole, decimals: f"{whole}.{decimals}",
     INTEGERS,
@@ -230,8 +233,10 @@ def test_any_characters_are_written_without_a_fault(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("一万二", 12_000), ("两千三", 2_300), ("三百五", 350), ("一亿二", 120_000_000), ("二〇二六", 2026),
-        ("十五", 15), ("三亿五千万", 350_000_000), ("一百零五", 105), ("一千零五十", 1_050), ("一万零五", 10_005),
+        ("一万二", 12_000), ("两千三", 2_300), ("三百五", 350), ("一亿二", 120_000_000),
+        ("二〇二六", 2026),
+        ("十五", 15), ("三亿五千万", 350_000_000), ("一百零五", 105), ("一千零五十", 1_050),
+        ("一万零五", 10_005),
     ],
 )  # fmt: skip
 def test_as_people_say_it(text: str, number: int) -> None:

@@ -128,8 +128,8 @@ def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> No
         keys.warnings("p.json", 2)
     assert (
         str(error.value)
-        == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output'; make a "
-        "prediction of it: convert p.json --answer response -o NAME.json"
+        == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output';"
+        " make a prediction of it: convert p.json --answer response -o NAME.json"
     )
 
 

@@ -122,8 +122,10 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
     data[-1]["ground_truth"] = "7"  # wrong in both readings
     results = evaluate(server, data)
     assert results["llm"] == {
-        "prompts": 5, "answered": 2, "invalid": 1, "changed": 1, "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
-        "reasons": {"forbidden": "not\\x1b you"}, "degraded": True, "tokens": {"prompt": 400, "completion": 40},
+        "prompts": 5, "answered": 2, "invalid": 1, "changed": 1,
+        "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
+        "reasons": {"forbidden": "not\\x1b you"}, "degraded": True,
+        "tokens": {"prompt": 400, "completion": 40},
         "extracted": 2, "level_extracted": {1: 0, 2: 0, 3: 0, 4: 2},
     }  # fmt: skip
     assert [item["decided_by"] for item in results["items"]] == [
@@ -139,8 +141,8 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
         "this result is degraded: another run may give another score",
     ]
     assert (
-        "Language model: prompts sent 5, answered 2, refused by validation 1, failed 2; answers found 2; scores changed 1; calls 5, "
-        "tokens 400 + 40." in format_text(results.report())
+        "Language model: prompts sent 5, answered 2, refused by validation 1, failed 2; answers"
+        " found 2; scores changed 1; calls 5, tokens 400 + 40." in format_text(results.report())
     )
 
 
@@ -249,7 +251,8 @@ def test_injections(server: LlmServer, malice: str) -> None:
 # --- Names: what a model can do ---
 
 GROUPS: Final = (  # what means the same to a good model
-    {"Harbour City", "港城"}, {"New Quill", "NQ", "Nova Quilla"}, {"Tern Islands", "燕鸥群岛"}, {"Red Kite", "赤鸢"},
+    {"Harbour City", "港城"}, {"New Quill", "NQ", "Nova Quilla"}, {"Tern Islands", "燕鸥群岛"},
+    {"Red Kite", "赤鸢"},
 )  # fmt: skip
 
 
@@ -432,8 +435,8 @@ def test_every_name_is_compared_with_a_name_of_another_question(judging: LlmServ
         6,
     )
     assert (
-        "Language model, names: pairs sent 4, the same 1, names refused for their decoy 0, names left out 0, "
-        "replies refused by validation 0; scores changed 1; calls 6."
+        "Language model, names: pairs sent 4, the same 1, names refused for their decoy 0, names"
+        " left out 0, replies refused by validation 0; scores changed 1; calls 6."
         in format_text(results.report())
     )
 

@@ -332,8 +332,10 @@ PLAIN_NAMES: Final = (
     "三体",
 )
 NAMES: Final = (
-    "Petra Vandermoss", "Dov Marchetti", "Onyx Tide", "Salt/Pepper Kit", "fernlab/tidewalker", "Null_Harbour",
-    "Frozen 2", "731", "7天", "36氪", "熊猫计划2", "白鹭P5 DM", "鲸歌生物-W", "Sunrise (The Games)", "云蹄", "Straße 9",
+    "Petra Vandermoss", "Dov Marchetti", "Onyx Tide", "Salt/Pepper Kit", "fernlab/tidewalker",
+    "Null_Harbour",
+    "Frozen 2", "731", "7天", "36氪", "熊猫计划2", "白鹭P5 DM", "鲸歌生物-W",
+    "Sunrise (The Games)", "云蹄", "Straße 9",
     "Owl", "Model Y", "Quiet Engines", "慢车开往鹤汀",
 )  # fmt: skip
 
@@ -425,10 +427,14 @@ def test_a_list_by_arrows_or_titles_is_a_perfect_answer(
 
 @thorough
 @given(
-    names=st.lists(st.sampled_from(("Paper, Ink", "Owls, Inc.", "白天、夜晚", "Red; Blue", *PLAIN_NAMES)), min_size=1,
-                   max_size=6, unique=True),
+    names=st.lists(
+        st.sampled_from(("Paper, Ink", "Owls, Inc.", "白天、夜晚", "Red; Blue", *PLAIN_NAMES)),
+        min_size=1,
+        max_size=6,
+        unique=True,
+    ),
     separator=st.sampled_from([", ", "\n", "、", "; "]),
-)  # fmt: skip
+)
 def test_a_true_name_that_holds_a_separator_is_one_item(names: list[str], separator: str) -> None:
     assert EVALUATOR.evaluate_prediction(box(separator.join(names)), asked(3, repr(names))) == 1
 

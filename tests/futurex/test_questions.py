@@ -26,8 +26,10 @@ from kinds import KINDS
 
 KIND_OF: Final = {
     "yes or no": "single choice", "one option": "single choice", "a name": "single choice",
-    "some options": "multiple choice", "34 options": "multiple choice", "labels only": "multiple choice",
-    "some names": "multiple choice", "ranking": "ranking", "Chinese ranking": "ranking", "number": "number",
+    "some options": "multiple choice", "34 options": "multiple choice",
+    "labels only": "multiple choice",
+    "some names": "multiple choice", "ranking": "ranking", "Chinese ranking": "ranking",
+    "number": "number",
     "exact number": "number", "zero Std": "number", "percent": "number", "scaled number": "number",
     "Std but names": "ranking",
 }  # fmt: skip
@@ -63,8 +65,10 @@ def test_truth_outside_the_options_is_a_warning() -> None:
 def test_digest_tells_questions_apart() -> None:
     plain = interpret_question(4, "How many?", "5", 1.0, Rules())
     others = [
-        interpret_question(3, "How many?", "5", 1.0, Rules()), interpret_question(4, "How much?", "5", 1.0, Rules()),
-        interpret_question(4, "How many?", "6", 1.0, Rules()), interpret_question(4, "How many?", "5", 2.0, Rules()),
+        interpret_question(3, "How many?", "5", 1.0, Rules()),
+        interpret_question(4, "How much?", "5", 1.0, Rules()),
+        interpret_question(4, "How many?", "6", 1.0, Rules()),
+        interpret_question(4, "How many?", "5", 2.0, Rules()),
     ]  # fmt: skip
     assert len({plain.digest, *(other.digest for other in others)}) == 5
 

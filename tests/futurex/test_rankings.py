@@ -191,9 +191,12 @@ def test_read_items(
 
 
 def test_elements_of_a_list_are_never_split() -> None:
-    assert [name.text for name in parse_items(Answer("", ("Red, Blue and Green", "–", "7"), True))] == [
-        "Red, Blue and Green", "7",
-    ]  # fmt: skip
+    assert [
+        name.text for name in parse_items(Answer("", ("Red, Blue and Green", "–", "7"), True))
+    ] == [
+        "Red, Blue and Green",
+        "7",
+    ]
     answer = parse_answer("['Salt, Pepper', '1. Red']")
     assert answer is not None
     assert [name.text for name in parse_items(answer)] == [

@@ -59,7 +59,8 @@ def test_lines_that_stand_only_where_there_is_something_to_say() -> None:
 
 
 ASKED = {
-    "prompts": 5, "answered": 3, "invalid": 1, "failures": {"timeout": 1}, "changed": 2, "extracted": 2, "calls": 6,
+    "prompts": 5, "answered": 3, "invalid": 1, "failures": {"timeout": 1}, "changed": 2,
+    "extracted": 2, "calls": 6,
     "degraded": False,
     "tokens": {"prompt": 50, "completion": 7}, "pairs": 5, "same": 2, "refused": 1, "left_out": 4,
 }  # fmt: skip
@@ -73,14 +74,14 @@ def test_what_a_language_model_did() -> None:
         "tokens 50 + 7." in told
     )
     assert (
-        "Language model, names: pairs sent 5, the same 2, names refused for their decoy 1, names left out 4, "
-        "replies refused by validation 1; scores changed 2; calls 6." in told
+        "Language model, names: pairs sent 5, the same 2, names refused for their decoy 1, names"
+        " left out 4, replies refused by validation 1; scores changed 2; calls 6." in told
     )
 
 
 def test_items_are_cut_and_safe() -> None:
     results = result(q("x" * 99, answer=r"\boxed{B}" + "y" * 99), q(EVIL, answer=EVIL))
-    (first, second) = report_blocks(results, items=True)[-3].rows
+    first, second = report_blocks(results, items=True)[-3].rows
     assert first[:5] == ["x" * 25 + "…", "1", "single choice", "0.0000", "scored"]
     assert [len(cell) for cell in first[5:8]] == [1, 1, 36]
     assert second[4] == "unparsed"
@@ -140,7 +141,8 @@ def test_sigmas_of_an_item(given: str | None, std: float | None, sigmas: float |
         (q("a", answer="B"), "wrong option", "B picked, A is right"),
         (q("a", answer=None), "missing", "no answer"),
         (q("a", answer="no idea"), "unparsed: prose", "not read: no box, and not only options"),
-        (q("a", level=2, ground_truth="A, B"), "partly right", "A picked, A, B is right: F1 0.6667"),
+        (q("a", level=2, ground_truth="A, B"), "partly right",
+         "A picked, A, B is right: F1 0.6667"),
         (number("a", answer=r"\boxed{31.5}", ground_truth="30", Std=3), "partly right",
          "31.5 against 30, σ 3: 1 − 0.25"),
         (number("a", answer=r"\boxed{40}", ground_truth="30", Std=3), "number beyond σ",
@@ -148,7 +150,8 @@ def test_sigmas_of_an_item(given: str | None, std: float | None, sigmas: float |
         (number("a", answer=r"\boxed{31}", ground_truth="30"), "number not equal",
          "31 against 30: not equal, and there is no σ"),
         (number("a", answer=r"\boxed{30}", ground_truth="30"), "right", "30 against 30: equal"),
-        (number("a", answer=r"\boxed{x, y, q}", ground_truth="x, y, z"), "partly right", "2 of 3 names: 0.8 · 2/3"),
+        (number("a", answer=r"\boxed{x, y, q}", ground_truth="x, y, z"), "partly right",
+         "2 of 3 names: 0.8 · 2/3"),
         (number("a", answer=r"\boxed{u, v, w}", ground_truth="x, y, z"), "wrong names",
          "0 of 3 names: u | v | w against x, y, z"),
     ],

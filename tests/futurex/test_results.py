@@ -26,8 +26,10 @@ def test_an_item_tells_it_all() -> None:
     (item,) = score([q("x", level="1", answer="So: \\boxed{B}")]).items
     assert item.pop("question")
     assert item == {
-        "id": "x", "level": 1, "kind": "single choice", "score": 0.0, "outcome": "scored", "truth": "A",
-        "answer": "So: \\boxed{B}", "read": "B", "note": "", "decided_by": "grammar", "prompt": "Who will win?",
+        "id": "x", "level": 1, "kind": "single choice", "score": 0.0, "outcome": "scored",
+        "truth": "A",
+        "answer": "So: \\boxed{B}", "read": "B", "note": "", "decided_by": "grammar",
+        "prompt": "Who will win?",
         "reason": "", "sigmas": None, "padded": False, "unboxed": False,
     }  # fmt: skip
 

@@ -88,7 +88,8 @@ def test_every_field_is_worked_by_hand() -> None:
         if value != plain[field]
     ]
     assert {*changed} == {
-        "missing", "renormalised", "relative_sigma", "std_counts", "by_truths", "lone_name", "label_sets",
+        "missing", "renormalised", "relative_sigma", "std_counts", "by_truths", "lone_name",
+        "label_sets",
     } == {*Rules._fields}  # fmt: skip
 
 
@@ -255,9 +256,11 @@ def test_compare_on_the_command_line_takes_a_rule_set(tmp_path: Path) -> None:
         {"prediction/a.json": rows, "prediction/b.json": [row | {"answer": "100"} for row in rows]},
     )
     difference = {
-        rules: run(tmp_path, "compare", "a", "b", "--rules", rules, "--json").json["pairs"][0][
-            "difference"
-        ]
+        rules: (
+            run(tmp_path, "compare", "a", "b", "--rules", rules, "--json").json["pairs"][0][
+                "difference"
+            ]
+        )
         for rules in ("readme", "official-2026")
     }
     # of the overall scores, which keep the weights of levels 1 to 3 by official-2026

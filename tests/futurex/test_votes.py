@@ -197,8 +197,8 @@ def test_a_name_stands_for_its_runs(tmp_path: Path) -> None:
     assert found(done, "one") == ("B", 0.0, "scored")
     told = run(root, "-f", "d-x", "--vote", "--items").out
     assert (
-        "Majority answers of 3 runs; the runs themselves, mean 0.0333, SD 0.0577:\n  d-x.json: 0.0000"
-        in told
+        "Majority answers of 3 runs; the runs themselves, mean 0.0333, SD 0.0577:\n  d-x.json:"
+        " 0.0000" in told
     )
     assert run(root, "-f", "d-x", "--vote", "--save").code == 0
     assert (

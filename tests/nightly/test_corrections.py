@@ -90,8 +90,12 @@ def test_other_changes_of_questions(root: Path) -> None:
     records[2]["prompt"] += " Today?"
     write(root, {"dataset/d.json": records})
     run(root, "nightly")
-    assert named(root) == [("q2", "truth", "A", "C"), ("q3", "question", "A", "A"), ("q5", "new", "", "A"),
-                           ("q1", "gone", "A", "")]  # fmt: skip
+    assert named(root) == [
+        ("q2", "truth", "A", "C"),
+        ("q3", "question", "A", "A"),
+        ("q5", "new", "", "A"),
+        ("q1", "gone", "A", ""),
+    ]
 
 
 def test_other_changes_name_no_question(root: Path) -> None:
@@ -157,8 +161,15 @@ def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
     texts = [EVIL, "<script>alert(1)</script>|`x`", "=1+1", "x" * 99_999]
 
     def records(end: str) -> list[Record]:
-        return [{**question(f"{n}{text}"[:500]), "level": 3, "prompt": "Who?", "ground_truth": text + end}
-                for n, text in enumerate(texts)]  # fmt: skip
+        return [
+            {
+                **question(f"{n}{text}"[:500]),
+                "level": 3,
+                "prompt": "Who?",
+                "ground_truth": text + end,
+            }
+            for n, text in enumerate(texts)
+        ]
 
     write(tmp_path, {"dataset/d.json": records(""), "prediction/d-a.json": {f"0{EVIL}": "A"}})
     assert run(tmp_path, "nightly").code == 0

@@ -1,4 +1,4 @@
-"""What is made again after an edit of the code: what depends on the edited file, and nothing else."""
+"""What is made again after an edit of the code: what depends on the edited file, no more."""
 
 from __future__ import annotations
 

@@ -51,8 +51,10 @@ def test_a_line_holds_what_the_board_says(tmp_path: Path) -> None:
     run(tmp_path, "nightly", SOURCE_DATE_EPOCH=str(20_000 * DAY + DAY - 1))
     (line,), row = lines(tmp_path), stored(tmp_path)["tables"][0]["rows"][0]
     assert line == {
-        "night": 1, "date": "2024-10-04", "benchmark": "FutureX", "dataset": "d.json", "system": "a",
-        "prediction": "d-a.json", "metric": "overall", "score": 0.75, "interval": row["overall_interval"], "n": 4,
+        "night": 1, "date": "2024-10-04", "benchmark": "FutureX", "dataset": "d.json",
+        "system": "a",
+        "prediction": "d-a.json", "metric": "overall", "score": 0.75,
+        "interval": row["overall_interval"], "n": 4,
         "resolved": 4, "questions": 4,
         "degraded": False, "evaluator": row["signature"]["evaluator"], "rules": "readme",
         "settings": {"missing": "zero", "weights": {"1": 0.1, "2": 0.2, "3": 0.3, "4": 0.4}},
@@ -99,9 +101,13 @@ def test_it_is_back(tmp_path: Path) -> None:
     run(tmp_path, "nightly")
     write(tmp_path, {"prediction/d-a.json": raw})
     run(tmp_path, "nightly")
-    assert [(line["night"], line.get("gone")) for line in lines(tmp_path) if line["system"] == "a"] == [
-        (1, None), (2, True), (3, None),
-    ]  # fmt: skip
+    assert [
+        (line["night"], line.get("gone")) for line in lines(tmp_path) if line["system"] == "a"
+    ] == [
+        (1, None),
+        (2, True),
+        (3, None),
+    ]
 
 
 def test_a_file_that_fails_has_not_gone(tmp_path: Path) -> None:
@@ -169,7 +175,8 @@ def test_a_full_disk_costs_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 # --- Damage ---
 
 DAMAGED: Final = {
-    "torn": b'{"night": 1, "sys', "no UTF-8": b"\xff\xfe\x00", "a list": b"[1]", "null": b"null", "deep": b"[" * 99_999,
+    "torn": b'{"night": 1, "sys', "no UTF-8": b"\xff\xfe\x00", "a list": b"[1]", "null": b"null",
+    "deep": b"[" * 99_999,
     "no keys": b"{}", "a huge number": b"9" * 5000,
 }  # fmt: skip
 
@@ -180,16 +187,19 @@ def _with(**changes: Any) -> Callable[[Record], bytes]:
 
 FORGED: Final = {
     "night text": _with(night="1"), "night true": _with(night=True), "score text": _with(score="1"),
-    "score nan": _with(score=float("nan")), "score huge": _with(score=10**400), "system a list": _with(system=["a"]),
+    "score nan": _with(score=float("nan")), "score huge": _with(score=10**400),
+    "system a list": _with(system=["a"]),
     "dataset null": _with(dataset=None), "settings null": _with(settings=None),
     "prediction null": _with(prediction=None), "evaluator a number": _with(evaluator=1),
     "night huge": _with(night=int("9" * 4300)), "night 0": _with(night=0),
-    "resolved text": _with(resolved="4"), "rank text": _with(rank="1"), "renamed a number": _with(renamed=1),
+    "resolved text": _with(resolved="4"), "rank text": _with(rank="1"),
+    "renamed a number": _with(renamed=1),
     "asked a number": _with(asked=1), "asked numbers": _with(asked=[1]),
     "corrected a list": _with(corrected=["q1"]), "corrected null": _with(corrected=None),
     "corrected a question a text": _with(corrected={"count": 1, "questions": ["q1"]}),
     "corrected a truth a number": _with(
-        corrected={"count": 1, "questions": [{"id": "q1", "what": "truth", "before": 1, "after": "B"}]}
+        corrected={"count": 1,
+            "questions": [{"id": "q1", "what": "truth", "before": 1, "after": "B"}]}
     ),
     "corrected count text": _with(corrected={"count": "1", "questions": []}),
 }  # fmt: skip

@@ -369,8 +369,10 @@ def break_folder(root: Path) -> dict[str, str]:
     """Put every kind of bad file into prediction/: name and a piece of the reason."""
     predictions = root / "prediction"
     write(root, {
-        "prediction/torn.json": '[{"id": "q1"', "prediction/empty.json": b"", "prediction/latin.json": b'["\xe9"]',
-        "prediction/noid.json": [{"id": "q0", "prediction": "A"}], "prediction/d-other.json": {"x": "A"},
+        "prediction/torn.json": '[{"id": "q1"', "prediction/empty.json": b"",
+        "prediction/latin.json": b'["\xe9"]',
+        "prediction/noid.json": [{"id": "q0", "prediction": "A"}],
+        "prediction/d-other.json": {"x": "A"},
         "prediction/level.json": [q(level=9)], "prediction/leaderboard.json": [q()],
         "prediction/twice.json": [q()], "prediction/twice.jsonl": [q()],
         f"prediction/evil{EVIL[:5]}.json": "{",
@@ -380,7 +382,8 @@ def break_folder(root: Path) -> dict[str, str]:
     (predictions / "loop.json").symlink_to("loop.json")
     os.mkfifo(predictions / "fifo.json")
     return {
-        "torn.json": "not JSON", "empty.json": "an empty file", "latin.json": "not UTF-8", "noid.json": "--dataset",
+        "torn.json": "not JSON", "empty.json": "an empty file", "latin.json": "not UTF-8",
+        "noid.json": "--dataset",
         "d-other.json": "other ids", "level.json": "'level' must be 1–4",
         "leaderboard.json": "another name",
         "twice.json": "twice.json, twice.jsonl", "twice.jsonl": "twice.json, twice.jsonl",

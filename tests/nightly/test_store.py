@@ -123,8 +123,9 @@ def test_vanished_file_costs_only_itself(tmp_path: Path, moment: str) -> None:
 def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the lock of a folder."""
     code = (
-        "import sys, time; from pathlib import Path; from forecasteval.nightly.store import lock_folder\n"
-        "with lock_folder(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from forecasteval.nightly.store import"
+        " lock_folder\nwith lock_folder(Path(sys.argv[1])):\n    print('held', flush=True);"
+        " time.sleep(60)"
     )
     command = [sys.executable, "-c", code, str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)

@@ -115,7 +115,10 @@ def test_literal_with_a_key_twice_is_no_literal(tmp_path: Path) -> None:
         market_outcome="{'A': 1, 'A': 0, 'B': 1}",
     )
     good = csv_row("E1", "bob", {"A": 0.5, "B": 0.5}, {"A": 1, "B": 0}, market_info=market)
-    said = "{'probabilities': [{'market': 'A', 'probability': 0.9, 'probability': 0.1}, {'market': 'B'}]}"
+    said = (
+        "{'probabilities': [{'market': 'A', 'probability': 0.9, 'probability': 0.1}, {'market':"
+        " 'B'}]}"
+    )
     unsaid = csv_row(
         "E1", "cid", {"A": 0.5, "B": 0.5}, {"A": 1, "B": 0}, market_info=market, prediction=said
     )

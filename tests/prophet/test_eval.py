@@ -32,12 +32,20 @@ PROBLEMS: Final[list[Record]] = [
     },
 ]
 FORECASTS: Final[list[Record]] = [
-    {"problem_id": name, "username": who, "timestamp": "2025-09-11T09:00:00Z", "prediction": p, "odds": odds}
+    {
+        "problem_id": name,
+        "username": who,
+        "timestamp": "2025-09-11T09:00:00Z",
+        "prediction": p,
+        "odds": odds,
+    }
     for name, who, p, odds in (
-        ("e1", "good", [0.7, 0.2, 0.1], [0.5, 0.3, 0.2]), ("e2", "good", [0.1, 0.9], [0.5, 0.5]),
-        ("e1", "poor", [0.1, 0.2, 0.7], [0.5, 0.3, 0.2]), ("e2", "poor", [0.8, 0.2], [0.5, 0.5]),
+        ("e1", "good", [0.7, 0.2, 0.1], [0.5, 0.3, 0.2]),
+        ("e2", "good", [0.1, 0.9], [0.5, 0.5]),
+        ("e1", "poor", [0.1, 0.2, 0.7], [0.5, 0.3, 0.2]),
+        ("e2", "poor", [0.8, 0.2], [0.5, 0.5]),
     )
-]  # fmt: skip
+]
 
 
 FEW: Final = ("--min-events", "1")  # rank them all the same
@@ -60,9 +68,17 @@ def as_csv(rows: list[tuple[str, str, list[float]]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(
-        ["event_ticker", "predictor_name", "submission_id", "category", "close_time", "market_info", "market_outcome",
-         "prediction"]
-    )  # fmt: skip
+        [
+            "event_ticker",
+            "predictor_name",
+            "submission_id",
+            "category",
+            "close_time",
+            "market_info",
+            "market_outcome",
+            "prediction",
+        ]
+    )
     for event, who, p in rows:
         market = {name: {"yes_ask": "52", "yes_bid": "48"} for name in "AB"}
         said = {

@@ -15,16 +15,22 @@ from cli import RAW_CONTROL, Record, assert_refused, q, run, write
 from prophet_data import csv_row, write_csv
 
 PROBLEMS: Final[list[Record]] = [
-    {"problem_id": n, "options": ["Yes", "No"], "correct_answer": "Yes" if n % 3 else "No", "category": "odd" * (n % 2),
-     "end_date": "2025-09-18T00:00:00Z"}
+    {
+        "problem_id": n,
+        "options": ["Yes", "No"],
+        "correct_answer": "Yes" if n % 3 else "No",
+        "category": "odd" * (n % 2),
+        "end_date": "2025-09-18T00:00:00Z",
+    }
     for n in range(12)
-]  # fmt: skip
+]
 
 
 def rows(name: str, shift: float, events: range = range(12)) -> list[Record]:
     return [
         {"problem_id": n, "username": name, "timestamp": "2025-09-11T09:00:00Z",
-         "prediction": [round(0.3 + 0.05 * n - shift, 3), round(0.7 - 0.05 * n + shift, 3)], "odds": [0.5, 0.52]}
+         "prediction": [round(0.3 + 0.05 * n - shift, 3), round(0.7 - 0.05 * n + shift, 3)],
+         "odds": [0.5, 0.52]}
         for n in events
     ]  # fmt: skip
 
@@ -70,11 +76,13 @@ def test_forecaster_in_two_files_is_refused(tmp_path: Path) -> None:
     first, second = done.err.splitlines()
     assert done.code == 2
     assert re.search(
-        "week1-a.json: expected forecasters that are in no other file, got ada, who is also in .*week1-c.json$",
+        "week1-a.json: expected forecasters that are in no other file, got ada, who is also in"
+        " .*week1-c.json$",
         first,
     )
     assert re.search(
-        "week1-c.json: expected forecasters that are in no other file, got ada, who is also in .*week1-a.json$",
+        "week1-c.json: expected forecasters that are in no other file, got ada, who is also in"
+        " .*week1-a.json$",
         second,
     )
     other = write(tmp_path / "other", {"week1-a.json": rows("ada", 0.2)}) / "week1-a.json"
@@ -209,11 +217,14 @@ def test_check(tmp_path: Path) -> None:
     good: Any = PROBLEMS[0]
     bad = [
         *[{**good, "problem_id": "twice"}] * 2, {**good, "problem_id": "\x1b[2J", "options": []},
-        {**good, "problem_id": "open", "correct_answer": None}, {**good, "problem_id": "none", "correct_answer": []},
+        {**good, "problem_id": "open", "correct_answer": None},
+        {**good, "problem_id": "none", "correct_answer": []},
         {**good, "problem_id": "two", "correct_answer": ["Yes", "No"]},
         {**good, "problem_id": "apart", "correct_answer": ["Yes", "No"], "exclusive": False},
-        {**good, "problem_id": "other", "correct_answer": "Maybe"}, {**good, "problem_id": "late", "end_date": "soon"},
-        {**good, "problem_id": "one", "options": ["Yes"], "correct_answer": "Yes"}, {"options": ["Yes"]}, 5,
+        {**good, "problem_id": "other", "correct_answer": "Maybe"},
+        {**good, "problem_id": "late", "end_date": "soon"},
+        {**good, "problem_id": "one", "options": ["Yes"], "correct_answer": "Yes"},
+        {"options": ["Yes"]}, 5,
         {**good, "problem_id": "endless", "end_date": None},
     ]  # fmt: skip
     write(tmp_path, {"dataset/good.json": PROBLEMS, "dataset/bad.json": bad})
@@ -221,8 +232,10 @@ def test_check(tmp_path: Path) -> None:
     assert findings(tmp_path, "bad") == {
         "id used more than once": ["twice"], "'options' must be a list of names": ["\x1b[2J"],
         "no winner": ["none"],
-        'several winners, not declared "exclusive": false': ["two"], "a winner is not among the options": ["other"],
-        "closing time that is not an ISO 8601 time, treated as unknown": ["late"], "one option": ["one"],
+        'several winners, not declared "exclusive": false': ["two"],
+        "a winner is not among the options": ["other"],
+        "closing time that is not an ISO 8601 time, treated as unknown": ["late"],
+        "one option": ["one"],
         "no 'problem_id'": [""], "no object": [""], "no closing time": ["endless"],
     }  # fmt: skip
     assert not RAW_CONTROL.search(run(tmp_path, "check", "bad").out)
@@ -231,13 +244,28 @@ def test_check(tmp_path: Path) -> None:
 def test_check_of_a_csv(tmp_path: Path) -> None:
     good, p = {"A": 1, "B": 0}, {"A": 0.5, "B": 0.5}
     table = [
-        csv_row("E1", "ada", p, good), csv_row("E1", "bob", p, good),
-        csv_row("E2", "ada", p, good, {"A": {"yes_ask": 0, "yes_bid": 0}, "B": {"yes_ask": 40, "yes_bid": 41}}),
-        csv_row("E3", "ada", p, {"A": 1}, {"A": {"yes_ask": 60, "yes_bid": 1}, "B": {"yes_ask": 40, "yes_bid": 1}}),
-        csv_row("E4", "ada", p, {"A": 0, "B": 0}), csv_row("", "ada", p, good),
-    ]  # fmt: skip
+        csv_row("E1", "ada", p, good),
+        csv_row("E1", "bob", p, good),
+        csv_row(
+            "E2",
+            "ada",
+            p,
+            good,
+            {"A": {"yes_ask": 0, "yes_bid": 0}, "B": {"yes_ask": 40, "yes_bid": 41}},
+        ),
+        csv_row(
+            "E3",
+            "ada",
+            p,
+            {"A": 1},
+            {"A": {"yes_ask": 60, "yes_bid": 1}, "B": {"yes_ask": 40, "yes_bid": 1}},
+        ),
+        csv_row("E4", "ada", p, {"A": 0, "B": 0}),
+        csv_row("", "ada", p, good),
+    ]
     path = write_csv(tmp_path / "x.csv", table)
     assert findings(tmp_path, str(path)) == {
         "no event_ticker": [""], "an option without an outcome": ["E3"], "no winner": ["E4"],
-        "an asking price that is not above 0 and at most 100 cents": ["E2"], "a bid above the asking price": ["E2"],
+        "an asking price that is not above 0 and at most 100 cents": ["E2"],
+        "a bid above the asking price": ["E2"],
     }  # fmt: skip

@@ -207,8 +207,11 @@ def test_shared_resamples() -> None:
 
 JUNK: Final = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=6,
-)  # fmt: skip
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
 
 
 FIELD: Final = {
@@ -226,7 +229,8 @@ FIELD: Final = {
 @given(st.lists(st.fixed_dictionaries({}, optional=FIELD) | JUNK, max_size=6), st.lists(
     st.fixed_dictionaries({}, optional={
         "problem_id": st.sampled_from([1, 2]) | JUNK, "options": st.just(["A", "B"]) | JUNK,
-        "correct_answer": st.sampled_from(["A", ["A", "B"], []]) | JUNK, "exclusive": JUNK, "end_date": JUNK,
+        "correct_answer": st.sampled_from(["A", ["A", "B"], []]) | JUNK, "exclusive": JUNK,
+        "end_date": JUNK,
         "category": JUNK, "metadata": JUNK,
     }) | JUNK, max_size=4))  # fmt: skip
 def test_any_input_gives_a_result_or_one_line(forecasts: list[Any], problems: list[Any]) -> None:
@@ -284,7 +288,10 @@ BAD_CALLS: Final = {
     ),
     "nothing fits": (
         lambda: evaluate([{**GOOD[0], "problem_id": 8}, 5], [GOOD_PROBLEM]),
-        "forecasts: expected forecasts that fit the problems, got no object: 1; unknown problem id: 1",
+        (
+            "forecasts: expected forecasts that fit the problems, got no object: 1; unknown problem"
+            " id: 1"
+        ),
     ),
 }
 
@@ -314,16 +321,29 @@ def test_jsonl_equals_json(tmp_path: Path) -> None:
 
 
 BAD_FILES: Final = {
-    "columns": ("x.csv", b"event,model,prob,a\n1,2\n", "x.csv: expected a row per option, and columns for "
-                "the option (option, choice, answer, candidate, market, contract, outcome), got event, model, prob, a"),
-    "arena": ("x.csv", b"market_info,a\n1,2\n", "x.csv: expected the columns event_ticker, predictor_name, "
-              "market_info, market_outcome, prediction, got none named event_ticker"),
-    "utf-16": ("x.csv", b"\xff\xfea\0", "x.csv: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text"),
+    "columns": (
+        "x.csv",
+        b"event,model,prob,a\n1,2\n",
+        "x.csv: expected a row per option, and columns for "
+        "the option (option, choice, answer, candidate, market, contract, outcome), "
+        "got event, model, prob, a",
+    ),
+    "arena": (
+        "x.csv",
+        b"market_info,a\n1,2\n",
+        "x.csv: expected the columns event_ticker, predictor_name, "
+        "market_info, market_outcome, prediction, got none named event_ticker",
+    ),
+    "utf-16": (
+        "x.csv",
+        b"\xff\xfea\0",
+        "x.csv: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text",
+    ),
     "not json": ("x.json", b"[1,", "x.json: not JSON: line 1 column 4: Expecting value"),
     "object": ("x.json", b"{}", "x.json: expected forecasts that fit the problems, got none"),
     "no file": ("y.json", None, "y.json: cannot be read: No such file or directory"),
     "no csv": ("y.csv", None, "y.csv: cannot be read: No such file or directory"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("name", "content", "message"), BAD_FILES.values())
@@ -356,12 +376,14 @@ def test_csv_with_a_dataset(tmp_path: Path) -> None:
 
 
 def test_hash_seed_changes_nothing() -> None:
-    code = (
-        "import sys, json; sys.path[:0] = [sys.argv[1], sys.argv[1] + '/tools']\n"
-        "import make_prophet_sample as m\n"
-        "from forecasteval.prophet import ProphetArenaEvaluator\n"
-        "print(json.dumps(ProphetArenaEvaluator(bootstrap=50).evaluate_file(m.PREDICTION, [m.DATASET])))"
-    )
+    code = """
+import sys, json
+sys.path[:0] = [sys.argv[1], sys.argv[1] + "/tools"]
+import make_prophet_sample as m
+from forecasteval.prophet import ProphetArenaEvaluator
+evaluator = ProphetArenaEvaluator(bootstrap=50)
+print(json.dumps(evaluator.evaluate_file(m.PREDICTION, [m.DATASET])))
+"""
     outputs = {
         subprocess.run(
             [sys.executable, "-W", "error", "-c", code, str(ROOT)], capture_output=True, check=True,

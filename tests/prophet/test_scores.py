@@ -153,8 +153,14 @@ def test_calibration_by_hand() -> None:
     )
     edges = np.linspace(0, 1, 11)[1:-1]
     which = np.digitize(p.round(6), edges.round(6))
-    parts = [abs(np.average(p[which == b], weights=w[which == b]) - np.average(o[which == b], weights=w[which == b]))
-             * w[which == b].sum() for b in range(10)]  # fmt: skip
+    parts = [
+        abs(
+            np.average(p[which == b], weights=w[which == b])
+            - np.average(o[which == b], weights=w[which == b])
+        )
+        * w[which == b].sum()
+        for b in range(10)
+    ]
     assert expected_calibration_error(p, o, 10, w) == pytest.approx(sum(parts) / w.sum(), rel=1e-9)
     assert math.isnan(expected_calibration_error([], []))
 

@@ -142,8 +142,13 @@ def test_the_other_way_round() -> None:
 
 def random_scores(seed: int) -> dict[int, list[float]]:
     rng = random.Random(seed)
-    return {level: [rng.choice([0.0, 1.0] if level < 3 else [0.0, 0.25, 0.5, 0.75, 1.0]) for _ in range(count)]
-            for level, count in ((1, 11), (2, 10), (3, 9), (4, 23))}  # fmt: skip
+    return {
+        level: [
+            rng.choice([0.0, 1.0] if level < 3 else [0.0, 0.25, 0.5, 0.75, 1.0])
+            for _ in range(count)
+        ]
+        for level, count in ((1, 11), (2, 10), (3, 9), (4, 23))
+    }
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -210,22 +215,28 @@ ASKED: Final = [q(f"q{place}") for place in range(6)]
     ("changed", "told"),
     [
         pytest.param(ASKED[:-1], "expected the same questions, got only in a: q5", id="one less"),
-        pytest.param([*ASKED, q("z")], "expected the same questions, got only in b: z", id="one more"),
+        pytest.param([*ASKED, q("z")], "expected the same questions, got only in b: z",
+            id="one more"),
         pytest.param(
-            [*ASKED[:-1], q("z")], "expected the same questions, got only in a: q5; only in b: z", id="another"
+            [*ASKED[:-1], q("z")], "expected the same questions, got only in a: q5; only in b: z",
+            id="another"
         ),
         pytest.param(
-            ASKED[:1], "expected the same questions, got only in a: q1, q2, q3, … (5)", id="three are shown"
+            ASKED[:1], "expected the same questions, got only in a: q1, q2, q3, … (5)",
+            id="three are shown"
         ),
-        pytest.param([*ASKED, q("q5")], "expected the same questions, got only in b: q5", id="one twice"),
+        pytest.param([*ASKED, q("q5")], "expected the same questions, got only in b: q5",
+            id="one twice"),
         pytest.param(
             [*ASKED[:4], q("q4", ground_truth="B"), q("q5", ground_truth="C")],
             "expected the same truths, got other ones for q4, q5", id="truths",
         ),
-        pytest.param([*ASKED[:5], q("q5", level=2)], "expected the same levels, got other ones for q5", id="level"),
+        pytest.param([*ASKED[:5], q("q5", level=2)],
+            "expected the same levels, got other ones for q5", id="level"),
         pytest.param(
             [*ASKED[:5], q("q5", prompt="Who wins?\nA. x\nB. y\nC. z")],
-            "expected the same questions, got the same ids and truths with another prompt or Std", id="prompt",
+            "expected the same questions, got the same ids and truths with another prompt or Std",
+            id="prompt",
         ),
     ],
 )  # fmt: skip
@@ -246,7 +257,10 @@ def test_too_few_and_skipped() -> None:
     assert refusal() == "compare: expected two systems or more, got 0"
     assert refusal(score(ASKED, "a")) == "compare: expected two systems or more, got 1"
     skipped = score(ASKED, "b", missing="skip")
-    told = "b: missing answers must score 0: systems are judged on the same questions, got missing skip"
+    told = (
+        "b: missing answers must score 0: systems are judged on the same questions, got missing"
+        " skip"
+    )
     assert refusal(score(ASKED, "a"), skipped) == told
 
 
@@ -285,7 +299,10 @@ def test_results_of_other_policies_are_refused() -> None:
     results = [
         score(rows, name, relative_sigma=sigma) for name, sigma in (("strict", None), ("lax", 0.05))
     ]
-    message = r"^strict, lax: expected results of the same version and policies, got relative_sigma None and 0\.05$"
+    message = (
+        r"^strict, lax: expected results of the same version and policies, got relative_sigma None"
+        r" and 0\.05$"
+    )
     for judge in (compare, rank):
         with pytest.raises(InputError, match=message):
             judge(results)

@@ -62,9 +62,16 @@ def test_a_row_says_it_all() -> None:
     ]
     row = rows(rank([score(records, "a")]))[0]
     assert row["overall_score"] == pytest.approx((0.1 / 3 + 0.4 * 0.75) / 0.5)
-    assert {key: row[key] for key in ("rank", "n", "missing", "unparsed", "degraded", "p_leader")} == {
-        "rank": 1, "n": 4, "missing": 1, "unparsed": 1, "degraded": False, "p_leader": None,
-    }  # fmt: skip
+    assert {
+        key: row[key] for key in ("rank", "n", "missing", "unparsed", "degraded", "p_leader")
+    } == {
+        "rank": 1,
+        "n": 4,
+        "missing": 1,
+        "unparsed": 1,
+        "degraded": False,
+        "p_leader": None,
+    }
     assert row["level_scores"][1] == pytest.approx(1 / 3)
     assert math.isnan(row["level_scores"][2])
     assert row["level_scores"][4] == 0.75
@@ -77,10 +84,18 @@ def test_interval_of_a_row_is_that_of_the_result() -> None:
 
 def with_scores(name: str, scores: list[float]) -> Record:
     """Numbers at level 4 that score just that."""
-    return score([
-        number(f"q{n:02}", ground_truth="1000", Std=100, answer=f"{1000 + 100 * math.sqrt(1 - value):.9f}")
-        for n, value in enumerate(scores)
-    ], name)  # fmt: skip
+    return score(
+        [
+            number(
+                f"q{n:02}",
+                ground_truth="1000",
+                Std=100,
+                answer=f"{1000 + 100 * math.sqrt(1 - value):.9f}",
+            )
+            for n, value in enumerate(scores)
+        ],
+        name,
+    )
 
 
 def test_significant_although_the_intervals_overlap() -> None:

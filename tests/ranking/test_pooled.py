@@ -26,10 +26,15 @@ from forecasteval.nightly.store import result_text
 def week(dataset: str, **answers: str) -> list[Record]:
     """A result of each system named, right where its text has an A."""
     return [
-        {**score([q(f"{dataset}{n}", answer=letter) for n, letter in enumerate(text)], f"{dataset}-{name}"),
-         "dataset": f"{dataset}.json"}
+        {
+            **score(
+                [q(f"{dataset}{n}", answer=letter) for n, letter in enumerate(text)],
+                f"{dataset}-{name}",
+            ),
+            "dataset": f"{dataset}.json",
+        }
         for name, text in answers.items()
-    ]  # fmt: skip
+    ]
 
 
 def pooled(results: list[Record], min_questions: int = 0) -> Any:
@@ -49,9 +54,13 @@ def test_systems_of_different_weeks_are_ranked() -> None:
     (table,) = pooled(FIRST + SECOND)
     found = {row["name"]: row["overall_score"] for row in table["rows"]}
     assert 1 > found["a"] > found["b"] == 0.75 > found["c"] > 0
-    assert [(row["rank"], row["own_score"], row["datasets"], row["n"]) for row in table["rows"]] == [
-        (1, 0.75, 1, 4), (2, 0.75, 2, 8), (3, 0.75, 1, 4),
-    ]  # fmt: skip
+    assert [
+        (row["rank"], row["own_score"], row["datasets"], row["n"]) for row in table["rows"]
+    ] == [
+        (1, 0.75, 1, 4),
+        (2, 0.75, 2, 8),
+        (3, 0.75, 1, 4),
+    ]
     assert [(one["dataset"], one["n"], one["systems"]) for one in table["datasets"]] == [
         ("w1.json", 4, 2), ("w2.json", 4, 2),
     ]  # fmt: skip
@@ -64,10 +73,11 @@ def test_a_complete_season_is_like_one_file() -> None:
     for name, size in (("w1", 12), ("w2", 20)):
         for who in "abc":
             records = [
-                q(f"{name}{n}", level=1 + n % 2, answer=rng.choice("AB")) if n % 3 else number(f"{name}{n}", Std=9,
-                  answer=str(rng.randint(90, 110)))
+                q(f"{name}{n}", level=1 + n % 2, answer=rng.choice("AB"))
+                if n % 3
+                else number(f"{name}{n}", Std=9, answer=str(rng.randint(90, 110)))
                 for n in range(size)
-            ]  # fmt: skip
+            ]
             weeks.setdefault(who, []).extend(records)
     whole = {who: score(records, who) for who, records in weeks.items()}
     parts = [
@@ -165,11 +175,15 @@ def test_fixed_weights_keep_their_share() -> None:
     here.
     """
     results = [
-        {**score([q(f"{dataset}{n}") for n in range(3)], f"{dataset}-{name}", rules="official-2026"),
-         "dataset": f"{dataset}.json"}
+        {
+            **score(
+                [q(f"{dataset}{n}") for n in range(3)], f"{dataset}-{name}", rules="official-2026"
+            ),
+            "dataset": f"{dataset}.json",
+        }
         for dataset in ("w1", "w2")
         for name in "ab"
-    ]  # fmt: skip
+    ]
     (table,) = pooled(results)
     share = results[0]["overall_score"]
     assert share < 1
@@ -222,8 +236,10 @@ def test_files_that_bring_their_own_questions_are_no_weeks() -> None:
 
 def test_a_level_of_one_question_leaves_errors_unmeasured() -> None:
     """As in one file of the same questions."""
-    records = {who: [q(f"a{n}", level=1 if n == 0 else 4, answer=letter) for n, letter in enumerate(text)]
-               for who, text in (("x", "AAABA"), ("y", "ABABB"))}  # fmt: skip
+    records = {
+        who: [q(f"a{n}", level=1 if n == 0 else 4, answer=letter) for n, letter in enumerate(text)]
+        for who, text in (("x", "AAABA"), ("y", "ABABB"))
+    }
     later = {who: [q(f"b{n}", level=4, answer=letter) for n, letter in enumerate(text)]
              for who, text in (("x", "AABA"), ("y", "BABB"))}  # fmt: skip
     results = [

@@ -200,8 +200,18 @@ def test_compare_refuses_a_system_without_runs() -> None:
     ],
 )
 def test_find_runs(tmp_path: Path, name: str, found: list[str]) -> None:
-    for file in ("d-a.json", "d-a@1.jsonl", "d-a@2.json", "d-a@1@x.json", "d-ab@1.json", "d-b@1.json", "d-c.json",
-                 "d-c@1.txt", ".d-c@1.json", "d-c@.json"):  # fmt: skip
+    for file in (
+        "d-a.json",
+        "d-a@1.jsonl",
+        "d-a@2.json",
+        "d-a@1@x.json",
+        "d-ab@1.json",
+        "d-b@1.json",
+        "d-c.json",
+        "d-c@1.txt",
+        ".d-c@1.json",
+        "d-c@.json",
+    ):
         (tmp_path / file).touch()
     assert [Path(one).name for one in find_runs(name, tmp_path)] == found
     assert [Path(one).name for one in find_runs(str(tmp_path / name), Path("elsewhere"))] == found

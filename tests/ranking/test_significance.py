@@ -49,7 +49,8 @@ def test_sign_flips_are_exact_where_they_are_few(parts: list[float]) -> None:
 def test_sign_flips_exact_against_scipy(seed: int) -> None:
     parts = np.random.default_rng(seed).normal(0.2, 0.5, EXACT_FLIPS - 1)
     oracle = stats.permutation_test(
-        (parts, np.zeros_like(parts)), lambda x, y, axis: np.sum(x - y, axis=axis), permutation_type="samples",
+        (parts, np.zeros_like(parts)), lambda x, y, axis: np.sum(x - y, axis=axis),
+        permutation_type="samples",
         n_resamples=np.inf, vectorized=True,
     )  # fmt: skip
     assert sign_flip_test([parts.tolist()])[0] == pytest.approx(oracle.pvalue, abs=1e-12)
@@ -59,7 +60,8 @@ def test_sign_flips_exact_against_scipy(seed: int) -> None:
 def test_random_sign_flips_against_scipy(seed: int, shift: float) -> None:
     parts = np.random.default_rng(seed).normal(shift, 0.5, 40)
     oracle = stats.permutation_test(
-        (parts, np.zeros_like(parts)), lambda x, y, axis: np.sum(x - y, axis=axis), permutation_type="samples",
+        (parts, np.zeros_like(parts)), lambda x, y, axis: np.sum(x - y, axis=axis),
+        permutation_type="samples",
         n_resamples=20_000, vectorized=True, batch=2000, random_state=seed,
     )  # fmt: skip
     p = sign_flip_test([parts.tolist()])[0]

@@ -89,7 +89,8 @@ def test_a_ranking_is_a_table_by_itself() -> None:
     row = {"rank": 1, "name": "a", "metric": "brier", "score": 0.2, "interval": None, "n": 3}
     row |= {"rank_interval": [1, 2]}
     result: Record = {
-        "name": "arena", "benchmark": "x", "n_events": 2, "warnings": [], "signature": {}, "prediction": "arena.csv",
+        "name": "arena", "benchmark": "x", "n_events": 2, "warnings": [], "signature": {},
+        "prediction": "arena.csv",
         "ranking": [row], "llm": {"degraded": True},
     }  # fmt: skip
     read = read_result(result)
