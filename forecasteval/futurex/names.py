@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from itertools import product
 from typing import Final, NamedTuple
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -181,6 +181,12 @@ class Name:
             self._forms[side, people] = tuple(form for form in made if form)
         return self._forms[side, people]
 
+    def ends(self, side: str, people: bool = False) -> Collection[str]:
+        """The letters with which the forms end."""
+        if self.plain and self.text[-1:] != "." and not people:
+            return self.key[-1:]
+        return {form.squashed[-1] for form in self.forms(side, people)}
+
     def _parts(self, side: str) -> Iterator[str]:
         yield from (self.text[: cut.start()] for cut in list(_BY.finditer(self.text))[-1:])
         dashes = list(_DASH.finditer(self.text))[:3]
@@ -267,11 +273,11 @@ def compare_names(true: Name, predicted: Name, side: str = "front", people: bool
     """How like two names are, from NONE to EXACT; `people` may also be named surname first."""
     if true.key == predicted.key:
         return EXACT
-    simple = true.plain and predicted.plain and not people and predicted.text[-1:] != "."
-    if simple and true.key[-1:] != predicted.key[-1:]:
-        return NONE  # most pairs
-    pairs = product(true.forms(""), predicted.forms(side, people))
-    return max((_compare_forms(*pair) for pair in pairs), default=NONE)
+    likeness = NONE
+    for form in true.forms(""):
+        for other in predicted.forms(side, people):
+            likeness = max(likeness, _compare_forms(form, other))
+    return likeness
 
 
 def _compare_forms(true: Form, predicted: Form) -> int:
@@ -311,17 +317,17 @@ def _has_initial_of(short: Form, full: Form) -> bool:
 
 # --- Lists ---
 
-_FILMS: Final = re.compile(
-    r"\b(?:film|movie|series|show|drama|anime|game)s?\b|电影|影片|剧|综艺|动画|动漫|游戏|票房|番",
-    re.I,
-)
-_SONGS: Final = re.compile(r"\b(?:song|single|track|album)s?\b|歌|曲|专辑", re.I)
-_PEOPLE: Final = re.compile(
-    r"\b(?:who|players?|persons?|people|authors?|winners?|laureates?|actors?|actress(?:es)?|singers?"
-    r"|drivers?|riders?|golfers?|skaters?|swimmers?|athletes?|candidates?|billionaires?)\b"
-    r"|谁|选手|球员|作家|得主|富豪|演员|歌手|人物",
-    re.I,
-)
+_WORD: Final = re.compile("[a-z]+")
+_FILMS: Final = {"film", "movie", "series", "show", "drama", "anime", "game"}
+_SONGS: Final = {"song", "single", "track", "album"}
+_PEOPLE: Final = {
+    *("who", "player", "person", "people", "author", "winner", "laureate", "actor", "actress"),
+    *("singer", "driver", "rider", "golfer", "skater", "swimmer", "athlete", "candidate"),
+    "billionaire",
+}
+_FILMS_CJK: Final = re.compile("电影|影片|剧|综艺|动画|动漫|游戏|票房|番")
+_SONGS_CJK: Final = re.compile("歌|曲|专辑")
+_PEOPLE_CJK: Final = re.compile("谁|选手|球员|作家|得主|富豪|演员|歌手|人物")
 
 
 class NameStyle(NamedTuple):
@@ -338,8 +344,12 @@ NO_STYLE: Final = NameStyle()
 
 def find_style(question: str) -> NameStyle:
     """The style of the words of a question."""
-    films = bool(_FILMS.search(question)) and not _SONGS.search(question)
-    return NameStyle(films, bool(_PEOPLE.search(question)))
+    words = set(_WORD.findall(question.lower()))
+    words.update([word.removesuffix("s") for word in words])
+    chinese = "" if question.isascii() else question
+    songs = words & _SONGS or _SONGS_CJK.search(chinese)
+    films = not songs and (words & _FILMS or _FILMS_CJK.search(chinese))
+    return NameStyle(bool(films), bool(words & _PEOPLE or _PEOPLE_CJK.search(chinese)))
 
 
 def find_sides(predicted: Sequence[Name], style: NameStyle) -> tuple[str, ...]:
@@ -371,10 +381,9 @@ def match_names(
     True names with an exact match choose first, then those with the fewest candidates; each takes
     the strongest, its own place among equals.
     """
-    keys = [name.key for name in truth]
     candidates: list[dict[int, int]] = [{} for _ in truth]
     for place, name in enumerate(predicted):
-        for true, likeness in _find_meanings(truth, keys, name, side, style, known).items():
+        for true, likeness in _find_meanings(tuple(truth), name, side, style, known).items():
             candidates[true][place] = likeness
     order = sorted(
         range(len(truth)),
@@ -390,26 +399,35 @@ def match_names(
     return matches
 
 
+@lru_cache(maxsize=1 << 12)
+def _index_names(truth: tuple[Name, ...]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """The places of true names by their keys, and by the letters that their forms end with."""
+    by_key: defaultdict[str, list[int]] = defaultdict(list)
+    by_end: defaultdict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(truth):
+        by_key[name.key].append(place)
+        for end in name.ends(""):
+            by_end[end].append(place)
+    return dict(by_key), dict(by_end)
+
+
 def _find_meanings(
-    truth: Sequence[Name],
-    keys: Sequence[str],
-    name: Name,
-    side: str,
-    style: NameStyle,
-    known: Pairs,
+    truth: tuple[Name, ...], name: Name, side: str, style: NameStyle, known: Pairs
 ) -> dict[int, int]:
     """The true names that a predicted one may mean, each with its likeness."""
-    if name.key in keys:
-        return {place: EXACT for place, key in enumerate(keys) if key == name.key}
-    meanings = {}
-    for place, true in enumerate(truth):
-        likeness = compare_names(true, name, side, style.people)
-        if (true.key, name.key) in known:
-            likeness = SAME
-        if likeness:
-            meanings[place] = likeness
+    by_key, by_end = _index_names(truth)
+    if name.key in by_key:
+        return dict.fromkeys(by_key[name.key], EXACT)
+    ends = name.ends(side, style.people)
+    places = {place for end in ends for place in by_end.get(end, ())}
+    found = {place: compare_names(truth[place], name, side, style.people) for place in places}
+    meanings = {place: likeness for place, likeness in found.items() if likeness}
+    if known:
+        meanings |= {n: SAME for n, true in enumerate(truth) if (true.key, name.key) in known}
     if len(meanings) > 1 and SHORT in meanings.values():
-        near = {keys[place] for place, likeness in meanings.items() if likeness in (SHORT, SAME)}
+        near = {
+            truth[place].key for place, likeness in meanings.items() if likeness in (SHORT, SAME)
+        }
         if len(near) > 1:
             return {}
     if LONG in meanings.values():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -113,7 +114,8 @@ def _parse_ordinal(text: str) -> int:
     return int(text if text.isdigit() else write_digits(text))
 
 
-def split_items(text: str, compounds: Iterable[str] = ()) -> list[str]:
+@lru_cache(maxsize=16)  # bare text is split to see whether it is a list, and then for its items
+def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     """The items of a list in one text, in the order of their ranks if every item carries one;
     labels dropped.
 
@@ -244,7 +246,7 @@ def parse_items(
     prompt: str = "",
     count: int | None = None,
     known: frozenset[str] = frozenset(),
-    compounds: Iterable[str] = (),
+    compounds: tuple[str, ...] = (),
 ) -> tuple[Name, ...]:
     """The names of a list answer or truth.
 
@@ -256,7 +258,7 @@ def parse_items(
     if answer.elements:
         return tuple(parse_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
     count = item_count(prompt) if count is None else count
-    items = split_items(drop_last_share(answer.cleaned), compounds)
+    items = list(split_items(drop_last_share(answer.cleaned), compounds))
     names = items[0].split(" ") if len(items) == 1 else []
     if names and len(names) == count and not IS_CJK.sub("", "".join(names)):
         items = names
@@ -332,7 +334,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         self.names, self.ordered, self.whole = names, ordered, whole
         self.style = find_style(question_words(prompt))
         self._keys = frozenset([name.key for name in names])
-        self._compounds = [name.text for name in names if ITEM_SEPARATOR.search(name.text)]
+        self._compounds = tuple(n.text for n in names if ITEM_SEPARATOR.search(n.text))
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The predicted names, best first, or why there are none."""

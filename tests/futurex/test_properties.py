@@ -296,7 +296,7 @@ def test_parsers_never_raise(text: str) -> None:
             picks = interpret_picks(Answer(part, (), boxed), options)
             assert "" not in picks.labels
             items = parse_items(
-                Answer(part, (), boxed), part, 3, frozenset({name.key}), [part[:20]]
+                Answer(part, (), boxed), part, 3, frozenset({name.key}), (part[:20],)
             )
             assert all(item.text for item in items)
 
