@@ -81,21 +81,24 @@ def show_notes(row: Row) -> str:
     notes = {
         "provisional": row.get("provisional"),
         "its runs differ as wholes": row.get("runs_differ"),
-        "no readable answer": _is_blank(row),
+        _show_blank(row): True,
         "degraded: the language model failed": row.get("degraded"),
         _count_warnings(row): row.get("warnings"),
     }
-    return ", ".join(note for note, holds in notes.items() if holds)
+    return ", ".join(note for note, holds in notes.items() if note and holds)
 
 
 def _mark_tie(row: Row) -> str:
     return f"{_UNSURE} best" if is_tied(row) and row.get("p_leader") is not None else ""
 
 
-def _is_blank(row: Row) -> bool:
-    """Whether no answer of any run of a system was read."""
+def _show_blank(row: Row) -> str:
+    """That no answer could be read, of a row over all datasets in which of them."""
+    if "datasets" in row:
+        blank = row.get("blank")
+        return f"no readable answer: {grouped_names(blank)}" if blank else ""
     unread = row.get("missing", 0) + row.get("unparsed", 0)
-    return "datasets" not in row and 0 < row["n"] * len(row.get("runs", [row])) <= unread
+    return "no readable answer" if 0 < row["n"] * len(row.get("runs", [row])) <= unread else ""
 
 
 def _count_warnings(row: Row) -> str:
@@ -176,7 +179,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> Parts:
         least = table["signature"]["min_datasets"]
         rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
         remarks.append(f"provisional: {rule}")
-    remarks += [*partial_remark(table), *blank_remark(rows), week_remark(table["design_effect"])]
+    remarks += [*partial_remark(table), week_remark(table["design_effect"])]
     if table["apart"]:
         apart = ", ".join(map(printable, table["apart"]))
         remarks.append(f"Apart, as they share no dataset with these: {apart}")
@@ -278,14 +281,6 @@ def partial_remark(table: Row) -> list[str]:
     if not partial_weeks:
         return []
     return [f"Partial, and counted by their resolved questions: {', '.join(partial_weeks)}"]
-
-
-def blank_remark(rows: Sequence[Row]) -> list[str]:
-    """A line if systems have no readable answer in some datasets."""
-    blank = [f"{row['shown']} on {name}" for row in rows for name in row.get("blank", ())]
-    if not blank:
-        return []
-    return [f"No readable answer, which scores 0 and moves no other system: {grouped_names(blank)}"]
 
 
 def failed_table(board: Row) -> Table:

@@ -144,10 +144,8 @@ def test_a_month(tmp_path: Path) -> None:
     month.resolve("250922", 7)
     said = month.night()
     says(*said, "more truths (11 → 16 of 16): results 11", "FutureX, 250915.json, 16 q")
-    blank = (
-        f"No readable answer, which scores 0 and moves no other system: 1 ({DOWN} on 250922.json)"
-    )
-    says(*said, RESOLVED.format("250922", 7), "no readable answer", blank)
+    says(*said, RESOLVED.format("250922", 7), "no readable answer: 1 (250922.json)")
+    assert "no readable answer: 1 (250922.json)" in month.page()
     (pooled,) = stored(tmp_path)["pooled"]
     assert {row["name"] for row in pooled["rows"]} == {*SYSTEMS, NEW, LATE} - {OLD}
     assert [(each["n"], each.get("pending")) for each in pooled["datasets"]] == [
