@@ -147,11 +147,18 @@ def _measure_models(board: Board, measures: Measures, models: Models) -> Measure
     shares = board.find_shares(briers, alike)
     effects = models.effects.fit
     adjusted = board.estimate_model(brier, models.effects, effects.score, effects.influence, shares)
-    # Market and crowd have the score of forecasters who do not move the others'.
+    # Market and crowd have the score of forecasters who do not move the others': where they have
+    # all events, of equal weight, that is their Brier score.
     easier = briers - effects.difficulty[scored.forecasts.event]
     plain = weighted_means(easier, alike, scored.forecasts.forecaster, board.rows)[0]
-    values = np.append(adjusted.values[: -len(BASELINES)], plain[-len(BASELINES) :])
-    found["adjusted_brier", ""] = adjusted._replace(values=values)
+    last = np.arange(board.rows) >= board.rows - len(BASELINES)
+    everywhere = last & (brier.counts == len(board.cluster)) & np.isclose(plain, brier.values)
+    found["adjusted_brier", ""] = adjusted._replace(
+        values=np.where(last, plain, adjusted.values),
+        error=np.where(everywhere, brier.error, adjusted.error),
+        low=np.where(everywhere, brier.low, adjusted.low),
+        high=np.where(everywhere, brier.high, adjusted.high),
+    )
     if models.irt:
         irt = models.irt.fit
         ability = board.estimate_model(brier, models.irt, irt.ability, irt.influence, shares)

@@ -160,3 +160,21 @@ def test_covariance_of_few_clusters_is_drawn_towards_independence() -> None:
         else:
             assert np.linalg.eigvalsh(plain)[0] == pytest.approx(0, abs=1e-9)
             assert np.linalg.eigvalsh(found)[0] > 0.1 * np.trace(plain) / size
+
+
+def test_baselines_with_every_event_have_the_interval_of_their_brier_score() -> None:
+    """Their adjusted score is their Brier score then; with weights, which models do not count, it
+    is not.
+    """
+    problems, forecasts = SAMPLE
+    found = evaluate(forecasts, problems)["baselines"]
+    for row in found.values():
+        assert row["adjusted_brier"] == pytest.approx(row["brier"], abs=1e-12)
+        assert row["adjusted_brier_interval"] == row["brier_interval"]
+    weighted = [{**problem, "weight": 1 + n % 3} for n, problem in enumerate(problems)]
+    for row in evaluate(forecasts, weighted)["baselines"].values():
+        assert row["adjusted_brier_interval"] is None
+    some = [{**row, "odds": None} if row["problem_id"] < "pa-0050" else row for row in forecasts]
+    market = evaluate(some, problems)["baselines"]["market"]
+    assert market["n_events"] < len(problems)
+    assert market["adjusted_brier_interval"] is None
