@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypedDict, TypeVar
 
 from .errors import InputError, printable
+from .records import JsonObject
 
 MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
 # Earlier versions kept a checksum in the third column.
@@ -46,7 +47,7 @@ _OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden"})
 # The model answered, although not what it was to answer. Every other failure is the server's, and
 # may pass.
 _OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal"})
-Data = Mapping[str, Any]
+Data = JsonObject
 Value = TypeVar("Value")
 
 

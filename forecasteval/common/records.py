@@ -27,6 +27,7 @@ from .files import (
     settled_stamp,
 )
 
+JsonObject = Mapping[str, Any]  # of a file, or a part of a result
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -389,7 +390,7 @@ def dump_json(value: object, indent: int | None = None, ascii_only: bool = False
 
 
 def dump_pieces(
-    record: Mapping[str, Any], indent: int | None = None, ascii_only: bool = False
+    record: JsonObject, indent: int | None = None, ascii_only: bool = False
 ) -> Iterator[str]:
     """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than
     there is. With an indent, each item is a line.

@@ -11,11 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
 from forecasteval.common.files import find_dataset, write_atomic
-from forecasteval.common.records import WRAPPERS, RecordFile, as_text, dump_json
+from forecasteval.common.records import WRAPPERS, JsonObject, RecordFile, as_text, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
@@ -43,7 +43,7 @@ One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
 # What describes the systems, and whose result would be a board.
 _TAKEN: Final = ("systems.json", "leaderboard.json")
 
-Check = Callable[[Path], Mapping[str, Any]]  # the mistakes in a dataset
+Check = Callable[[Path], JsonObject]  # the mistakes in a dataset
 _NO_IDS: Final = {"id", *WRAPPERS}  # an object with such a key may be read as something else
 _REPEATED: Final = (
     "ids with several answers, all kept; a score counts them as missing",

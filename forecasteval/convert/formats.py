@@ -14,12 +14,19 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
-from forecasteval.common.records import WRAPPERS, BadRecord, as_text, number_text, repeated_keys
+from forecasteval.common.records import (
+    WRAPPERS,
+    BadRecord,
+    JsonObject,
+    as_text,
+    number_text,
+    repeated_keys,
+)
 from forecasteval.common.replies import is_failed, reply_texts
 
 from .tables import LOG_KEYS, QUESTION_ID, Table, at_path, clear_ids, epoch_of, read_table
 
-Row = Mapping[str, Any]
+Row = JsonObject
 PREDICTION: Final = (
     "forecasteval_prediction"  # in a score's metadata: the index that counts in place of the output
 )

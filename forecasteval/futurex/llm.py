@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
+from forecasteval.common.records import JsonObject
 
 from .choices import NameTruth
 from .names import IS_CJK, Name, compare_names, match_names
@@ -41,7 +42,7 @@ false: anything else, above all another part, version, season, model or member, 
 narrower thing, and text that is no name"""
 
 
-def parse_name_reply(data: Mapping[str, Any], reply: str) -> bool | None:
+def parse_name_reply(data: JsonObject, reply: str) -> bool | None:
     """The decision of a reply; None unless it is a JSON object with only `same`."""
     record = find_object(reply)
     if isinstance(record, dict) and record.keys() == {"same"} and isinstance(record["same"], bool):

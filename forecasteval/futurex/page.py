@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, filterfalse, repeat
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import as_text
+from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display import pages
 from forecasteval.display.charts import Axis, Chart
 from forecasteval.display.html import (
@@ -49,7 +49,7 @@ from .report import describe_size, explain, level_rows, list_notes, name_cause, 
 from .results import Item
 from .rules import WEIGHTS, Rules, total_weight
 
-Rows = Callable[[], Iterable[Mapping[str, Any]] | None]
+Rows = Callable[[], Iterable[JsonObject] | None]
 _AXIS: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
 _ORDERS: Final = (
     ("-cost", "costliest first"),
@@ -127,7 +127,7 @@ def _draw_summary(results: Results) -> Html:
     return tag("div", total, draw_table(heads, lines, "lvl"), class_="sum")
 
 
-def _draw_level(row: Mapping[str, Any], titles: Sequence[str]) -> Line:
+def _draw_level(row: JsonObject, titles: Sequence[str]) -> Line:
     overall = not row["weight"]
     name = row["name"] if overall else join(f"{row['name']} ", soft(f"weight {row['weight']}"))
     mark = Interval(row["score"], row["interval"])

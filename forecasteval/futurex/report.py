@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
+from forecasteval.common.records import JsonObject
 from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import Column, Interval, Report, Table, make_table, show_number
 
@@ -103,11 +103,11 @@ def score_table(results: Results) -> Table:
     return make_table(columns, rows)
 
 
-def _mark_level(row: Mapping[str, Any]) -> Interval:
+def _mark_level(row: JsonObject) -> Interval:
     return Interval(row["score"], row["interval"], None, int(not row["weight"]))
 
 
-def _show_count(title: str, row: Mapping[str, Any]) -> int:
+def _show_count(title: str, row: JsonObject) -> int:
     count: int = row["counts"][title]
     return count
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from typing import Any, Final, NamedTuple
 
+from forecasteval.common.records import JsonObject
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
 
 LEVELS: Final = (1, 2, 3, 4)
@@ -114,7 +115,7 @@ def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -
     return math.fsum(WEIGHTS[level] for level in counted) or 1.0
 
 
-def summarise(items: Iterable[Mapping[str, Any]], renormalised: bool = True) -> dict[str, Any]:
+def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[str, Any]:
     """Level means and overall_score = Σ w·mean over the levels that have questions.
 
     w is renormalised over them, or else a level without questions counts as 0 (`total_weight`).

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import read_file, write_atomic
 from forecasteval.common.forms import FormError, read_as
-from forecasteval.common.records import as_text
+from forecasteval.common.records import JsonObject, as_text
 from forecasteval.nightly.store import read_stored
 from forecasteval.ranking.changes import CORRECTED, CUT, MORE, OTHERS, Correction, Corrections
 from forecasteval.ranking.systems import ForecasterTable, System
@@ -32,9 +32,7 @@ _WHAT: Final = ("truth", "question", "new", "gone")
 _KINDS: Final = {MORE: MORE, "truth": CORRECTED}
 
 
-def keep_replaced(
-    path: Path, row: Mapping[str, Any] | None, system: System | ForecasterTable
-) -> None:
+def keep_replaced(path: Path, row: JsonObject | None, system: System | ForecasterTable) -> None:
     """Keep a stored result that a system's new one replaces, if its row of the last board has other
     questions.
 
@@ -64,9 +62,7 @@ class Differences(NamedTuple):
     corrections: Corrections
 
 
-def find_differences(
-    folder: Path, before: Mapping[str, Any], line: Mapping[str, Any]
-) -> Differences | None:
+def find_differences(folder: Path, before: JsonObject, line: JsonObject) -> Differences | None:
     """The differences between the kept and the new result of a system, by its lines of the history.
 
     None if a result is unknown, too large, or without a result per question.

@@ -25,7 +25,7 @@ from forecasteval.boards.tables import mark_of
 from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.forms import FormError, read_as
-from forecasteval.common.records import dump_json
+from forecasteval.common.records import JsonObject, dump_json
 from forecasteval.nightly.corrections import Differences, find_differences
 from forecasteval.ranking.changes import NOTHING, OVERALL, History, Key, Line, are_corrections
 from forecasteval.ranking.names import system_of_row
@@ -112,7 +112,7 @@ def _read_line(text: bytes) -> Line | None:
     return None
 
 
-def append_night(folder: Path, history: History, board: Mapping[str, Any], date: str) -> History:
+def append_night(folder: Path, history: History, board: JsonObject, date: str) -> History:
     """Append what changed to the file, as a whole or not at all; nothing if nothing did.
 
     A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be
@@ -197,7 +197,7 @@ def _key(line: Line) -> Key:
     return line["benchmark"], line["dataset"], line["system"]
 
 
-def _read_board(board: Mapping[str, Any]) -> dict[Key, Line]:
+def _read_board(board: JsonObject) -> dict[Key, Line]:
     """The present state of each system, by its key."""
     rows, seasons = list[tuple[str, Line]](), Counter[str]()
     for table in list_tables(board):
@@ -218,7 +218,7 @@ def _read_board(board: Mapping[str, Any]) -> dict[Key, Line]:
     return states
 
 
-def _read_row(table: Mapping[str, Any], row: Mapping[str, Any]) -> Line:
+def _read_row(table: JsonObject, row: JsonObject) -> Line:
     """The values of a system in a row of a board (in its JSON form)."""
     kind = table["kind"]
     # Forecasters are those of one set, and share all but their scores.

@@ -21,7 +21,7 @@ from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.forms import FormError
-from forecasteval.common.records import dump_json, hash_text
+from forecasteval.common.records import JsonObject, dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
 from forecasteval.nightly.corrections import forget_replaced, keep_replaced
@@ -109,7 +109,7 @@ class _Night:
     options: Options
     failures: list[Failure]
     notes: list[str]
-    rows: dict[str, Mapping[str, Any]] = field(
+    rows: dict[str, JsonObject] = field(
         default_factory=dict
     )  # of the files in the last leaderboard, by name
     checksums: dict[str, str] = field(
@@ -250,7 +250,7 @@ def _show_mistakes(mistakes: Sequence[str]) -> str:
 
 
 def _holds(
-    row: Mapping[str, Any],
+    row: JsonObject,
     task: Task,
     checksums: Mapping[str, str],
     settings: Callable[[str], Mapping[str, object]],

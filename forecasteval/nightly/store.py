@@ -19,7 +19,7 @@ from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.forms import FormError
-from forecasteval.common.records import dump_pieces, hash_text
+from forecasteval.common.records import JsonObject, dump_pieces, hash_text
 from forecasteval.display.results import Results
 from forecasteval.ranking import systems
 from forecasteval.ranking.names import BOARD
@@ -42,7 +42,7 @@ _HEAD: Final = 1000  # characters in which the head of a page ends
 # --- Stored results ---
 
 
-def save_results(results: Mapping[str, Any], folder: Path, saved: set[str] | None = None) -> None:
+def save_results(results: JsonObject, folder: Path, saved: set[str] | None = None) -> None:
     """Write `folder/NAME.json`, atomically, once no other run writes there; the name is added to
     `saved`.
 
@@ -78,7 +78,7 @@ def write_changed(path: Path, text: str) -> None:
         write_atomic(path, text)
 
 
-def result_text(results: Mapping[str, Any]) -> str:
+def result_text(results: JsonObject) -> str:
     """The result with a checksum of itself, so that a damaged one is never taken for a score."""
     return "".join(result_pieces(results))
 

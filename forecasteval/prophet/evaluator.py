@@ -11,7 +11,7 @@ import numpy as np
 from forecasteval.benchmark import Evaluator, Files
 from forecasteval.common.errors import ClashError, InputError, PendingError, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.records import RecordFile, hash_questions, number_text
+from forecasteval.common.records import JsonObject, RecordFile, hash_questions, number_text
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
@@ -297,7 +297,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
 
 
 def _make_ranking(
-    forecasters: Mapping[str, object], provisional: Mapping[str, Any], metric: str
+    forecasters: Mapping[str, object], provisional: JsonObject, metric: str
 ) -> list[dict[str, object]]:
     """The rows for a leaderboard of many files: forecasters with a rank, then provisional ones by
     name.

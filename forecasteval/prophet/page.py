@@ -4,7 +4,7 @@ scores over time, categories, events, every metric.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from forecasteval.common.errors import printable
+from forecasteval.common.records import JsonObject
 from forecasteval.display import marks, pages
 from forecasteval.display.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.display.html import (
@@ -68,7 +69,7 @@ def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
     """The page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not too
     many forecasts.
     """
-    about: Mapping[str, Any] = {**results}
+    about: JsonObject = {**results}
     board = Board(results)
     counts = {
         "forecasters": len(results["forecasters"]),
@@ -163,7 +164,7 @@ class Board:
     def could_be_first(self, row: BoardRow) -> bool:
         return 1 in (row.record.get(f"{self.by}_rank_interval") or [])[:1]
 
-    def difference(self, row: BoardRow) -> tuple[Mapping[str, Any] | None, int]:
+    def difference(self, row: BoardRow) -> tuple[JsonObject | None, int]:
         """That to the market if there is any; 1 if it is surely for the better, -1 for the worse, 0
         if its interval holds 0.
         """
@@ -291,7 +292,7 @@ _OVER_TIME: Final = (
 )
 
 
-def _time_panel(curves: Mapping[str, Any], names: Sequence[str], metric: str) -> Panel:
+def _time_panel(curves: JsonObject, names: Sequence[str], metric: str) -> Panel:
     lines = []
     for place, name in enumerate(names):
         pairs = zip(curves[name]["closed"], curves[name].get(metric, ()), strict=False)

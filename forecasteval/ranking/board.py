@@ -6,11 +6,12 @@ those of 95 %, None where nothing measures the error. What a field is called is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from forecasteval.common import forms
+from forecasteval.common.records import JsonObject
 
 from .systems import FileRow, ForecasterTable, Interval, Level, Scaled
 
@@ -176,7 +177,7 @@ class Board:
     inputs_sha256: str = ""
 
 
-def file_rows(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def file_rows(record: JsonObject) -> Iterator[dict[str, Any]]:
     """The parts of a board's record that stand for a file each: systems, or their runs, and tables
     of forecasters.
     """

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, compress, zip_longest
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import group_by, hash_questions
+from forecasteval.common.records import JsonObject, group_by, hash_questions
 from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
 from forecasteval.common.version import __version__
 
@@ -68,7 +68,7 @@ def group_results(
     return groups, left_out
 
 
-def compare(groups: Sequence[Sequence[Mapping[str, Any]]], left_out: int) -> Comparison:
+def compare(groups: Sequence[Sequence[JsonObject]], left_out: int) -> Comparison:
     """The differences of systems, pair by pair; see `forecasteval.boards.compare`."""
     systems = _read_systems(groups)
     first = systems[0]
@@ -96,15 +96,15 @@ def compare(groups: Sequence[Sequence[Mapping[str, Any]]], left_out: int) -> Com
 # --- What is compared ---
 
 
-def _split_forecasters(results: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
+def _split_forecasters(results: Sequence[JsonObject]) -> tuple[list[JsonObject], int]:
     """A result for each forecaster in those that hold several, on the questions that all of these
     answered.
 
     And how many questions that leaves out. Where questions have weights, scores are multiplied by
     them, so that their mean is the weighted one. Raises InputError if fewer than two are left.
     """
-    whole: list[Mapping[str, Any]] = []
-    parts: list[tuple[Mapping[str, Any], str, list[Mapping[str, Any]]]] = []
+    whole: list[JsonObject] = []
+    parts: list[tuple[JsonObject, str, list[JsonObject]]] = []
     for result in results:
         items = [item for item in result.get("items", ()) if "forecaster" in item]
         whole += [] if items else [result]
@@ -147,15 +147,13 @@ def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[Syst
     return systems
 
 
-def _name_runs(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _name_runs(runs: Sequence[JsonObject]) -> JsonObject:
     if len(runs) < 2 or "name" not in runs[0]:
         return runs[0]
     return {"name": without_run(str(runs[0]["name"]), runs[0].get("dataset"))}
 
 
-def _require_same_questions(
-    a: Mapping[str, Any], b: Mapping[str, Any], names: tuple[str, str]
-) -> None:
+def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]) -> None:
     """Raise InputError if two results were not scored on the same questions, truths and sigmas."""
     where = ", ".join(names)
     if a["benchmark"] != b["benchmark"]:

@@ -12,10 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter, itemgetter
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import as_text, natural_key
+from forecasteval.common.records import JsonObject, as_text, natural_key
 from forecasteval.common.statistics import (
     mean,
     stratified_interval,
@@ -350,7 +350,7 @@ def _deviation_within(system: System, levels: Sequence[Level]) -> float:
     return math.sqrt(math.fsum(parts))
 
 
-def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
+def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
     """The result of one run; of several what a page shows: each question's mean score, and what
     every run said.
     """
@@ -363,7 +363,7 @@ def mean_result(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
     return {**runs[0], "items": items}
 
 
-def _mean_item(same: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+def _mean_item(same: Sequence[JsonObject]) -> dict[str, object]:
     if same[0]["outcome"] == "pending":
         return {**same[0], "read": " | ".join([as_text(item["read"]) for item in same])}
     scored = [item["outcome"] == "scored" for item in same]

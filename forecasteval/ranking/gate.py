@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from forecasteval.common.errors import EvaluationError, InputError
+from forecasteval.common.records import JsonObject
 from forecasteval.display.tables import show_number, show_p
 
 from .systems import ALPHA, read_scale
@@ -18,7 +17,7 @@ class GateError(EvaluationError):
     exit_code = 6
 
 
-def find_breach(results: Mapping[str, Any], threshold: float) -> list[str]:
+def find_breach(results: JsonObject, threshold: float) -> list[str]:
     """The name and the score of a result that scores below a threshold, or has no score."""
     scale, records = read_scale(results), [results]
     if not (scale.higher_is_better and scale.low <= threshold <= scale.high):
@@ -40,7 +39,7 @@ def find_breach(results: Mapping[str, Any], threshold: float) -> list[str]:
     return [f"{results['name']} ({shown if float(shown) < threshold else f'{score:.12g}'})"]
 
 
-def require_not_worse(comparison: Mapping[str, Any]) -> list[str]:
+def require_not_worse(comparison: JsonObject) -> list[str]:
     """GateError if a system is significantly worse than the first one of a comparison.
 
     Returns a line for each system that could not be, whatever it answered: the least p-value of n

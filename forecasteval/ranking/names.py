@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, look_of, printable
 from forecasteval.common.files import SUFFIXES, belongs_to, decode_utf8, read_file
-from forecasteval.common.records import number_text, parse_json, repeated_keys
+from forecasteval.common.records import JsonObject, number_text, parse_json, repeated_keys
 
 SYSTEMS_FILE: Final = "systems.json"
 
@@ -61,7 +61,7 @@ def without_run(stem: str, dataset: str | None = None) -> str:
     return stem.removesuffix(f"@{run}") if run else stem
 
 
-def system_of_row(table: Mapping[str, object], row: Mapping[str, Any]) -> str:
+def system_of_row(table: Mapping[str, object], row: JsonObject) -> str:
     """The name that the system of a board's row has on every dataset; a forecaster has one name."""
     if table["kind"] != "systems":
         return str(row["name"])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from forecasteval.common import forms
 from forecasteval.common.errors import InputError
 from forecasteval.common.forms import FormError
-from forecasteval.common.records import dump_json
+from forecasteval.common.records import JsonObject, dump_json
 from forecasteval.common.statistics import cluster_values
 
 from .names import split_name
@@ -71,7 +71,7 @@ class Scale(NamedTuple):
         return {"score_bounds": bounds, "higher_is_better": self.higher_is_better}
 
 
-def read_scale(values: Mapping[str, Any]) -> Scale:
+def read_scale(values: JsonObject) -> Scale:
     """The scale that a result was described with (`Scale.describe`)."""
     low, high = values.get("score_bounds", (0.0, 1.0))
     better = values.get("higher_is_better", True)
@@ -275,7 +275,7 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
     )
 
 
-def read_system(results: Mapping[str, Any], name: str | None = None) -> System:
+def read_system(results: JsonObject, name: str | None = None) -> System:
     """The scores of one result; raises InputError if it has none, or if missing answers are left
     out of it.
     """
@@ -315,7 +315,7 @@ class _Answer(NamedTuple):
     padded: bool
 
 
-def _read_answer(item: Mapping[str, Any]) -> _Answer:
+def _read_answer(item: JsonObject) -> _Answer:
     padded = bool(item.get("padded"))
     return _Answer(question_key(item), item["id"], item["outcome"], item.get("cluster"), padded)
 
@@ -334,14 +334,14 @@ def _columns(answers: list[_Answer]) -> Questions:
     )
 
 
-def question_key(item: Mapping[str, Any]) -> tuple[str, float]:
+def question_key(item: JsonObject) -> tuple[str, float]:
     """The sort key of items; equal questions are sorted by scores, so that the order of a file does
     not matter. A pending question has none.
     """
     return item["question"], 0.0 if item["score"] is None else item["score"]
 
 
-def _file_row(results: Mapping[str, Any], name: str) -> FileRow:
+def _file_row(results: JsonObject, name: str) -> FileRow:
     # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
     # texts in a file.
     signature = json.loads(dump_json(results["signature"]))

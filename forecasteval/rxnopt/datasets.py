@@ -14,7 +14,14 @@ from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, OtherQuestionsError, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import BadRecord, RecordFile, as_text, parse_json, repeated_keys
+from forecasteval.common.records import (
+    BadRecord,
+    JsonObject,
+    RecordFile,
+    as_text,
+    parse_json,
+    repeated_keys,
+)
 from forecasteval.common.statistics import mean
 
 NAME: Final = "RxnOptBench"
@@ -202,7 +209,7 @@ def require_question(record: object, place: str) -> str:
     return place
 
 
-def _check_meta(record: Mapping[str, Any], place: str) -> None:
+def _check_meta(record: JsonObject, place: str) -> None:
     """InputError unless no key is given twice, and meta has a value for each option, numbers that
     agree.
     """

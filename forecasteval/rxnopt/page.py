@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import as_text
+from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display import pages
 from forecasteval.display.charts import Axis, Chart
 from forecasteval.display.html import (
@@ -59,7 +59,7 @@ from .report import (
     show_index,
 )
 
-Record = Mapping[str, Any]
+Record = JsonObject
 _MOST: Final = 1500  # questions that a page shows: each has a table of its options
 _AXIS: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
 _ORDERS: Final = (
@@ -137,7 +137,7 @@ def _draw_summary(results: Results) -> Html:
     return tag("div", total, draw_table(heads, lines, "lvl"), class_="sum")
 
 
-def _draw_kind(name: str, summary: Mapping[str, Any]) -> Line:
+def _draw_kind(name: str, summary: JsonObject) -> Line:
     overall = name == "Overall"
     shown = _name_kind(name)
     counts = [str(summary[key]) for key in ("n", "missing", "illegal")]
@@ -303,7 +303,7 @@ def _list_texts(item: Item, record: Record) -> dict[str, Cell]:
     return {title: show_text(text, pages.TEXT) for title, text in texts.items() if text}
 
 
-def _find_input(record: Record) -> Mapping[str, Any]:
+def _find_input(record: Record) -> JsonObject:
     given = record.get("input")
     return given if isinstance(given, Mapping) else {}
 
@@ -334,7 +334,7 @@ def _show_option(record: Record, place: int) -> str:
     return _show_conditions(record["options"][place]) if items is None else show_items(items)
 
 
-def _show_values(reference: Mapping[str, Any]) -> str:
+def _show_values(reference: JsonObject) -> str:
     """The results of a reference: `59% yield, 90% ee`."""
     known = [f"{as_text(reference.get('yield'))}% yield"]
     known += [f"{as_text(reference[name])} {name}" for name in SELECTIVITIES if name in reference]

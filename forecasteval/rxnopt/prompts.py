@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import as_text, group_by
+from forecasteval.common.records import JsonObject, as_text, group_by
 
 from .chemicals import ABSENT, SELECTIVITIES, read_items
 from .datasets import order_id, rotation, table_of, template_of
@@ -26,7 +26,7 @@ from .datasets import order_id, rotation, table_of, template_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-Record = Mapping[str, Any]  # a question of a dataset; only its id, type and options are checked
+Record = JsonObject  # a question of a dataset; only its id, type and options are checked
 LANGUAGES: Final = ("en", "zh")
 LABELS: Final = {
     "reagents": "试剂 (reagents)",

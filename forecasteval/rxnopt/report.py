@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
+from forecasteval.common.records import JsonObject
 from forecasteval.display.charts import Chart
 from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import (
@@ -72,7 +73,7 @@ def make_charts(results: Results) -> dict[str, Chart]:
     return {chart.name: chart for chart in charts if chart.table.rows}
 
 
-def score_rows(results: Results) -> list[tuple[str, Mapping[str, Any]]]:
+def score_rows(results: Results) -> list[tuple[str, JsonObject]]:
     """(name, summary) of each type of questions, and of all."""
     kinds = results["by_question_type"]
     named = [(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
@@ -96,14 +97,14 @@ def _score_chart(results: Results) -> Chart:
     return Chart("scores", "Relative score by question type", _ABOUT, table)
 
 
-def mark_score(summary: Mapping[str, Any]) -> Interval:
+def mark_score(summary: JsonObject) -> Interval:
     """The relative score with its interval, and the score of a uniform guess."""
     return Interval(
         summary[RELATIVE], summary["intervals"][RELATIVE], summary["uniform_guess"][RELATIVE]
     )
 
 
-def _part_chart(name: str, title: str, parts: Mapping[str, Any]) -> Chart:
+def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
     """The largest parts of the questions, in their order; no rows where there is one part."""
     least = sorted((part["n"] for part in parts.values()), reverse=True)[:MOST_PARTS][-1:]
     rows = [row for row in parts.items() if [row[1]["n"]] >= least][:MOST_PARTS]
@@ -122,7 +123,7 @@ def _part_chart(name: str, title: str, parts: Mapping[str, Any]) -> Chart:
     return Chart(name, title, _ABOUT + remark, make_table(columns, rows if len(parts) > 1 else ()))
 
 
-def _pair_chart(pairs: Mapping[str, Any]) -> Chart:
+def _pair_chart(pairs: JsonObject) -> Chart:
     """References against controls by the type of question."""
     columns = [
         Column("Reference against control", lambda row: row[0]),
@@ -160,7 +161,7 @@ def name_cause(item: Item) -> str:
     return "not the best option" if item["score"] else "option without yield"
 
 
-def explain(item: Item, question: Mapping[str, Any] | None = None) -> str:
+def explain(item: Item, question: JsonObject | None = None) -> str:
     """The reason of an item's score in one sentence; with its question it has the effective
     scores.
     """
@@ -180,7 +181,7 @@ def explain(item: Item, question: Mapping[str, Any] | None = None) -> str:
     return f"option {picked} has {effective[read]:g}, the best {right} has {max(effective):g}"
 
 
-def _name_option(question: Mapping[str, Any], place: Any) -> str:
+def _name_option(question: JsonObject, place: Any) -> str:
     """The index of an option, and in brackets its value of the condition that the question asks
     about.
     """
@@ -189,7 +190,7 @@ def _name_option(question: Mapping[str, Any], place: Any) -> str:
     return f"{place} ({printable(shown, 40)})" if shown else str(place)
 
 
-def find_asked(question: Mapping[str, Any], place: int) -> object:
+def find_asked(question: JsonObject, place: int) -> object:
     """The value that an option has of the condition that its question asks about; None where it
     asks about all, or where the option is none of ours.
     """

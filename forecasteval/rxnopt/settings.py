@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import number_text
+from forecasteval.common.records import JsonObject, number_text
 
 DUPLICATES: Final = ("best", "median", "drop")
 _REQUIRED: Final = ("content", "smiles", "none")
@@ -160,7 +160,7 @@ SETTING_HELP: Final[Mapping[str, str]] = {
 }
 
 
-def make_settings(values: Mapping[str, Any]) -> Settings:
+def make_settings(values: JsonObject) -> Settings:
     """Settings with `values`, typed or as text, in place of defaults; InputError names a bad
     one.
     """

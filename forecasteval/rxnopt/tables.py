@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import (
+    JsonObject,
     as_text,
     group_by,
     has_repeated_keys,
@@ -51,7 +52,7 @@ class Row(NamedTuple):
     """
 
     number: int  # in entries, from 0
-    entry: Mapping[str, Any]
+    entry: JsonObject
     conditions: Conditions  # only keys that have a value
     values: dict[str, tuple[str, ...]]  # key -> what is compared
     scores: Scores
@@ -120,7 +121,7 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
 # --- Filters ---
 
 
-def _require_usable(raw: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
+def _require_usable(raw: JsonObject, settings: Settings) -> tuple[str, str]:
     """(scale of the yield, what to do with equal conditions) of a table that passes the filters, or
     else Unused.
     """
@@ -150,7 +151,7 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
 
 
 def _read_reaction(
-    raw: Mapping[str, Any], name: str, settings: Settings, warnings: list[str]
+    raw: JsonObject, name: str, settings: Settings, warnings: list[str]
 ) -> tuple[list[Item], list[Item]]:
     """(reactants, products), the main product first, of the table or (where it has none) of its
     rows.
@@ -246,7 +247,7 @@ def _read_row(
     return Row(index, entry, kept, values, scores, effective)
 
 
-def _read_conditions(raw: Mapping[str, Any], settings: Settings) -> Conditions:
+def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
     """The conditions of a row that count, by key; keys without a value are left out."""
     merged = dict(raw)
     if settings.expand_current_conditions and "current_conditions" in merged:
@@ -306,7 +307,7 @@ def _median_row(rows: Sequence[Row]) -> Row:
 
 
 def read_scores(
-    results: Mapping[str, Any], settings: Settings, fraction: bool
+    results: JsonObject, settings: Settings, fraction: bool
 ) -> tuple[Scores | None, float, list[tuple[str, str]]]:
     """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's
     results.
