@@ -279,7 +279,7 @@ def _read_nights(standing: Standing, history: History) -> list[_Point]:
 def _trace(
     points: Sequence[_Point], breaks: Sequence[int], system: str
 ) -> list[tuple[float, float | None]]:
-    """The points of a line, None where the line breaks. Weeks that a system missed do not break it."""
+    """The points of a line, None where it breaks; weeks that a system missed do not break it."""
     trace: list[tuple[float, float | None]] = [
         (at, point.scores[system]) for at, point in enumerate(points) if system in point.scores
     ]

@@ -364,7 +364,7 @@ def _values(row: BoardRow) -> Iterator[tuple[str, str, str]]:
 
 
 def _draw_filters(standing: Standing, prefix: str) -> Html:
-    """A search, and chips for the keys of systems.json that have few values; nothing of few rows."""
+    """A search, and chips for keys of systems.json with few values; nothing for few rows."""
     values: dict[str, Counter[str]] = {}
     for _, row in standing.systems:
         for name, value, _ in _values(row):
@@ -533,7 +533,7 @@ def _draw_remarks(board: BoardRow) -> Iterator[Html]:
 def _draw_method(standings: Sequence[Standing]) -> Html:
     """How to read the marks, and by which rules and versions each ranking was made."""
     lines = [
-        "Dots are scores, lines their 95% intervals. Filled and shaded: the leader, and the systems "
+        "Dots are scores, lines their 95% intervals. Filled and shaded: the leader, and systems "
         f"whose difference to it is not significant (p ≥ {ALPHA} with Holm's adjustment over the "
         "comparisons with the leader; of forecasters whose rank interval includes 1). Beside a "
         "rank: the ranks that no test contradicts, adjusted over all pairs of systems."

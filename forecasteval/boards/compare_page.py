@@ -227,7 +227,7 @@ _ALL: Final = "All questions"
 
 
 class _Level(NamedTuple):
-    """A row of differences; `values` have the difference, its interval and wins, ties and losses."""
+    """A row of differences; `values` have one with its interval, and wins, ties and losses."""
 
     title: str
     remark: str

@@ -258,7 +258,7 @@ class Loss(NamedTuple):
 
 
 def in_order(table: Row, items: Sequence[Row]) -> list[Row]:
-    """The resolved items of a result in the order in which the table of its dataset has questions."""
+    """The resolved items of a result in the order of the questions in its dataset's table."""
     levels: dict[str, list[Row]] = {str(level): [] for level in table["weights"]}
     for item in items:
         if item["outcome"] != "pending":

@@ -26,9 +26,13 @@ LEADER = (True,) * 20
 
 
 def board() -> Any:
-    return rank([
-        system("leader", *LEADER), system("near", *LEADER[:19], False), system("far", *(False,) * 18, True, True)
-    ])  # fmt: skip
+    return rank(
+        [
+            system("leader", *LEADER),
+            system("near", *LEADER[:19], False),
+            system("far", *(False,) * 18, True, True),
+        ]
+    )
 
 
 def test_p_leader_is_holms_of_the_paired_tests_with_the_first() -> None:
@@ -76,10 +80,19 @@ def behind(chart: Any) -> list[int]:
 def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> None:
     table = {
         "kind": "forecasters",
-        "benchmark": "Prophet Arena", "dataset": None, "name": "p", "prediction": "p.csv", "warnings": 0,
-        "degraded": False, "signature": {"evaluator": "x"}, "n_events": 9,
-        "rows": [{"rank": n, "name": f"f{n}", "score": 0.1 * n, "interval": [0.0, 0.9], "n": 9} for n in (1, 2, 3)],
-    }  # fmt: skip
+        "benchmark": "Prophet Arena",
+        "dataset": None,
+        "name": "p",
+        "prediction": "p.csv",
+        "warnings": 0,
+        "degraded": False,
+        "signature": {"evaluator": "x"},
+        "n_events": 9,
+        "rows": [
+            {"rank": n, "name": f"f{n}", "score": 0.1 * n, "interval": [0.0, 0.9], "n": 9}
+            for n in (1, 2, 3)
+        ],
+    }
     one: dict[str, Any] = {"tables": [table], "leaderboard": {"version": "1", "min_questions": 0}}
     assert behind(make_page(one).charts()["ranking1"]) == [0] * 3
     for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
@@ -170,17 +183,38 @@ def test_who_is_like_the_leader_is_said_once() -> None:
     """A leader that answered little cannot be told from many, which others beat."""
     table = {
         "kind": "pooled",
-        "benchmark": "FutureX", "datasets": [], "level_counts": {"1": 4}, "weights": {"1": 0.1}, "apart": [],
-        "signature": {"evaluator": "x"}, "design_effect": None,
+        "benchmark": "FutureX",
+        "datasets": [],
+        "level_counts": {"1": 4},
+        "weights": {"1": 0.1},
+        "apart": [],
+        "signature": {"evaluator": "x"},
+        "design_effect": None,
         "rows": [
-            {"rank": n, "behind": None, "behind_interval": None,
-             "name": f"s{n}", "overall_score": 1 - n / 9, "overall_interval": None, "rank_interval": [n, 4],
-             "tied_with_best": n != 3, "p_leader": None if n == 1 else 0.9 if n != 3 else 0.01, "p_best": 0.3,
-             "datasets": 1, "n_runs": 1, "n": 4, "own_score": 0.5, "missing": 0, "unparsed": 0, "warnings": 0,
-             "degraded": False, "about": {"name": f"System {n}"}}
+            {
+                "rank": n,
+                "behind": None,
+                "behind_interval": None,
+                "name": f"s{n}",
+                "overall_score": 1 - n / 9,
+                "overall_interval": None,
+                "rank_interval": [n, 4],
+                "tied_with_best": n != 3,
+                "p_leader": None if n == 1 else 0.9 if n != 3 else 0.01,
+                "p_best": 0.3,
+                "datasets": 1,
+                "n_runs": 1,
+                "n": 4,
+                "own_score": 0.5,
+                "missing": 0,
+                "unparsed": 0,
+                "warnings": 0,
+                "degraded": False,
+                "about": {"name": f"System {n}"},
+            }
             for n in (1, 2, 3)
         ],
-    }  # fmt: skip
+    }
     page = make_page(
         {"tables": [], "pooled": [table], "leaderboard": {"version": "1", "min_questions": 0}}
     )

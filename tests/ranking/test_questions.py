@@ -109,7 +109,8 @@ def test_the_page_shows_the_hardest_first_and_what_every_run_read(tmp_path: Path
 
 
 def test_an_open_question_has_its_prompt_and_leads_to_the_pages_of_the_runs(tmp_path: Path) -> None:
-    prompt = "You can predict events. The event to be predicted: Who wins?\nA. <i>north</i>\nB. south\nBox it."
+    event = "The event to be predicted: Who wins?\nA. <i>north</i>\nB. south\nBox it."
+    prompt = f"You can predict events. {event}"
     write(tmp_path, {"dataset/d.json": [question("easy"), question("hard", prompt=prompt)]})
     for name, answer in {"x": "A", "y": "B", "y@2": "A"}.items():
         write(tmp_path, {f"prediction/d-{name}.json": {"easy": "A", "hard": answer}})
