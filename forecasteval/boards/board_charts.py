@@ -201,6 +201,7 @@ def _list_system(change: Change, names: Names) -> Html:
     """A system of a card: its name, the name that it had before, its score, and the move."""
     score = change["before"] if change["after"] is None else change["after"]
     old = f" (before: {printable(change['renamed'], 60)})" if "renamed" in change else ""
+    old += " (new system)" * ("is_first" in change)
     by = f" {show_signed(moved(change))}" if moved(change) else ""
     return tag("li", f"{_name(change, names)}{old} {show_score(score)}", soft(by))
 

@@ -113,6 +113,7 @@ def test_a_month(tmp_path: Path) -> None:
     says(*said, "new: 11 (atlas, borealis, cinder, delta, ember, …) on 250915")
     assert not any("no truth yet" in line for line in said[0])
     assert "250915: 6 of 16 resolved" in month.page()
+    assert f"{LATE} (new system)" in month.page()
 
     corrected = "250908-q03"
     before = month.truths["250908"][corrected]
