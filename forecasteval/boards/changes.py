@@ -4,14 +4,13 @@ questions of a dataset are corrected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import as_text, group_by
-from forecasteval.display.tables import Cell, Column, Report, make_table, show_number
+from forecasteval.display.tables import Column, Report, make_table, show_number
 from forecasteval.ranking.changes import (
     CORRECTED,
     CUT,
@@ -19,7 +18,6 @@ from forecasteval.ranking.changes import (
     OTHERS,
     UNKNOWN,
     Change,
-    Corrections,
     moved,
     why,
 )
@@ -32,27 +30,12 @@ def show_id(name: object) -> str:
 
 
 _CORRECTED: Final = (
-    Column("Question", itemgetter("shown")),
+    Column("Question", lambda row: printable(row["id"], CUT)),
     Column("Dataset", lambda row: printable(row["dataset"], CUT)),
     Column("Changed", lambda row: printable(row["what"], CUT)),
     Column("Truth before", lambda row: printable(row["before"], CUT) or "–"),
     Column("Truth now", lambda row: printable(row["after"], CUT) or "–"),
 )
-
-
-def corrections_report(
-    corrected: Corrections, dataset: str, show: Callable[[str], Cell] = str
-) -> Report:
-    """The corrected questions of a dataset as a table; `show` makes the cell of an id."""
-    rows = [
-        {**question, "dataset": dataset, "shown": show(printable(question["id"], CUT))}
-        for question in corrected["questions"]
-    ]
-    more = corrected["count"] - len(rows)
-    return [
-        make_table(_CORRECTED, rows),
-        *([f"and {more} more of {printable(dataset, CUT)}"] if more > 0 else []),
-    ]
 
 
 def name_changes(changes: Iterable[Change], names: Mapping[str, str]) -> list[Change]:
@@ -85,15 +68,9 @@ _KINDS: Final = {
 }
 
 
-def changes_report(
-    changes: Sequence[Change],
-    show: Callable[[Change, str], Cell] = lambda change, name: name,
-    overall: Sequence[Change] = (),
-) -> Report:
+def changes_report(changes: Sequence[Change], overall: Sequence[Change] = ()) -> Report:
     """Who came and went; how many results changed, and why; the scores that moved furthest, those
     by more truths apart; `overall`, those over all datasets; corrected questions.
-
-    `show` makes the cell of the id of a corrected question.
     """
     report: Report = []
     firsts = dict.fromkeys(change["system"] for change in changes if "is_first" in change)
@@ -116,25 +93,28 @@ def changes_report(
     report += _show_moves("", others, _MOVED)
     report += _show_moves("Moves by more truths", grown, _MOVED)
     report += _show_moves("Over all datasets", overall, _OVERALL)
+    return report + _list_corrections(changes)
+
+
+def _list_corrections(changes: Sequence[Change]) -> Report:
+    """The corrected questions of all datasets as a table."""
+    rows, more = list[dict[str, object]](), list[str]()
     for change in changes:
-        if "corrected" in change:
-            report += [
-                "",
-                *corrections_report(change["corrected"], change["dataset"], partial(show, change)),
-            ]
-    return report
+        if corrected := change.get("corrected"):
+            dataset, questions = change["dataset"], corrected["questions"]
+            rows += [{**question, "dataset": dataset} for question in questions]
+            if corrected["count"] > len(questions):
+                count = corrected["count"] - len(questions)
+                more.append(f"and {count} more of {printable(dataset, CUT)}")
+    return ["", make_table(_CORRECTED, rows), *more] if rows else []
 
 
 def _list_places(changes: Sequence[Change]) -> str:
     """Which systems on which datasets."""
     systems = list(dict.fromkeys(change["system"] for change in changes))
-    datasets = list(dict.fromkeys(change["dataset"] for change in changes))
-    if len(systems) * len(datasets) != len(changes) or "" in datasets:
-        places = [
-            f"{change['system']}{' on ' * bool(change['dataset'])}{change['dataset']}"
-            for change in changes
-        ]
-        return grouped_names(places)
+    datasets = list(dict.fromkeys(change["dataset"] or "no dataset" for change in changes))
+    if len(systems) * len(datasets) != len(changes):
+        return grouped_names([f"{each['system']} on {each['dataset']}" for each in changes])
     on = datasets[0] if len(datasets) == 1 else f"datasets {grouped_names(datasets)}"
     return f"{grouped_names(systems)} on {printable(on, 300)}"
 
