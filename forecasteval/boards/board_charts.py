@@ -61,6 +61,7 @@ _COLOURED: Final = 3  # leaders whose history is drawn in colour
 _NIGHTS: Final = 40  # the last ones, that a chart shows
 _CORRECTED: Final = 6  # questions that a card names
 _MOVED: Final = 6  # ranks that a sentence names
+_CARDS: Final = 8  # reasons that have one
 _LISTED: Final = 40  # systems of a card
 _TITLES: Final = {
     "new": "New results in",
@@ -102,7 +103,11 @@ def draw_changes(history: History, standings: Sequence[Standing], names: Names) 
         return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
     date = max(str(line.get("date", "")) for _, line in history.latest.values())
     note = " ".join(filter(None, (_say_ranks(one, len(standings) > 1) for one in standings)))
-    cards = [_draw_card(reason, standings, names) for reason in group_changes(changes)]
+    reasons = group_changes(changes)
+    cards = [_draw_card(reason, standings, names) for reason in reasons[:_CARDS]]
+    if len(reasons) > _CARDS:
+        others = [tag("li", _say_reason(reason)) for reason in reasons[_CARDS:]]
+        cards.append(tag("article", tag("h3", "Others"), tag("ul", *others)))
     title = f"What changed on {printable(date, 20)}"
     return draw_section(title, tag("div", *cards, class_="cards"), note=note, name="changed")
 
@@ -125,9 +130,7 @@ def _say_ranks(standing: Standing, several: bool) -> str:
 
 def _draw_card(reason: Reason, standings: Sequence[Standing], names: Names) -> Html:
     """A reason: which questions it is about, the moves as dots, and behind a click the systems."""
-    datasets = [show_week({"dataset": name}) for name in reason.datasets]
-    where = grouped_names(datasets) if len(datasets) > 1 else datasets[0]
-    parts = [tag("h3", _say_reason(reason, where))]
+    parts = [tag("h3", _say_reason(reason))]
     for change in reason.changes:
         if "corrected" in change:
             parts.append(_list_corrections(change, standings))
@@ -151,8 +154,10 @@ def _draw_card(reason: Reason, standings: Sequence[Standing], names: Names) -> H
     return tag("article", *parts, tag("details", summary, tag("ul", *lines)))
 
 
-def _say_reason(reason: Reason, where: str) -> str:
+def _say_reason(reason: Reason) -> str:
     """The title of a card."""
+    datasets = [show_week({"dataset": name}) for name in reason.datasets]
+    where = grouped_names(datasets) if len(datasets) > 1 else datasets[0]
     if reason.kind in _TITLES:
         return _TITLES[reason.kind] + (f" {where}" if where else "")
     text = f"{reason.why[:1].upper()}{reason.why[1:]}"

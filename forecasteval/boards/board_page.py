@@ -112,7 +112,7 @@ def make_page(
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
     parts = [
         ("What changed", "changed", bool(history)),
-        ("Questions", "questions1", bool(standings and standings[0].newest.get("questions"))),
+        ("Questions", "of-questions1", bool(standings and standings[0].newest.get("questions"))),
         ("Weeks", "weeks1", any(standing.weeks for standing in standings)),
     ]
     settings = board["leaderboard"]
@@ -291,7 +291,8 @@ def _columns(standing: Standing) -> list[_Column]:
             lambda key, row: join(show_score(mark_of(row)[0])),
         ),
         gap,
-        *([gap, *levels] if levels else []),
+        gap,
+        *levels,
         *(column for column in optional if any(column.cell("", row) for row in table["rows"])),
     ]
 

@@ -14,6 +14,7 @@ from forecasteval.display.html import (
     Head,
     Html,
     Line,
+    draw_fold,
     draw_section,
     draw_table,
     join,
@@ -76,25 +77,22 @@ def draw_questions(
             ("", "Level"),
             ("Question", None),
             ("Truth", None),
-            ("Systems by rank", None),
+            ("Runs by rank", None),
         )
     ]
     note = (
-        "Hardest first. Bars: the score of each system, in the order of the ranking; orange is the "
+        "Hardest first. Bars: the score of each run, in the order of the ranking; orange is the "
         "worst. A row opens to every reading."
     )
     if len(places) > SHOWN:
         note += f" {SHOWN} of {len(places)} questions; all of them are in {BOARD}.json."
     wait = table.get("pending", 0)
     waits = [tag("p", f"{wait} questions wait for their truth.", class_="cap")] if wait else []
-    return draw_section(
-        f"Questions of {show_week(table)}: {say_resolved(table)}",
-        _draw_filters(name, table),
-        draw_rows(name, heads, rows, "ask"),
-        *waits,
-        note=note,
-        name=f"of-{name}",
-    )
+    title = f"Questions of {show_week(table)}: {say_resolved(table)}"
+    parts = [_draw_filters(name, table), draw_rows(name, heads, rows, "ask"), *waits]
+    if name != "questions1":
+        return draw_fold(title, *parts, name=f"of-{name}")
+    return draw_section(title, *parts, note=note, name=f"of-{name}")
 
 
 def _draw_filters(name: str, table: BoardRow) -> Html:
@@ -139,11 +137,14 @@ def _draw_question(
     facts = [
         ("Truth", show_text(truth) if len(truth) > 60 else ""),
         ("Answered readably", answered),
-        ("Correlation with the rest of the score", "" if rest == "–" else f"{rest} {look}"),
+        ("Correlation with the rest", "" if rest == "–" else f"{rest} {look}".rstrip()),
         ("Id", "" if key.endswith(f"-{question['id']}") else show_text(question["id"], 200)),
     ]
     texts = [
-        ("Read by", _draw_readings(read, on_page, standing) if read else ""),
+        (
+            "Readings, the best first, and their runs by rank",
+            _draw_readings(read, on_page, standing) if read else "",
+        ),
         ("Question", _show_prompt(whole, first, limit)),
     ]
     data = {"level": question["level"] or "", "look": look}
@@ -157,13 +158,13 @@ def draw_strip(shares: Sequence[float]) -> Html:
         for style, marks in (
             (
                 "e",
-                [f"M{at}.5 20V{20 - 18 * share:.0f}" for at, share in enumerate(shares) if share],
+                [f"M{at} 20V{20 - 18 * share:.0f}" for at, share in enumerate(shares) if share],
             ),
-            ("z", [f"M{at}.5 20v-2" for at, share in enumerate(shares) if not share]),
+            ("z", [f"M{at} 20v-2" for at, share in enumerate(shares) if not share]),
         )
         if marks
     ]
-    box = {"viewBox": f"0 0 {max(16, len(shares))} 20", "preserveAspectRatio": "none"}
+    box = {"viewBox": f"-.5 0 {max(16, len(shares))} 20", "preserveAspectRatio": "none"}
     return tag("svg", *paths, class_="strip", aria_hidden="true", **box)
 
 
@@ -211,7 +212,7 @@ def _draw_readings(answers: Sequence[tuple[Link, BoardRow]], key: str, standing:
     if rest := ordered[_READINGS:]:
         texts = [f"{', '.join(map(str, who))}: {read}" for (_, read), who in rest]
         lines.append(Line(["", "others", "; ".join(texts)]))
-    heads = [Head("Score", "c"), Head("Reading"), Head("Runs, by rank", "w")]
+    heads = [Head("", "c"), Head(""), Head("", "w")]
     return draw_table(heads, lines, "few")
 
 

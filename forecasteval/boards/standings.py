@@ -78,6 +78,9 @@ def say_leader(table: Row, names: Names) -> Sentence:
     if not rows:
         return ["No system is ranked yet."]
     shown = [names[system_of_row(table, row)] for row in rows]
+    if len(table["rows"]) == 1:
+        score = show_number(mark_of(rows[0])[0], 3)
+        return [Name(shown[0]), f" has {score}; no other system answered these questions."]
     first = [name for name, row in zip(shown, rows, strict=True) if row["rank"] == 1]
     tied = [name for name, row in zip(shown, rows, strict=True) if is_tied(row)][len(first) :]
     verb = " leads with " if len(first) == 1 else " lead together with "

@@ -171,8 +171,9 @@ def draw_table(
             ]
         data = {f"data_{key}": value for key, value in row.data.items()}
         body.append(tag("tr", *cells, class_=row.kind, id=row.name, **data))
-    head = tag("thead", tag("tr", *titles))
-    return tag("table", head, tag("tbody", *body, id=name), class_=kind)
+    is_titled = any(head.title for head in heads)
+    head = [tag("thead", tag("tr", *titles))] if is_titled else []
+    return tag("table", *head, tag("tbody", *body, id=name), class_=kind)
 
 
 def _draw_head(head: Head) -> Html:
