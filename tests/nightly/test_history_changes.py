@@ -94,10 +94,9 @@ def test_a_dataset_that_says_the_same_in_other_bytes(root: Path) -> None:
         ("a", "changed", 1.0, 1.0, "dataset"),
         ("b", "changed", 0.5, 0.5, "dataset"),
     ]
-    assert "dataset rewritten, the same resolved questions: results 2, scores moved 0" in changes_report(
-        [{"system": name, "dataset": "d.json", "kind": "changed", "before": 1.0, "after": 1.0, "causes": ["dataset"]}
-         for name in "ab"]
-    )  # fmt: skip
+    change = {"dataset": "d.json", "kind": "changed", "before": 1.0, "after": 1.0}
+    report = changes_report([{"system": name, **change, "causes": ["dataset"]} for name in "ab"])
+    assert "dataset rewritten, the same resolved questions: results 2, scores moved 0" in report
 
 
 def test_another_prediction(root: Path) -> None:

@@ -1,6 +1,6 @@
 """Four weeks of ten systems as a researcher has them: truths that come on three days, one that is
-corrected, a system with a new name, an outage, and a system that is new in week three. What happened
-is said in words every day, on the screen, in leaderboard.md and on the page.
+corrected, a system with a new name, an outage, and a system that is new in week three. What
+happened is said in words every day, on the screen, in leaderboard.md and on the page.
 """
 
 from __future__ import annotations
