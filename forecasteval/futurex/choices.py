@@ -24,10 +24,10 @@ from .names import (
 )
 from .options import (
     ROUND,
-    SAID_YES_NO,
     SEPARATOR,
     SHARE,
     UNSHIELDED,
+    YES_NO,
     Options,
     choice_key,
     drop_lead_in,
@@ -150,7 +150,7 @@ def _parse_exact(answer: Answer, options: Options) -> Picks | None:
     any other.
     """
     text = answer.text
-    if not options.labels and (said := SAID_YES_NO.get(text.lower())):
+    if not options.labels and (said := YES_NO.get(text.lower())):
         return Picks(frozenset([said]))
     exact = exact_tokens(text)
     if options.labels.issuperset(exact):

@@ -18,22 +18,13 @@ MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
 _YES: Final = ("yes", "true", "是", "是的", "会")
 _NO: Final = ("no", "false", "否", "不", "不是", "不会")
 YES_NO: Final = {**dict.fromkeys(_YES, "Yes"), **dict.fromkeys(_NO, "No")}
-SAID_YES_NO: Final = {  # as answers write them, in other languages too; a truth "Ja" may be a name
-    **dict.fromkeys(
-        (*_YES, "sí", "si", "oui", "ja", "sim", "はい", "예", "네", "да", "نعم"), "Yes"
-    ),
-    **dict.fromkeys(
-        (*_NO, "non", "nein", "não", "nao", "いいえ", "아니요", "아니오", "нет", "لا"), "No"
-    ),
-}
 
 # --- The options of a prompt ---
 
 _MARK: Final = r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*"  # A. text, (A) text, **A.** text
 _LABELS: Final = "".join(map(chr, range(ord("A"), ord("A") + MAX_OPTIONS)))
-_USUAL: Final = re.compile(r"\n([A-~])\.")
 _FORMS: Final = (
-    re.compile(rf"{_USUAL.pattern}([^\n]*)"),
+    re.compile(r"\n([A-~])\.([^\n]*)"),
     re.compile(rf"^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)", re.M),
     re.compile(rf"\|\s*{_MARK}\s*([^|]*)"),  # question | A. text | B. text
 )
@@ -42,10 +33,7 @@ _SECOND: Final = re.compile(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 def count_options(prompt: str) -> int:
     """How many options a prompt lists."""
-    labels = "".join(_USUAL.findall(prompt)) if "\nA." in prompt else ""
-    return (
-        len(labels) if len(labels) > 1 and _LABELS.startswith(labels) else len(find_options(prompt))
-    )
+    return len(find_options(prompt))
 
 
 def find_options(prompt: str) -> list[str]:
@@ -97,7 +85,7 @@ class Options:
         for neither.
         """
         if not self.prompt:
-            return {} if self.labels else SAID_YES_NO
+            return {} if self.labels else YES_NO
         index: dict[str, str] = {}
         shared = set()
         for label, text in zip(_LABELS, self._texts, strict=False):
@@ -106,7 +94,7 @@ class Options:
                 shared.add(key)
             if key in YES_NO:
                 index.update(
-                    (name, label) for name, meaning in SAID_YES_NO.items() if meaning == YES_NO[key]
+                    (name, label) for name, meaning in YES_NO.items() if meaning == YES_NO[key]
                 )
         return {key: label for key, label in index.items() if key not in shared}
 
@@ -193,9 +181,9 @@ _CAPITAL: Final = re.compile(
 )  # "A" and "I" are words, too
 _YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*", re.I)
 _YES_NO_TAIL: Final = re.compile(
-    r"(?=[ytfsojnдн是否不はい])(?:(yes|no|true|false|sí|si|oui|non|ja|nein|sim|não|да|нет)"
+    r"(?=[ytfn是否不])(?:(yes|no|true|false)"
     r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
-    r"|(是的|是|否|不是|不会|はい|いいえ)(?=[\s,.:;!(–—-]))",
+    r"|(是的|是|否|不是|不会)(?=[\s,.:;!(–—-]))",
     re.I,
 )
 
@@ -330,8 +318,6 @@ def _find_text(token: str, options: Options) -> str:
         return label
     match = _LABELLED.match(token)
     label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
-    if not match and (token[-3:-2], token[-1:]) != ("(", ")"):
-        return ""
     agree = label in options.labels and options.index.get(choice_key(text)) == label.translate(
         UNSHIELDED
     )

@@ -12,8 +12,6 @@ from .grammar import (
     FALL,
     FALLEN,
     HAS_DIGIT,
-    NUMERAL,
-    ONE,
     PER_AMOUNT,
     PERCENT,
     PERCENT_SIGN,
@@ -25,9 +23,8 @@ from .grammar import (
     parse_number,
     parse_quantity,
     parse_simple,
-    write_digits,
 )
-from .names import CJK, IS_CJK
+from .names import IS_CJK
 
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _INDEX_NAMES: Final = (
@@ -119,13 +116,6 @@ _NOISE: Final = re.compile(
 _AFTER_NUMBER: Final = re.compile(
     r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]"
 )
-# A numeral of two characters or more that says of what; one alone may be anything (一个月, 三体,
-# 十点, 三万里).
-_SAID: Final = re.compile(
-    rf"""(?=百分之|[{ONE}十](?:[{ONE}十百千万亿]|点[{ONE}]))(?:{NUMERAL.pattern})
-         (?(percent)|(?:(?=\s*(?:{UNIT_START})|(?:{_AFTER_NUMBER.pattern}))|(?<=[万亿])(?-i:(?![{CJK}]))))""",
-    re.X | re.I,
-)
 _WORD: Final = re.compile(r"[\w-]*")
 _TAIL: Final = re.compile(r"[A-Za-z0-9_-]*")  # of a word, without the CJK characters behind it
 _BEFORE: Final = re.compile(
@@ -140,8 +130,6 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
 
     Dates, times, bracketed asides, `out of N`, bare years and numbers inside names are no values.
     """
-    if not text.isascii():
-        text = _SAID.sub(lambda numeral: write_digits(numeral[0]), text)
     if not DIGITS.search(text):
         return []
     # "Close = 100 USD" is a value, "915.04 CNY = 100 GBP" says what it is per.

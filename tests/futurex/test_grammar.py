@@ -211,17 +211,6 @@ def test_decimals_in_a_scale(number: int, decimals: int, scale: str) -> None:
 
 
 @thorough
-@given(
-    number=INTEGERS.filter(lambda number: number > 10),
-    unit=st.sampled_from(["元", "股", "点", "人", "家"]),
-)
-def test_with_a_unit_in_a_sentence(number: int, unit: str) -> None:
-    found = [quantity for quantity, _ in find_numbers(f"预计{written(number)}{unit}")]
-    assert len(found) == 1
-    assert found[0].value * (found[0].scale or 1) == pytest.approx(number)
-
-
-@thorough
 @given(text=st.text("零一二三四五六七八九十百千万亿两〇点百分之负第年月 体人元", max_size=14))
 def test_any_characters_are_written_without_a_fault(text: str) -> None:
     out = write_digits(text)

@@ -72,7 +72,7 @@ def test_index_of_options() -> None:
     assert options("Lower", "Same").width == 0
     assert options("Red", "Red", "Blue").index == {"blue": "C"}  # "Red" stands for neither
     index = options("No", "Yes").index
-    assert {"no", "false", "否", "不会", "nein", "нет"} == {
-        key for key in index if index[key] == "A"
-    } & {*("no", "false", "否", "不会", "nein", "нет")}
-    assert {index[key] for key in ("yes", "true", "是的", "会", "sí", "はい")} == {"B"}
+    assert {"no", "false", "否", "不会"} == {key for key in index if index[key] == "A"} & {
+        *("no", "false", "否", "不会")
+    }
+    assert {index[key] for key in ("yes", "true", "是的", "会")} == {"B"}
