@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from cli import asked, box, shares
@@ -272,6 +272,7 @@ def test_any_question_scores_or_is_refused(
 
 
 @thorough
+@example("0{以及0以及")  # an `and` at the end
 @given(text=ANY_TEXT)
 def test_parsers_never_raise(text: str) -> None:
     last_boxed(text)
