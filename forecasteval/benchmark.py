@@ -16,7 +16,7 @@ from forecasteval.display.results import Results
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-    from forecasteval.display.blocks import AnyPage
+    from forecasteval.display.html import Page
     from forecasteval.display.tables import Report
 
 
@@ -133,7 +133,7 @@ class Evaluator(ABC, Generic[Data, Scores]):
         there are any, …
         """
 
-    def page(self, results: Results, data: Data) -> AnyPage:
+    def page(self, results: Results, data: Data) -> Page:
         """The page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from cli import ROOT, run
-from forecasteval.display.blocks import render
+from forecasteval.display.html import render
 from hostile import TEXTS, hostile_results
 
 BROWSER: Final = shutil.which("chromium")

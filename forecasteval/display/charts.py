@@ -1,7 +1,7 @@
 """Charts as data: marks in the cells of a table, lines and dots on axes; and `plot`, which draws
 one with matplotlib.
 
-Pages draw the same values as SVG (`boards/svg.py`).
+Pages draw the same values as SVG (`display.marks`).
 """
 
 from __future__ import annotations
@@ -75,17 +75,6 @@ def number_axis(title: str, values: Iterable[float | None]) -> Axis:
     places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
     ticks = [(round(place * step, 12), f"{place * step:.{digits}f}") for place in places]
     return Axis(title, ticks, ticks[0][0], ticks[-1][0])
-
-
-def cell_axis(cells: Iterable[object]) -> Axis:
-    """The axis that the marks of a column share."""
-    values: list[float | None] = []
-    for cell in cells:
-        if isinstance(cell, Interval):
-            values += [cell.value, *(cell.bounds or ()), cell.mark]
-        elif isinstance(cell, Bar):
-            values += [0.0, cell.value]
-    return number_axis("", values)
 
 
 class Line(NamedTuple):

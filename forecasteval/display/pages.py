@@ -1,245 +1,28 @@
-"""The views of a result: sections of lines, tables, charts, and records that open.
-
-A page shows all of it (`display.html` makes the HTML), terminals and notebooks show it as lines and
-tables.
+"""What pages show of untrusted texts, and how much: how many records, how long a text, which
+address.
 """
 
 from __future__ import annotations
 
 import hashlib
 import html
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from forecasteval.common.errors import printable
 
-from .charts import Chart
-from .tables import (
-    Bar,
-    Cell,
-    Column,
-    Link,
-    Mark,
-    Marked,
-    Report,
-    Table,
-    format_signature,
-    make_cells,
-    make_table,
-    show_value,
-)
+from .tables import Cell, Marked
 
 MOST: Final = 3000  # records that a page shows
 BYTES: Final = 3_400_000  # of the texts of all its records: a page has less than 6 MB
 TEXT: Final = 20_000  # characters of an untrusted text in an opened row
-CELLS: Final = 25_000  # of a table
 CHARTED: Final = 40  # rows of a chart
 CUT: Final = 320  # characters of an untrusted text in a cell
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
 _ANCHOR: Final = re.compile(r"[0-9A-Za-z_-]{1,60}")
 _HEX: Final = re.compile(r"[0-9a-f]{12,}")
-
-
-# --- Blocks ---
-
-
-class Beside(NamedTuple):
-    """Two texts or tables side by side inside a record, each with a title."""
-
-    titles: tuple[str, str]
-    parts: tuple[Any, Any]  # cells or tables
-
-
-Detail = Cell | Table | Beside  # what stands inside a record
-
-
-class Record(NamedTuple):
-    """A row that opens: its cells, and (label, text or table) of what is inside; `key` is its
-    address on the page.
-    """
-
-    key: str
-    cells: Sequence[Cell]
-    details: Sequence[tuple[str, Detail]] = ()
-    failed: bool = False
-
-
-class Records(NamedTuple):
-    """Rows to look through: opened, searched, filtered by their choices, sorted, downloaded as CSV.
-
-    `name` identifies the records in the address of their page. `note` says which rows there are.
-    """
-
-    name: str
-    title: str
-    columns: Sequence[Column]
-    rows: Sequence[Record]
-    note: str
-
-    @property
-    def table(self) -> Table:
-        """The rows without what is inside them."""
-        return Table(self.columns, [row.cells for row in self.rows])
-
-
-def make_records(
-    name: str,
-    title: str,
-    columns: Iterable[Column],
-    rows: Sequence[object],
-    ids: Iterable[object],
-    note: str,
-    failed: Callable[[Any], bool] = lambda row: False,
-    prefix: str = "q",
-) -> Records:
-    """Rows that open: a cell for each column, and inside whatever columns of kind "inside" are not
-    empty.
-    """
-    inside = [column for column in columns if column.kind == "inside"]
-    shown = [column for column in columns if column.kind != "inside"]
-    records = []
-    for row, key in zip(rows, make_keys(ids, prefix), strict=True):
-        details = [(column.title, content) for column in inside if (content := column.cell(row))]
-        records.append(Record(key, make_cells(shown, row), details, failed(row)))
-    return Records(name, title, shown, records, note)
-
-
-def show_facts(columns: Iterable[Column], row: object) -> str:
-    """The cells of a row that are not empty, each with the title of its column."""
-    cells = [(column.title, str(column.show(row))) for column in columns]
-    return " · ".join(f"{title}: {text}" for title, text in cells if text not in ("", "–"))
-
-
-Block = str | Table | Chart | Records
-
-
-class Section(NamedTuple):
-    """A heading with its blocks, of which text "" is a blank line; `folded` ones open when the
-    heading is clicked.
-    """
-
-    title: str
-    blocks: Sequence[Block]
-    folded: bool = False
-
-
-class Page(NamedTuple):
-    """What there is to see: title, lead, figures (name, value, remark), sections, and the signature
-    below them.
-
-    `key` identifies what the page shows, and stands in its head unless it is "". `links` lead to
-    other pages.
-    """
-
-    title: str
-    lead: str
-    figures: Sequence[tuple[str, str, str]]
-    sections: Sequence[Section]
-    signature: str
-    key: str = ""
-    links: Sequence[Link] = ()
-
-    def blocks(self, kind: type[object]) -> list[Any]:
-        """The blocks of a kind, in their order."""
-        return [
-            block
-            for section in self.sections
-            for block in section.blocks
-            if isinstance(block, kind)
-        ]
-
-    def charts(self) -> dict[str, Chart]:
-        """The charts by name, in their order; records with a column of marks are charts, too."""
-        charts = {}
-        for block in (block for section in self.sections for block in section.blocks):
-            if isinstance(block, Chart):
-                charts[block.name] = block
-            elif isinstance(block, Records) and any(
-                isinstance(cell, Mark) for row in block.rows for cell in row.cells
-            ):
-                charts[block.name] = Chart(block.name, block.title, block.note, block.table)
-        return charts
-
-    def with_sections(self, *sections: Section) -> Page:
-        return self._replace(sections=[*self.sections, *sections])
-
-    def report(self) -> Report:
-        """The title, the lead, the blocks of all sections and the signature; of charts and records
-        their tables.
-        """
-        report: Report = [self.title, *self.lead.split("\n")]
-        for section in self.sections:
-            report += [
-                "",
-                *(
-                    block if isinstance(block, (str, Table)) else block.table
-                    for block in section.blocks
-                ),
-            ]
-        return [*report, "", self.signature]
-
-
-def make_overview(
-    results: Mapping[str, Any],
-    size: str,
-    figures: Mapping[str, object],
-    sections: Sequence[Section],
-) -> Page:
-    """What there is to see of a result: its benchmark and name, how many questions of which
-    dataset, figures, sections.
-
-    A figure is a value, or a value and a remark.
-    """
-    title = f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
-    lead = size + (
-        f", dataset {printable(results['dataset'], 120)}" if results.get("dataset") else ""
-    )
-    shown = [
-        (name, *value) if isinstance(value, tuple) else (name, value, "")
-        for name, value in figures.items()
-    ]
-    texts = [(name, show_value(value), show_value(remark)) for name, value, remark in shown]
-    signature = format_signature(results["signature"], results.get("dataset"))
-    return Page(title, lead, texts, sections, signature)
-
-
-# --- What is not right ---
-
-
-_LACKING: Final = "What is missing from an overall score of 1, by the kind of mistake."
-
-
-def list_causes(
-    costs: Iterable[tuple[str, float]],
-    description: str = _LACKING,
-    prefix: str = "",
-    what: str = "Questions",
-) -> list[Section]:
-    """Questions, or `what`, by the cause of what they cost, the costliest first; each leads to
-    those of this "Outcome".
-
-    `costs` are (cause, cost) of each question; without any costs there is no section. `prefix` is
-    the name of the records with a point, unless they are the first of the page.
-    """
-    causes: dict[str, list[float]] = {}
-    for cause, cost in costs:
-        if cost:
-            causes.setdefault(cause, []).append(cost)
-    columns = [
-        Column(
-            "Outcome", lambda row: Link(row[0], "", f"{prefix}outcome={row[0].replace(' ', '+')}")
-        ),
-        Column("", lambda row: Bar(row[1]), "mark"),
-        Column("Costs", lambda row: row[1], "number"),
-        Column(what, lambda row: row[2], "number"),
-    ]
-    totals = [(cause, math.fsum(each), len(each)) for cause, each in causes.items()]
-    table = make_table(columns, sorted(totals, key=lambda row: (-row[1], row[0])))
-    chart = Chart("costs", "What costs most", description, table)
-    return [Section(chart.title, [chart])] if causes else []
 
 
 # --- How much a page shows ---

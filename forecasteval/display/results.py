@@ -26,7 +26,7 @@ from .tables import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .blocks import AnyPage
+    from .html import Page
 
 
 class Item(TypedDict):
@@ -61,7 +61,7 @@ class Results(dict[str, Any]):
         self,
         values: Mapping[str, object],
         blocks: Callable[..., Report],
-        page: Callable[[Any], AnyPage] | None = None,
+        page: Callable[[Any], Page] | None = None,
         explain: Callable[[object], str] | None = None,
         rows: Callable[[Any], Sequence[Mapping[str, object]]] | None = None,
     ) -> None:
@@ -72,7 +72,7 @@ class Results(dict[str, Any]):
         """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
         return self._blocks(self, **options)
 
-    def page(self) -> AnyPage:
+    def page(self) -> Page:
         """The contents of the page; InputError for results without a page."""
         if self._page is None:
             raise InputError(
@@ -111,10 +111,11 @@ class Results(dict[str, Any]):
         return pandas.DataFrame(items).assign(**reasons)
 
     def _repr_html_(self) -> str:
-        from .html import Page, show_in_notebook
+        if not self._page:
+            return format_html(self.report())
+        from .html import show_in_notebook
 
-        page = self.page() if self._page else None
-        return show_in_notebook(page) if isinstance(page, Page) else format_html(self.report())
+        return show_in_notebook(self.page())
 
 
 def make_report(

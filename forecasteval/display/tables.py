@@ -85,17 +85,8 @@ class Link(NamedTuple):
         return self.text
 
 
-class Links(NamedTuple):
-    """Several links in one cell; a link with neither file nor anchor is plain text."""
-
-    links: Sequence[Link]
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self.links))
-
-
 Mark = Interval | Bar | Shade
-Cell = str | Marked | Link | Links | Mark
+Cell = str | Marked | Link | Mark
 
 
 # --- Tables ---
@@ -105,10 +96,8 @@ Cell = str | Marked | Link | Links | Mark
 class Column:
     """A column of a table: its title, and the cell of a row.
 
-    kind: "number", "text", "choice" (few different texts, to be filtered by), "long" (a text that
-    gets most of the width), or "mark" (drawn on pages and by `plot`, left out of text). On pages a
-    "filter" is a choice without a column, and what is "inside" stands in a row that was opened.
-    best: what the first click sorts to the top, "high" or "low" numbers, or "" for texts from A on.
+    kind: "number", "text", or "mark" (drawn by `plot`, left out of text).
+    best: the best number of a column, which LaTeX sets in bold: its "high" or its "low" end.
     spare: on a narrow terminal the columns with the highest number go first, columns with 0 last.
     """
 
@@ -150,13 +139,9 @@ class Table(NamedTuple):
         ]
 
 
-def make_cells(columns: Iterable[Column], row: object) -> list[Cell]:
-    return [column.show(row) for column in columns]
-
-
 def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
     """A table with a row of cells for each of `rows`."""
-    return Table(columns, [make_cells(columns, row) for row in rows])
+    return Table(columns, [[column.show(row) for column in columns] for row in rows])
 
 
 def number_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:

@@ -10,7 +10,7 @@ from forecasteval.common.errors import EvaluationError, InputError, grouped_name
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, as_text, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
-from forecasteval.display.blocks import AnyPage, render
+from forecasteval.display.html import Page, render
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Link
 from forecasteval.nightly.store import is_current, lock_folder, read_stored, result_pieces
@@ -35,7 +35,7 @@ def run_key(checksum: str) -> str:
 RESERVED: Final = (BOARD, "compare")  # stems of pages that are no run's
 
 
-def write_page(page: AnyPage, path: Path) -> None:
+def write_page(page: Page, path: Path) -> None:
     """Write the page, whole or not at all; EvaluationError if it cannot be written."""
     write_atomic(path, render(page))
 

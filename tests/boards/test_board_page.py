@@ -15,7 +15,7 @@ from cli import ROOT, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.report import board_report
-from forecasteval.display.blocks import render
+from forecasteval.display.html import render
 from forecasteval.display.tables import Interval, format_text
 from forecasteval.nightly.history import read_history
 from forecasteval.ranking.significance import holm, sign_flip_test

@@ -14,7 +14,7 @@ from cli import ROOT, assert_refused, number, q, run, write
 from forecasteval.boards import compare
 from forecasteval.boards.tables import list_verdicts
 from forecasteval.common.statistics import stratified_interval
-from forecasteval.display.blocks import render
+from forecasteval.display.html import render
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from html_page import check_page
 

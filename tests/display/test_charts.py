@@ -24,13 +24,12 @@ from forecasteval.display.charts import (
     Chart,
     Line,
     Panel,
-    cell_axis,
     number_axis,
     plot,
     spread,
 )
 from forecasteval.display.results import Results
-from forecasteval.display.tables import Bar, Column, Interval, Shade, make_table
+from forecasteval.display.tables import Bar, Column, Shade, make_table
 from hostile import TEXTS, hostile_results
 
 FLOATS = st.floats(-1e12, 1e12)
@@ -45,14 +44,6 @@ def test_an_axis_holds_its_values_between_few_ticks(values: list[float]) -> None
     assert axis.high >= max(values) - slack
     assert [axis.at(axis.low), axis.at(axis.high)] == [0, 1]
     assert len({text for _, text in axis.ticks}) == len(axis.ticks)
-
-
-def test_the_marks_of_a_column_share_an_axis() -> None:
-    axis = cell_axis(
-        [Interval(0.5, (0.31, 0.62)), Interval(None), Interval(0.4, None, 0.78), "text"]
-    )
-    assert (axis.low, axis.high) == (0.3, 0.8)
-    assert cell_axis([Bar(3.0), Bar(None), Bar(10.0)]).low == 0
 
 
 def test_a_line_breaks_where_there_is_no_value() -> None:

@@ -15,7 +15,7 @@ from cli import ROOT, assert_refused, q, run, run_process, write
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.boards.board_page import make_page
-from forecasteval.display.blocks import render
+from forecasteval.display.html import render
 from forecasteval.display.pages import MOST
 from forecasteval.nightly.pages import RESERVED
 from forecasteval.nightly.store import is_current

@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import RAW_CONTROL
-from forecasteval.display.charts import Chart
 from forecasteval.display.pages import (
     BYTES,
     CUT,
     MOST,
     TEXT,
-    list_causes,
     make_keys,
     mark,
     show_text,
@@ -79,16 +77,3 @@ def test_addresses_are_short_and_differ() -> None:
     assert keys[:4] == ["q-6873e6a7", "q-6873e6a7b3ade716ed3b2a83", "q-q1", keys[3]]
     assert len(set(keys)) == len(keys)
     assert all(key.replace("-", "").replace("_", "").isalnum() for key in keys)
-
-
-def test_causes_are_ordered_by_what_they_cost_and_lead_to_their_questions() -> None:
-    [section] = list_causes([("b c", 0.2), ("a", 0.1), ("b c", 0.05), ("right", 0.0)])
-    [chart] = section.blocks
-    assert list_causes([("right", 0.0)]) == []
-    assert list_causes([("a", 0.1)], what="Events")[0].blocks[0].table.header[-1] == "Events"
-    assert isinstance(chart, Chart)
-    assert [[str(cell) for cell in row] for row in chart.table.rows] == [
-        ["b c", "0.25", "0.2500", "2"],
-        ["a", "0.1", "0.1000", "1"],
-    ]
-    assert chart.table.rows[0][0].to == "outcome=b+c"

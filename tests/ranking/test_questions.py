@@ -14,7 +14,7 @@ from boards_folders import score, system
 from cli import q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.board_page import make_page
-from forecasteval.display.blocks import render
+from forecasteval.display.html import render
 from html_page import check_page
 
 # Of twelve systems the first is best; the last question is hit by the six worst alone.
