@@ -12,21 +12,18 @@ from forecasteval.boards.changes import changes_report, name_changes
 from forecasteval.common.errors import printable
 from forecasteval.display.formats import csv_cell, format_report
 from forecasteval.display.tables import Heading, Report, format_signature, make_table
+from forecasteval.ranking.board import list_tables
 from forecasteval.ranking.changes import Change
 
-from .metadata import about_keys, cell_text, list_tables, name_systems
+from .metadata import about_keys, cell_text, name_systems
 from .tables import (
     MOVES,
-    POWER,
-    SEASON,
+    compared_pairs,
     compared_systems,
     describe_waiting,
     list_verdicts,
     lower_is_better,
     mark_of,
-    pair_columns,
-    system_table,
-    unread_columns,
     view_table,
     week_remark,
 )
@@ -73,11 +70,12 @@ def comparison_report(comparison: Row) -> Report:
         report += [f"{comparison['left_out']} more are left out: {reason}"]
     report += [
         "",
-        system_table(comparison),
+        compared_systems(comparison),
         "",
-        make_table(pair_columns(comparison["level_counts"]), pairs),
+        compared_pairs(comparison),
+        "",
+        "By level: questions that A wins/ties/loses.",
     ]
-    report += ["", POWER]
     for pair in pairs[:PAIRS]:
         title = printable(f"What moves {pair['a']} − {pair['b']} most:")
         report += ["", title, make_table(MOVES, pair["questions"])]
@@ -96,9 +94,9 @@ def over_weeks_report(comparison: Row) -> Report:
         "",
         f"{title}, questions {count}{lower_is_better(comparison)}",
         "",
-        compared_systems(comparison, *SEASON, *unread_columns(comparison["systems"])),
+        compared_systems(comparison),
         "",
-        make_table(pair_columns(comparison["weights"]), comparison["pairs"]),
+        compared_pairs(comparison),
         "",
         "By level: questions of shared datasets that A wins/ties/loses.",
         week_remark(comparison["design_effect"]),

@@ -8,7 +8,7 @@ stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -116,7 +116,7 @@ _RUNS: Final = [
     Column("Runs", lambda row: str(len(row.get("runs", [row]))), "number"),
     _number("Run SD", "run_deviation"),
 ]
-SEASON: Final = [  # of a system on all datasets
+_SEASON: Final = [  # of a system on all datasets
     _count("Datasets", "datasets"),
     _count("Runs", "n_runs"),
     _count("n", "n"),
@@ -170,7 +170,7 @@ def _pooled(table: Row, rows: Sequence[Row]) -> Parts:
         _number("Behind by", "behind"),
         _interval("behind_interval"),
         _p("p (Holm)", "p_leader"),
-        *SEASON,
+        *_SEASON,
         *(unread_columns(rows) if is_unread else []),
         _NOTES,
     ]
@@ -304,39 +304,38 @@ def describe_waiting(board: Row) -> list[str]:
 # --- The tables of a comparison ---
 
 
-def compared_systems(comparison: Row, *columns: Column) -> Table:
-    """The compared systems: name, score, interval, and further columns."""
-    name = Column("System", lambda row: printable(row["name"]))
-    overall = [_score("Overall", "overall_score", comparison), _interval("overall_interval")]
-    return make_table([name, *overall, *columns], comparison["systems"])
+def compared_systems(comparison: Row) -> Table:
+    """The compared systems: name, score, interval, runs or datasets, answers without a score."""
+    rows = comparison["systems"]
+    runs = _RUNS if any(row.get("runs") for row in rows) else []
+    columns = [
+        Column("System", lambda row: printable(row["name"])),
+        _score("Overall", "overall_score", comparison),
+        _interval("overall_interval"),
+        *(_SEASON if "datasets" in comparison else runs),
+        *unread_columns(rows),
+    ]
+    return make_table(columns, rows)
 
 
-def pair_columns(levels: Iterable[str], *columns: Column) -> list[Column]:
-    """The columns of compared pairs; `columns` stand before the wins, ties and losses in each
-    level.
-    """
-    return [
+def compared_pairs(comparison: Row) -> Table:
+    """The pairs: differences, p, and by level the questions that A wins, ties and loses."""
+    levels = comparison["weights"] if "datasets" in comparison else comparison["level_counts"]
+    columns = [
         Column("A", lambda pair: printable(pair["a"])),
         Column("B", lambda pair: printable(pair["b"])),
         Column("A − B", lambda pair: f"{pair['difference']:+.4f}", "number"),
         _interval("interval"),
         _p("p", "p"),
         _p("p (Holm)", "p_holm"),
-        *columns,
-        *(
-            Column(
-                f"Level {level}" if level else "Wins",
-                partial(_show_tally, level),
-                "number",
-                "",
-                100 + place,
-            )
-            for place, level in enumerate(levels)
-        ),
     ]
+    for place, level in enumerate(levels, 100):
+        title = f"Level {level}" if level else "Wins"
+        columns.append(Column(title, partial(_show_tally, level), "number", spare=place))
+    return make_table(columns, comparison["pairs"])
 
 
-def _show_tally(level: str, pair: Row) -> str:
+def _show_tally(level: Level, pair: Row) -> str:
     return "{wins}/{ties}/{losses}".format(**pair["levels"][level])
 
 
@@ -347,15 +346,6 @@ MOVES: Final = [
     _number("B", "b"),
     Column("Adds", lambda question: f"{question['adds']:+.4f}", "number"),
 ]
-
-
-def system_table(comparison: Row) -> Table:
-    """The compared systems."""
-    runs = _RUNS if any(system.get("runs") for system in comparison["systems"]) else []
-    return compared_systems(comparison, *runs, *unread_columns(comparison["systems"]))
-
-
-POWER: Final = "By level: questions that A wins/ties/loses."
 
 
 # --- What a comparison says in words ---

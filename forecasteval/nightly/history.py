@@ -20,13 +20,13 @@ from collections.abc import Container, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.boards.metadata import list_tables
 from forecasteval.boards.tables import mark_of
 from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.forms import FormError, read_as
 from forecasteval.common.records import JsonObject, dump_json
 from forecasteval.nightly.corrections import Differences, find_differences
+from forecasteval.ranking.board import list_tables
 from forecasteval.ranking.changes import NOTHING, OVERALL, History, Key, Line, are_corrections
 from forecasteval.ranking.names import system_of_row
 

@@ -6,7 +6,7 @@ those of 95 %, None where nothing measures the error. What a field is called is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -175,6 +175,11 @@ class Board:
     without_result: list[str] = field(default_factory=list, metadata=forms.ALWAYS)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     inputs_sha256: str = ""
+
+
+def list_tables(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All tables of a board's record, those over all datasets first."""
+    return [*record.get("pooled", ()), *record["tables"]]
 
 
 def file_rows(record: JsonObject) -> Iterator[dict[str, Any]]:
