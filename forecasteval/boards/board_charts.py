@@ -25,7 +25,6 @@ from forecasteval.display.html import (
     draw_table,
     heat_class,
     join,
-    link_to,
     show_link,
     show_score,
     show_signed,
@@ -404,9 +403,8 @@ def draw_weeks(standing: Standing, name: str) -> Html:
         cells = []
         for week in rows:
             row = week.get(system)
-            run = runs_of(row)[0]["name"] if row else ""
-            href = link_to(Link("", f"{run}.html")) if run in standing.linked else None
-            cells.append(show_cell(row["overall_score"] if row else None, unit, href))
+            page = standing.page_of(runs_of(row)[0]) if row else None
+            cells.append(show_cell(row["overall_score"] if row else None, unit, page))
         lines.append(Line([join(standing.names[system]), *cells]))
     note = f"{len(standing.weeks)} weeks; a cell leads to the page of the run"
     table = tag(

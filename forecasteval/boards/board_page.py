@@ -24,7 +24,6 @@ from forecasteval.display.html import (
     draw_section,
     draw_table,
     join,
-    link_to,
     show_link,
     show_score,
     show_signed,
@@ -385,17 +384,10 @@ def _draw_filters(standing: Standing, prefix: str) -> Html:
 
 def _draw_opened(standing: Standing, key: str, system: str, row: BoardRow) -> Html:
     """The numbers of a system, its weeks with their runs, and the questions that cost it most."""
-    weeks = _draw_system_weeks(standing, system, row)
+    of, over = ("Weeks and runs", " over all weeks") if standing.weeks else ("Runs", "")
+    title = f"Costliest questions{over}; of equal ones first those that others got right"
     losses = standing.losses().get(system, ())
-    texts = [("Weeks and runs" if standing.weeks else "Runs", weeks)]
-    if losses:
-        title = "Costliest questions over all weeks" if standing.weeks else "Costliest questions"
-        texts.append(
-            (
-                f"{title}; of equal ones first those that others got right",
-                _draw_losses(standing, losses),
-            )
-        )
+    texts = [(of, _list_weeks(standing, system)), (title, _draw_losses(standing, losses))]
     return draw_inside(key, _list_facts(standing, row), texts)
 
 
@@ -434,33 +426,29 @@ def _list_facts(standing: Standing, row: BoardRow) -> list[tuple[str, str]]:
     ]
 
 
-def _draw_system_weeks(standing: Standing, system: str, row: BoardRow) -> Html:
+def _list_weeks(standing: Standing, system: str) -> Html:
     """A cell for each week, which leads to the page of the first run; further runs stand behind."""
-    weeks = standing.weeks or ([standing.table] if standing.table["kind"] == "systems" else [])
     unit, parts = unit_scale(standing.table), list[Html]()
-    for week in weeks:
-        own = next((each for each in week["rows"] if system_of_row(week, each) == system), None)
-        if own is None:
-            continue
-        runs = [(run, _page_of(standing, run)) for run in runs_of(own)]
-        cell = show_cell(own["overall_score"], unit, runs[0][1])
-        more = [
-            join(" ", tag("a", str(place), href=href) if href else str(place))
-            for place, (_, href) in enumerate(runs[1:], 2)
-        ]
-        label = [soft(show_week(week))] if standing.weeks else []
-        parts.append(tag("span", *label, cell, *more))
-    if standing.table["kind"] == "forecasters" and (href := _page_of(standing, standing.table)):
-        parts.append(tag("a", "page of the run", href=href))
+    tables = standing.weeks or [standing.table]
+    rows = [(table, row) for table in tables for row in table["rows"]]
+    for week, row in rows:
+        files = [week] if week["kind"] == "forecasters" else runs_of(row)
+        pages = [standing.page_of(file) for file in files]
+        # A single run without a page says no more than the row that is open.
+        if system_of_row(week, row) == system and (standing.weeks or pages != [None]):
+            more = [
+                join(" ", tag("a", str(place), href=page) if page else str(place))
+                for place, page in enumerate(pages[1:], 2)
+            ]
+            label = [soft(show_week(week))] if standing.weeks else []
+            parts.append(tag("span", *label, show_cell(mark_of(row)[0], unit, pages[0]), *more))
     return tag("div", *parts, class_="wks") if parts else Html()
-
-
-def _page_of(standing: Standing, run: BoardRow) -> str | None:
-    return link_to(Link("", f"{run['name']}.html")) if run["name"] in standing.linked else None
 
 
 def _draw_losses(standing: Standing, losses: Sequence[Loss]) -> Html:
     """A row for each question: score, mean of all, question and truth."""
+    if not losses:
+        return Html()
     unit, lines = unit_scale(standing.table), []
     for loss in losses:
         file = f"{loss.run['name']}.html" if loss.run["name"] in standing.linked else ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, islice
 from math import fsum
 from typing import Any, Final, NamedTuple
 
@@ -177,38 +177,31 @@ def _draw_summary(view: _View) -> Html:
     """The differences of a pair, or those of all pairs."""
     if len(view.pairs) == 1:
         return _draw_levels(view, view.pairs[0])
-    marks = [_mark(pair.values) for pair in view.pairs[:MOST]]
-    axis = interval_axis(marks, 0.0)
-    heads = [
-        Head("A − B"),
-        Head("Difference", "n sc"),
-        Head("", "g"),
-        axis_head(axis, *_name_ends(view, ("A", "B"))),
-        Head("", "g"),
-        Head("p (Holm)", "n vs", "adjusted over all pairs"),
-        Head("wins · ties · losses of A", "w k"),
+    rows = [
+        row._replace(title=pair.title, remark=f"p (Holm) {show_p(pair.values['p_holm'])}")
+        for pair in view.pairs[:MOST]
+        for row in islice(_level_rows(view, pair), 1)
     ]
-    lines = []
-    for pair, mark in zip(view.pairs, marks, strict=False):
-        chart = draw_interval(axis, mark, pair.title, _side(view, pair.values))
-        name = join(f"{pair.names[0]} ", soft("−"), f" {pair.names[1]}")
-        cells = [name, show_signed(mark.value), "", chart, "", show_p(pair.values["p_holm"])]
-        lines.append(Line([*cells, _draw_tally(_sum_tallies(pair.values["levels"]))]))
-    return draw_table(heads, lines, "rank")
+    return _draw_differences(view, "Pairs", rows, ("A", "B"))
 
 
 def _draw_levels(view: _View, pair: _Pair) -> Html:
     """All questions, those that both answered readably, and the levels, on one axis."""
-    rows = list(_level_rows(view, pair))
+    return _draw_differences(view, "Questions", [*_level_rows(view, pair)], pair.names)
+
+
+def _draw_differences(
+    view: _View, title: str, rows: Sequence[_Level], names: tuple[str, str]
+) -> Html:
     axis = interval_axis([row.mark for row in rows], 0.0)
     heads = [
-        Head("Questions"),
+        Head(title),
         Head("n", "n k"),
-        Head("A", "c", pair.names[0]),
-        Head("B", "c", pair.names[1]),
+        Head("A", "c", names[0]),
+        Head("B", "c", names[1]),
         Head("A − B", "n sc"),
         Head("", "g"),
-        axis_head(axis, *_name_ends(view, pair.names)),
+        axis_head(axis, *_name_ends(view, names)),
         Head("", "g"),
         Head("A wins · ties · B wins", "w k"),
     ]

@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
+from forecasteval.display.html import link_to
 from forecasteval.display.pages import make_keys
-from forecasteval.display.tables import show_number
+from forecasteval.display.tables import Link, show_number
 from forecasteval.ranking.changes import (
     CORRECTED,
     MORE,
@@ -362,3 +363,7 @@ class Standing(NamedTuple):
         if self.table["kind"] == "pooled":
             return f"{self.table['benchmark']}, {len(self.table['datasets'])} weeks"
         return f"{self.table['benchmark']}, {show_week(self.table)}"
+
+    def page_of(self, run: Row) -> str | None:
+        """The address of a run's page, if it is there."""
+        return link_to(Link("", f"{run['name']}.html")) if run["name"] in self.linked else None

@@ -139,7 +139,8 @@ def test_several_systems_have_a_section_per_pair() -> None:
         "p2",
         "p3",
     ]
-    assert [row[0] for row in parsed.rows[:4]] == ["A − B", "a − b", "a − c", "b − c"]
+    titles = [row[0].partition(" p ")[0] for row in parsed.rows[:4]]
+    assert titles == ["Pairs", "a − b", "a − c", "b − c"]
 
 
 @pytest.mark.parametrize(
