@@ -132,6 +132,8 @@ def find_moves(history: History | None, table: Row, dataset: str) -> dict[str, M
         line = {"score": mark_of(row)[0], "rank": row["rank"]}
         latest = history.latest.get((table["benchmark"], dataset, system))
         before[system] = (latest[0] or {}) if latest else line
+    if not any(before.values()):  # a history that did not have this table
+        return {}
     if table["kind"] == "pooled":
         return {name: Move(line.get("score"), line.get("rank")) for name, line in before.items()}
     scores = {name: line.get("score") for name, line in before.items()}
@@ -309,7 +311,7 @@ def _question_parts(season: Row, questions: Sequence[Row]) -> list[float]:
     weights, counts = season["weights"], season["level_counts"]
     total = sum(weights.values())
     levels = [question["level"] or "" for question in questions]
-    return [weights.get(level, 0.0) / total / counts[level] for level in levels]
+    return [weights[at] / total / counts[at] if at in weights else 0.0 for at in levels]
 
 
 def _list_losses(

@@ -352,6 +352,18 @@ def test_the_row_says_what_the_last_night_changed(tmp_path: Path) -> None:
     assert "Ranks that moved" in text or "Every rank stays" in text
 
 
+def test_a_history_without_the_table_makes_no_system_new(tmp_path: Path) -> None:
+    """Earlier versions wrote no lines of the table over all datasets."""
+    season(tmp_path)
+    path = tmp_path / "evaluation/history.jsonl"
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if '"rank"' not in line), encoding="utf-8")
+    write(tmp_path, {"prediction/w9-c.json": {f"w9{n}": "B" for n in range(4)}})
+    assert run(tmp_path, "nightly").code == 0
+    assert stored(tmp_path)["pooled"]
+    assert ">new<" not in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+
+
 def test_a_week_without_all_truths_is_pending_at_the_top(tmp_path: Path) -> None:
     rows = [question("q1"), question("q2"), question("q3", ground_truth=None)]
     write(tmp_path, {"dataset/d.json": rows, "prediction/d-a.json": {"q1": "A", "q2": "A"}})
