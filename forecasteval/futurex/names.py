@@ -236,6 +236,19 @@ _LEAD_IN: Final = re.compile(r"\A\w+\.?(?:\s\w+)?:\s+")  # GitHub: owner/repo
 _BULLET: Final = re.compile(r"[^\w!?¬≠,;、。(\[【]*")  # ● ■ ▶ +: nothing stands in front of it
 
 
+class NameStyle(NamedTuple):
+    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands
+    the rest of a title; `people`: the surname may stand first; `titles` of films or songs.
+    """
+
+    subtitles: bool = False
+    people: bool = False
+    titles: bool = False
+
+
+NO_STYLE: Final = NameStyle()
+
+
 def _may_be_added(front: str) -> bool:
     """Whether a prediction may have this in front of a name: a brand, a first name, a rank."""
     front = _BULLET.sub("", front, count=1)
@@ -245,14 +258,15 @@ def _may_be_added(front: str) -> bool:
     return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
 
 
-def _may_be_missing(front: str, rest: str) -> bool:
-    """Whether a prediction may lack this in front of a name: `You` is not `Gotta Have You`."""
+def _may_be_missing(front: str, rest: str, titles: bool) -> bool:
+    """Whether a prediction may lack this in front of a name: a word, or no more than is left. A
+    word is too much of a title: `Hours` is not `Velvet Hours`.
+    """
     if _is_open(front):
         return False
     cjk = len(IS_CJK.findall(front))
-    if front.rstrip().endswith(("-", "–", "—", ":", "/")) or (
-        cjk <= 3 if cjk else " " not in front.strip()
-    ):
+    word = cjk <= 3 if cjk else " " not in front.strip()
+    if not titles and (word or front.rstrip().endswith(("-", "–", "—", ":", "/"))):
         return True
     return sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front))
 
@@ -264,18 +278,20 @@ def _is_open(front: str) -> bool:
     )
 
 
-def compare_names(true: Name, predicted: Name, side: str = "front", people: bool = False) -> int:
-    """How like two names are, from NONE to EXACT; `people` may also be named surname first."""
+def compare_names(
+    true: Name, predicted: Name, side: str = "front", style: NameStyle = NO_STYLE
+) -> int:
+    """How like two names are in a question of such a style, from NONE to EXACT."""
     if true.key == predicted.key:
         return EXACT
     likeness = NONE
     for form in true.forms(""):
-        for other in predicted.forms(side, people):
-            likeness = max(likeness, _compare_forms(form, other))
+        for other in predicted.forms(side, style.people):
+            likeness = max(likeness, _compare_forms(form, other, style.titles))
     return likeness
 
 
-def _compare_forms(true: Form, predicted: Form) -> int:
+def _compare_forms(true: Form, predicted: Form, titles: bool) -> int:
     """How like two forms are. One of them must be whole, and a bracket of the truth stands against
     all of an answer: `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
     """
@@ -298,7 +314,8 @@ def _compare_forms(true: Form, predicted: Form) -> int:
         front = predicted.find_front(true)
         return LONG if front is not None and _may_be_added(front) else NONE
     front = true.find_front(predicted)
-    return SHORT if front is not None and _may_be_missing(front, predicted.squashed) else NONE
+    missing = front is not None and _may_be_missing(front, predicted.squashed, titles)
+    return SHORT if missing else NONE
 
 
 def _has_initial_of(short: Form, full: Form) -> bool:
@@ -325,18 +342,6 @@ _SONGS_CJK: Final = re.compile("歌|曲|专辑")
 _PEOPLE_CJK: Final = re.compile("谁|选手|球员|作家|得主|富豪|演员|歌手|人物")
 
 
-class NameStyle(NamedTuple):
-    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands
-    the rest of a title; `people`: the surname may stand first.
-    """
-
-    subtitles: bool = False
-    people: bool = False
-
-
-NO_STYLE: Final = NameStyle()
-
-
 def find_style(question: str) -> NameStyle:
     """The style of the words of a question."""
     words = set(_WORD.findall(question.lower()))
@@ -344,7 +349,9 @@ def find_style(question: str) -> NameStyle:
     chinese = "" if question.isascii() else question
     songs = words & _SONGS or _SONGS_CJK.search(chinese)
     films = not songs and (words & _FILMS or _FILMS_CJK.search(chinese))
-    return NameStyle(bool(films), bool(words & _PEOPLE or _PEOPLE_CJK.search(chinese)))
+    people = words & _PEOPLE or _PEOPLE_CJK.search(chinese)
+    titles = bool(films or songs) and not people  # the women's singles are no songs
+    return NameStyle(bool(films), bool(people), titles)
 
 
 def find_sides(predicted: Sequence[Name], style: NameStyle) -> tuple[str, ...]:
@@ -415,7 +422,7 @@ def _find_meanings(
         return dict.fromkeys(by_key[name.key], EXACT)
     ends = name.ends(side, style.people)
     places = {place for end in ends for place in by_end.get(end, ())}
-    found = {place: compare_names(truth[place], name, side, style.people) for place in places}
+    found = {place: compare_names(truth[place], name, side, style) for place in places}
     meanings = {place: likeness for place, likeness in found.items() if likeness}
     if known:
         meanings |= {n: SAME for n, true in enumerate(truth) if (true.key, name.key) in known}

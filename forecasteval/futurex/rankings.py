@@ -278,11 +278,10 @@ def _split_final_and(
         return parts
     if (count is not None and before + 1 >= count) or parse_name(last).key in known:
         return [last]
-    # A text may begin or end with `and`, too: there it parts nothing.
-    found = [cut for cut in _AND.finditer(last) if cut.start() > 0 and cut.end() < len(last)]
-    cuts = [(last[: cut.start()], last[cut.end() :]) for cut in found[-8:]]
-    best = [cut for cut in cuts if any(parse_name(part).key in known for part in cut)] or cuts
-    return best[-1]
+    cuts = [[last[: cut.start()], last[cut.end() :]] for cut in list(_AND.finditer(last))[-8:]]
+    cuts = [cut for cut in cuts if all(map(str.strip, cut))] or [[last]]
+    best = [cut for cut in cuts if any(parse_name(part).key in known for part in cut)]
+    return (best or cuts)[-1]
 
 
 def looks_like_names(text: str) -> bool:

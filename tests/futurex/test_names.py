@@ -53,7 +53,7 @@ DIFFERENT: Final = {
 def likeness(true: str, predicted: str, people: bool = False) -> int:
     """By the fronts of dashes or by their ends, whichever is stronger."""
     names = parse_name(true), parse_name(predicted)
-    return max(compare_names(*names, side, people) for side in ("front", "end"))
+    return max(compare_names(*names, side, NameStyle(people=people)) for side in ("front", "end"))
 
 
 LIKENESS: Final = {
