@@ -48,10 +48,13 @@ def tag(name: str, /, *content: str, **attributes: object) -> Html:
     begin = name
     for key, value in attributes.items():
         if value is not None:
-            begin += f' {_attribute(key)}="{escape(str(value))}"'
+            begin += f' {_attribute(key)}="{quoted(str(value))}"'
     inside = [part if type(part) is Html else escape(part) for part in content]
     parts = [f"<{begin}>", *inside, f"</{name}>"] if content else [f"<{begin}/>"]
     return Html("".join([*parts, "\n"] if name in _OWN_LINE else parts))
+
+
+quoted = lru_cache(maxsize=4096)(escape)  # of short texts: many attributes have the same value
 
 
 @cache

@@ -12,7 +12,7 @@ from html import escape
 from typing import Final, NamedTuple
 
 from .charts import Chart
-from .html import Html, join, show_score, show_signed, tag
+from .html import Html, join, quoted, show_score, show_signed, tag
 from .marks import Share, draw_bar_of, draw_shares
 from .tables import Bar, Cell, Column, Marked, make_table
 
@@ -169,7 +169,7 @@ def draw_rows(name: str, heads: Sequence[Html], rows: Sequence[Row], kind: str =
 
 
 def _draw_row(row: Row) -> str:
-    data = "".join([f' data-{key}="{escape(str(value))}"' for key, value in row.data.items()])
+    data = "".join([f' data-{key}="{quoted(str(value))}"' for key, value in row.data.items()])
     summary = "".join(row.cells)
     start = f'<details class="q" id="{escape(row.key)}"{data}>'
     return f'{start}<summary>{summary}</summary><div class="open">{row.inside}</div></details>\n'
@@ -208,7 +208,7 @@ def draw_inside(
 
 def _draw_fact(title: str, text: str) -> str:
     shown = text if type(text) is Html else escape(text)
-    return f"<div><dt>{escape(title)}</dt><dd>{shown}</dd></div>"
+    return f"<div><dt>{quoted(title)}</dt><dd>{shown}</dd></div>"
 
 
 def _draw_text(title: str, text: Cell) -> str:
@@ -216,7 +216,7 @@ def _draw_text(title: str, text: Cell) -> str:
     shown = show_marked(text)
     high = type(text) is not Html and len(shown) + 30 * shown.count("\n") > _SCROLLED
     scrolls = ' tabindex="0"' if high else ""
-    return f'<div><dt>{escape(title)}</dt><dd class="box"{scrolls}>{shown}</dd></div>'
+    return f'<div><dt>{quoted(title)}</dt><dd class="box"{scrolls}>{shown}</dd></div>'
 
 
 def show_marked(text: Cell) -> Html:
