@@ -190,7 +190,7 @@ def _flatten_pair(pair: Row) -> dict[str, Any]:
     for prefix, part in (("", pair), ("both_read_", pair.get("both_read") or {})):
         low, high = part.get("interval") or (None, None)
         record |= {f"{prefix}low": low, f"{prefix}high": high}
-        record |= {f"{prefix}{key}": part.get(key) for key in ("difference", "p", "n")}
+        record |= {f"{prefix}{key}": part.get(key) for key in ("difference", "p")}
     for level, tally in pair["levels"].items():
         prefix = f"level_{level}_" if level else ""
         record |= {f"{prefix}{key}": count for key, count in tally.items()}

@@ -147,7 +147,7 @@ class Season(NamedTuple):
             difference,
             _interval(difference, half, (-most, most)),
             float(self.p[better, other]),
-            None if least is None or least > width else least,
+            None if least is None or least > width else round(least, _DIGITS),
         )
 
 

@@ -87,13 +87,7 @@ class Scaled:
 
     @property
     def scale(self) -> Scale:
-        return read_scale(
-            {
-                key: value
-                for key in ("score_bounds", "higher_is_better")
-                if (value := getattr(self, key)) is not None
-            }
-        )
+        return read_scale({key: value for key, value in vars(self).items() if value is not None})
 
 
 # --- Rows of files ---
@@ -367,15 +361,12 @@ def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
     """How often the language model failed, by kind, in a result that is degraded by it; None for
     any other result.
     """
-    models = [
-        model for key in ("llm", "llm_names") if isinstance(model := results.get(key), Mapping)
-    ]
-    degraded = [model for model in models if model.get("degraded")]
-    if not degraded:
-        return None
-    return dict(
-        sorted(sum((Counter(model.get("failures")) for model in degraded), Counter[str]()).items())
-    )
+    models = (results.get(key) for key in ("llm", "llm_names"))
+    degraded = [each for each in models if isinstance(each, Mapping) and each.get("degraded")]
+    failures = Counter[str]()
+    for model in degraded:
+        failures.update(model.get("failures"))
+    return dict(sorted(failures.items())) if degraded else None
 
 
 @dataclass(frozen=True, kw_only=True)
