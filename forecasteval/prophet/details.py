@@ -240,5 +240,5 @@ def hash_data(scored: Scored) -> str:
     texts = [*(column.tolist() for column in events[:3]), data.names]
     sha = hashlib.sha256(json.dumps(texts).encode())
     for column in (*events[4:8], events.outcome, *data[1:]):
-        sha.update(column.tobytes())
+        sha.update(np.ascontiguousarray(column).data)
     return sha.hexdigest()

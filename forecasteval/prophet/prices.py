@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from .arrays import Floats, Ints
 from .events import Events
-from .forecasts import Forecasts
-
-HOUR: Final = 3600.0
+from .forecasts import CHUNK, Forecasts
 
 
 def settle_prices(events: Events, data: Forecasts) -> Forecasts:
@@ -20,6 +16,16 @@ def settle_prices(events: Events, data: Forecasts) -> Forecasts:
     event give in the same hour of the clock (UTC), else of all odds for the event: odds in files of
     forecasts are trusted. A bid is the median of the bids that go with these odds, at most the ask.
     """
+    step = max(1, len(events.ids) * CHUNK // len(data.p))  # events at a time
+    cuts = np.searchsorted(data.event, np.arange(step, len(events.ids), step))
+    pieces = np.split(np.arange(len(data.event)), cuts)
+    parts = [_settle(events, data.select(rows)) for rows in pieces if len(rows)]
+    q, bid = map(np.concatenate, zip(*parts, strict=True))
+    return data._replace(q=q, bid=np.minimum(q, bid))
+
+
+def _settle(events: Events, data: Forecasts) -> tuple[Floats, Floats]:
+    """The asking and bid prices of all forecasts of some events."""
     slot = events.slots(data.event)
     q, bid = events.q[slot], events.bid[slot]
     if not np.isnan(data.q).all():
@@ -29,13 +35,13 @@ def settle_prices(events: Events, data: Forecasts) -> Forecasts:
         unpriced, in_hour = np.isnan(q), ~np.isnan(hourly)
         q = np.where(unpriced, np.where(in_hour, hourly, always), q)
         bid = np.where(unpriced, np.where(in_hour, *bids), bid)
-    return data._replace(q=q, bid=np.minimum(q, bid))
+    return q, bid
 
 
 def _by_hour(slot: Ints, time: Floats) -> Ints:
     """The number of each option at each hour; -1 where the time is unknown."""
     timed = ~np.isnan(time)
-    hour = (time[timed] // HOUR).astype(np.int64)
+    hour = (time[timed] // 3600).astype(np.int64)
     hour -= hour.min(initial=0)
     group = np.full(len(slot), -1)
     group[timed] = np.unique(slot[timed] * (hour.max(initial=0) + 1) + hour, return_inverse=True)[1]

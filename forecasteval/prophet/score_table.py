@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import ROUNDING, Bools, Floats, Ints, weighted_means
+from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .forecasts import Forecasts
 from .metrics import Metric
@@ -163,12 +163,16 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     forecasts.
     """
     size, last = len(events.ids), len(data.names)
-    slot, alike = events.slots(data.event), np.ones(len(data.p))
-    middle = np.clip((data.q + np.where(np.isnan(data.bid), data.q, data.bid)) / 2, *PRICE_RANGE)
-    crowd, q, bid, mid = (
-        weighted_means(column, alike, slot, len(events.outcome))[0]
-        for column in (data.p, data.q, data.bid, middle)
-    )
+    total, count = np.zeros((2, 4, len(events.outcome)))
+    for at, options, _ in data.chunks():
+        slot = events.slots(data.event[at])
+        p, q, bid = (column[options] for column in data[5:])
+        mid = np.clip((q + np.where(np.isnan(bid), q, bid)) / 2, *PRICE_RANGE)
+        for row, column in enumerate((p, q, bid, mid)):
+            total[row] += np.bincount(slot, np.nan_to_num(column), total.shape[1])
+            count[row] += np.bincount(slot, ~np.isnan(column), total.shape[1])
+    with np.errstate(invalid="ignore"):
+        crowd, q, bid, mid = total / count  # nan without a price
     scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
     names, number = [*data.names, *BASELINES], np.full(size, last)
     sizes, unknown = events.sizes, np.full(size, math.nan)

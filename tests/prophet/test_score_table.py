@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from forecasteval.prophet import prices
 from prophet_data import GOOD_PROBLEM, SAMPLE, evaluate, sample_results
 
 
@@ -57,3 +58,10 @@ def test_sums_within_a_thousandth_are_used_as_they_are(p: list[float], off: int)
     problem = {"problem_id": 1, "options": list("abc"[: len(p)]), "correct_answer": "a"}
     results = evaluate([{"problem_id": 1, "username": "ada", "prediction": p}], [problem])
     assert sum("do not sum to 1" in warning for warning in results["warnings"]) == off
+
+
+def test_prices_are_settled_in_pieces_of_whole_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    problems, forecasts = SAMPLE
+    whole = evaluate(forecasts, problems, bootstrap=0)["forecasters"]
+    monkeypatch.setattr(prices, "CHUNK", 7)
+    assert evaluate(forecasts, problems, bootstrap=0)["forecasters"] == whole
