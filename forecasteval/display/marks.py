@@ -74,8 +74,8 @@ def draw_interval(
 
 
 def _draw_upright(axis: Axis, value: float, kind: str) -> Html:
-    x = _x(axis, value)
-    return tag("line", class_=kind, x1=x, x2=x, y1=0, y2="100%")
+    x = _x(axis, value)  # a row may be higher than its mark: the style cuts the line at its edges
+    return tag("line", class_=kind, x1=x, x2=x, y1="-50%", y2="150%")
 
 
 def _draw_whisker(axis: Axis, low: float, high: float) -> list[Html]:
