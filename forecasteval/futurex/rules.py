@@ -137,8 +137,9 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
             missing[level] += 1
         else:
             answered[level].append(score)
-            unparsed[level] += item["outcome"] == "unparsed"
-            reasons[item["reason"]] += 1
+            if item["outcome"] == "unparsed":
+                unparsed[level] += 1
+                reasons[item["reason"]] += 1
             padded[level] += item["padded"]
             unboxed[level] += item["unboxed"]
     strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
