@@ -190,6 +190,7 @@ def test_results_from_a_file_compare_alike() -> None:
     a, b = system(SYSTEM_A, "a"), system(SYSTEM_B, "b")
     stored = [json.loads(json.dumps(results)) for results in (a, b)]
     assert compare(stored)["pairs"] == compare([a, b])["pairs"]
+    assert (compare(stored)["n"], compare(stored)["left_out"]) == (12, 0)
 
 
 def test_numbers_stay_in_their_range() -> None:
