@@ -110,6 +110,12 @@ def test_very_many_questions_are_cut_and_that_is_said() -> None:
     assert {f"q-q{n}" for n in range(1, MOST + 500, 2)} <= shown  # all that are wrong
 
 
+def test_many_long_questions_fit_a_page() -> None:
+    prompt = "y" * 2000 + "\nA. a\nB. b"
+    rows = [q(f"q{n}", prompt=prompt, answer="x" * 3000) for n in range(MOST + 500)]
+    assert len(render(FutureXEvaluator().evaluate_all(rows).page()).encode()) < 6_000_000
+
+
 def test_is_current(tmp_path: Path) -> None:
     results = FutureXEvaluator().evaluate_all([q("q1")])
     page = results.page()._replace(key="0123")
