@@ -41,7 +41,8 @@ _MENTION: Final = re.compile(
 # Behind a number without such a name. 30 mA, 2个: an amount.
 _UNIT: Final = re.compile(
     r"[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?"
-    r"|days?|weeks?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol)(?![a-z])"
+    r"|days?|weeks?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol"
+    r"|percent)(?![a-z])"
     r"|[个种项步组次倍条类]|当量)",
     re.I,
 )
@@ -78,9 +79,11 @@ _ORDINAL: Final = re.compile(
 # --- Sentences, their clauses, and what these do with the options that they name ---
 
 _SENTENCE_END: Final = re.compile(r"(?<=[。！？；])|(?<=[.;!?])\s+|\n")
-# "lacks a base, so the best is 3" has two clauses; "1, 2" and "Option 1, option 2 or 3" are lists.
+# "lacks a base, so the best is 3" has two clauses; "1, 2" and "Option 1, option 2 or 3" are lists,
+# and 1,4-dioxane is a name.
 _CLAUSE_END: Final = re.compile(
     r"(?<!\btherefore)(?<!\bthus)(?<!\bhence)(?<!\bso)(?<!\boverall)(?<!\bfinally),"
+    r"(?![0-9])"
     r"(?!\s*(?:(?:and|or|&)\s)?(?:the\s)?(?:(?:option|choice|index|number)s?\s|选项)?\s?\#?[0-9]{1,6}"
     r"\s*(?:[,.;)&]|and\b|or\b|\Z))\s*"
     r"|(?<!any)(?<!thing)(?<!all)(?<!every)(?<!none)\s+(?=but\b)"
@@ -110,11 +113,18 @@ _DENIED: Final = re.compile(
 _BUT: Final = re.compile(r"\s*but\b", re.I)  # "Option 2 is good | but too cold"
 _WEIGHED: Final = re.compile(  # what seemed good before, or what others would choose
     r"\b(?:consider\w*|initially|at first|first (?:glance|thought|pick\w*|chose)|was|were|tempt\w+"
-    r"|(?:one|many|some|most|you|others?|people|novice|chemists?) (?:\w+ )?"
+    r"|(?:one|many|some|most|few|nobody|you|others?|people|novice|chemists?) (?:\w+ )?"
     r"(?:would|will|might|could|may))\b|原本|起初|本来",
     re.I,
 )
 _OPTION: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
+# "Answer: 2. Wait, it is 3.": what follows must state the same option.
+_CORRECTED: Final = re.compile(
+    r"(?:\A|(?<=[.!?}\n。！？])|(?<=[.!?}] ))(?:(?:but|oh|hmm+|and)\W{1,3})?"
+    r"(?:(?:wait|actually|correction|scratch that|sorry, i"
+    r"|on (?:second thoughts?|reflection)|no(?=,))\b|不对|更正)\W*",
+    re.I,
+)
 # What makes the one option that a text names the one that it chooses: "Option 2 fails" does not.
 _CHOSEN: Final = re.compile(
     r"\b(?:best|better|optim\w+|highest|greatest|maxim\w+|ideal|superior|go(?:ing)? (?:with|for)"
@@ -181,9 +191,12 @@ _BARE: Final = re.compile(
     r"[\s(\[#\"']*(?:(?:option|choice|index|选项)\s*[:#]?\s*)?[0-9]{1,6}(?:\.0+)?[\s)\].。!,;:\"']*",
     re.I,
 )
-# … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`
+# … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`, but no
+# list: `1) THF is polar. 2) Toluene is not.`
 _LED: Final = re.compile(
-    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*", re.I
+    r"(?!.*[.;,] [0-9]{1,2}[).] )"
+    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*",
+    re.I,
 )
 # … or that ends so, behind other clauses: `After heating, option 1.`
 _ENDING: Final = re.compile(
@@ -216,15 +229,17 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     ((3, ''), (None, 'two different indices'))
     """
     text = _ORDINAL.sub(_index_of_ordinal, plain := _plain_text(reply))
-    stated = [_interpret_statement(statement) for statement in _find_statements(text)]
-    indices = set[int]().union(*stated) if stated else _interpret_clauses(text)
-    if all(stated) and len(indices) == 1 and not _FROM_ONE.search(text):
+    indices, corrected = _interpret_text(text), _CORRECTED.split(text)[-1]
+    if corrected != text and _MENTION.search(corrected):
+        later = _interpret_text(corrected)
+        indices = later and indices | later
+    if len(indices) == 1 and not _FROM_ONE.search(text):
         index = indices.pop()
         ordinals = {_index_of_ordinal(match) for match in _ORDINAL.finditer(plain)}
         return index, ORDINAL if f" option {index} " in ordinals else ""
     if _REFUSAL.search(text):
         return None, "refusal"
-    return None, CONFLICT if all(stated) and len(indices) > 1 else NO_INDEX
+    return None, CONFLICT if len(indices) > 1 else NO_INDEX
 
 
 def _plain_text(reply: object) -> str:
@@ -243,6 +258,13 @@ def _index_of_ordinal(match: re.Match[str]) -> str:
 
 
 # --- Statements ---
+
+
+def _interpret_text(text: str) -> set[int]:
+    """The options that a text gives as its answer; none if one of its statements names none."""
+    stated = [_interpret_statement(statement) for statement in _find_statements(text)]
+    indices = set[int]().union(*stated) if stated else _interpret_clauses(text)
+    return indices if all(stated) else set()
 
 
 def _find_statements(text: str) -> list[str]:
