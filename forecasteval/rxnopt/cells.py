@@ -300,7 +300,9 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     if not bare or not 0 < float(bare[1]) < math.inf:
         return None, f"cannot be read as {field}"
     r = float(bare[1])
-    return max(r, 1.0) / (r + 1), f"{bare[1]} is read as {bare[1]}:1" if 50 <= r <= 100 else ""
+    return max(r, 1.0) / (
+        r + 1
+    ), f"{bare[1]} is read as {bare[1]}:1" if r < 1 or 50 <= r <= 100 else ""
 
 
 def _read_ratio(text: str, ratio: re.Match[str], field: str) -> tuple[float | None, str]:

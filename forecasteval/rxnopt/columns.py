@@ -39,6 +39,7 @@ _UNNAMED: Final = re.compile(
     r"|1h|19f|nmr|gc|hplc|u?plc|lc|crude|isol|isolated|by|in|of|the)(?![^\W_]))*",
     re.I,
 )
+_MASS: Final = re.compile(r"[(\[/,]\s?(?:[mµ]?g|[mµ]?mol|g/L|mg/mL)\s?[)\]]?\Z")
 _METHOD: Final = re.compile(r"nmr|gc|hplc|lc|crude|assay", re.I)
 _DEVIATION: Final = re.compile("deviat|variation|chang|differen|偏离|变化|改变", re.I)
 _STANDARD: Final = re.compile(
@@ -73,6 +74,11 @@ def is_entry(name: str) -> bool:
     return name.strip() == "#" or _ENTRY.fullmatch(words(name)) is not None
 
 
+def is_mass(name: str) -> bool:
+    """Whether a column's name ends with a unit of mass or amount: `Yield (mg)`, not `Yield (%)`."""
+    return _MASS.search(drop_marks(name).strip()) is not None
+
+
 def guess_use(name: str) -> str:
     """What a column looks like by its name: "yield", "ee" …, "entry number", "result" or
     "condition".
@@ -82,7 +88,7 @@ def guess_use(name: str) -> str:
     """
     roles = interpret_header(name)
     if scored := [role for role in roles if role in ("yield", *SELECTIVITIES)]:
-        return scored[0]
+        return "result" if is_mass(name) else scored[0]
     if is_entry(name):
         return "entry number"
     return "result" if _RESULT.search(words(name)) else "condition"

@@ -145,7 +145,7 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
 
 def _list_columns(args: argparse.Namespace, layout: Layout, program: str) -> None:
     """Print the columns of a sheet, and the command that imports it as they look."""
-    rows = list_columns(args.table, layout.sheet)
+    rows = list_columns(args.table, layout.sheet, layout.results)
     columns = [
         Column("Column", lambda row: printable(row[0], 40)),
         Column("First values", lambda row: printable(row[1], 60)),

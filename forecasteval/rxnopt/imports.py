@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from argparse import BooleanOptionalAction
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -22,6 +22,7 @@ from .columns import (
     guess_use,
     interpret_header,
     is_entry,
+    is_mass,
     split_cell,
     warn_of_conditions,
 )
@@ -35,9 +36,11 @@ SHOWN_VALUES: Final = 3  # of a column in the list of columns
 _REACTION: Final = re.compile(r"[^>\s]*>[^>\s]*>[^>\s]*(?:\s+\|.*\|)?")
 _SENTENCE: Final = re.compile(r"[^\s]+\s.*[^\W\d_]{2}", re.S)  # several words: a footnote
 _SUMMARY: Final = re.compile(  # what stands in front of a row of averages below the experiments
-    r"(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|平均值?|合计|总计|最大值?|最小值?)\W*",
+    r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|stdev)\b\W*"
+    r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?)\W*)",
     re.I,
 )
+MOST_SHARE: Final = 1.1  # an assay may measure 1.02
 _SHARE: Final = re.compile(r"0?\.[0-9]+|1(?:\.0*)?|0")
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
 _FIELDS: Final = {"yield": "yield_ratio", **{field: field for field in SELECTIVITIES}}
@@ -154,24 +157,34 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     return _make_tables(path, used, layout), notes
 
 
-def list_columns(path: Path, sheet_name: str | None = None) -> list[tuple[str, str, str]]:
-    """(name, first values, what it looks like) of the columns of a sheet; InputError for a plate.
-
-    A plate has a yield in every cell, with the values of one condition across and of another down.
+def list_columns(
+    path: Path, sheet_name: str | None = None, results: Collection[str] = ()
+) -> list[tuple[str, str, str]]:
+    """(name, first values, what it looks like) of the columns of a sheet; InputError for a plate,
+    unless the user named columns of `results`.
     """
     sheet = read_sheet(path, sheet_name)
     columns = {name: [row.cells[name] for row in sheet.rows] for name in sheet.header}
-    looks = {name: guess_use(name) for name in sheet.header}
-    first, *others = sheet.header
-    are_yields = all(any(columns[name]) and all(map(_is_amount, columns[name])) for name in others)
-    named = set(looks.values()) & {"yield", *SELECTIVITIES}
-    if are_yields and not named and len(others) > 1 and not all(map(_is_amount, columns[first])):
+    if not results and _is_plate(columns):
         expected = "expected one row per experiment, with columns such as base, acid, yield"
-        raise InputError(str(path), expected, "a plate: results below every column but the first")
+        got = "a plate: results below every column but the first (if not, --yield names the yields)"
+        raise InputError(str(path), expected, got)
     return [
-        (name, ", ".join(list(dict.fromkeys(filter(None, cells)))[:SHOWN_VALUES]), looks[name])
+        (name, ", ".join(list(dict.fromkeys(filter(None, cells)))[:SHOWN_VALUES]), guess_use(name))
         for name, cells in columns.items()
     ]
+
+
+def _is_plate(columns: Mapping[str, Sequence[str]]) -> bool:
+    """Whether every cell is a yield, with the values of one condition across and of another down
+    (behind entry numbers, if there are any).
+    """
+    left = [name for name in columns if name == UNNAMED or not is_entry(name)]
+    is_yields = [any(columns[name]) and all(map(_is_amount, columns[name])) for name in left]
+    looks = set(map(guess_use, left[1:]))
+    return (
+        is_yields[:1] == [False] and all(is_yields[1:]) and len(left) > 2 and looks == {"condition"}
+    )
 
 
 def _is_amount(cell: str) -> bool:
@@ -184,6 +197,9 @@ def _is_amount(cell: str) -> bool:
 def _check_columns(layout: Layout, where: str) -> None:
     """InputError for a column with two uses, or one that build would leave out."""
     named = layout.columns
+    if masses := [name for key, name in layout.results.items() if key in YIELDS and is_mass(name)]:
+        expected = "expected yields in percent, or as shares of 1"
+        raise InputError(where, expected, f"the column {printable(masses[0], 60)}")
     for name in named:
         if named.count(name) > 1:
             raise InputError(where, f"the column {printable(name, 60)} is named twice")
@@ -291,9 +307,11 @@ def _read_results(row: Row, layout: Layout) -> dict[str, str | None]:
     beside: dict[str, str | None] = {}
     for result, name in layout.results.items():
         parts = {"": row.cells[name]}
-        if len(roles := interpret_header(name)) > 1:
-            parts = split_cell(row.cells[name], roles)
         own = "yield" if result in YIELDS else result
+        if len(roles := interpret_header(name)) > 1:
+            if own not in roles[:2] and roles[0] not in _SCORED:
+                roles = (own, *roles[1:])  # Area% (3a): the user says that it is the yield
+            parts = split_cell(row.cells[name], roles)
         named[result] = parts.pop(own, "") or parts.pop("", "") or None
         beside |= {_FIELDS[role]: text for role, text in parts.items() if role in _FIELDS}
     return {**beside, **{key: text for key, text in named.items() if text or key not in beside}}
@@ -321,21 +339,20 @@ def _check_scales(
     warnings: RecordNotes,
 ) -> None:
     """InputError if the yields may be shares of 1 or percent, and nobody says which; adds a warning
-    about ee and er that look like shares.
+    about ee that look like shares.
     """
     cells = {
         field: [as_text(each.entry["results"].get(field)).strip() for each in used]
         for field in (*YIELDS, *SELECTIVITIES)
     }
     percent = any("%" in cell for name in YIELDS for cell in cells[name])
-    if fraction is None and 0 < best <= 1 and not percent:
+    if fraction is None and 0 < best <= MOST_SHARE and not percent:
         choice = "say --fraction if they are shares of 1, --no-fraction if percent"
-        raise InputError(where, f"all yields are within 0 and 1: {choice}")
-    for name in ("ee", "er"):
-        shares = list(filter(None, cells[name]))
-        if len(shares) > 1 and all(map(_SHARE.fullmatch, shares)):
-            places = [each.row.place for each in used]
-            warnings[f"all {name} are within 0 and 1, and are read as percent"] = places
+        raise InputError(where, f"all yields are within 0 and {MOST_SHARE}: {choice}")
+    shares = list(filter(None, cells["ee"]))
+    if len(shares) > 1 and all(map(_SHARE.fullmatch, shares)):
+        places = [each.row.place for each in used]
+        warnings["all ee are within 0 and 1, and are read as percent"] = places
 
 
 def _group(prefix: str, places: Mapping[str, list[str]]) -> list[str]:

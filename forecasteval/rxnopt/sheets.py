@@ -22,7 +22,7 @@ UNNAMED: Final = "(unnamed)"  # the index that pandas' to_csv writes in front
 UNSAVED: Final = "formula whose value was not saved: "  # and the name of the cell, D7
 MOST_CELLS: Final = 5_000_000
 MOST_BYTES: Final = 1 << 29  # of a workbook, unpacked
-_DITTO: Final = re.compile("[\"″”〃]|''|do[.]|ditto", re.I)
+_DITTO: Final = re.compile("[-–—]?\\s?(?:[\"″“”〃]|'')\\s?[-–—]?|do[.]|ditto|as above|同上", re.I)
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
 
 

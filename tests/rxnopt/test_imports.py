@@ -174,7 +174,11 @@ def test_the_list_of_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [",K2CO3,DBU\nAcOH,12,45\nTFA,50,trace\n", "acid \\ base,K2CO3,DBU\nAcOH,12,45\nTFA,50,\n"],
+    [
+        ",K2CO3,DBU\nAcOH,12,45\nTFA,50,trace\n",
+        "acid \\ base,K2CO3,DBU\nAcOH,12,45\nTFA,50,\n",
+        "Entry,acid,K2CO3,DBU\n1,AcOH,12,45\n2,TFA,50,\n",
+    ],
 )
 def test_a_plate_is_refused(tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "x.csv", text)
@@ -186,10 +190,23 @@ def test_a_plate_is_refused(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["ligand,T,yield\nL1,80,5\n", "ligand,base,x\nL1,K,5\n", "T,x,y\n80,5,6\n", "L,x\na,5\n"],
+    [
+        "ligand,T,yield\nL1,80,5\n",
+        "ligand,base,x\nL1,K,5\n",
+        "T,x,y\n80,5,6\n",
+        "L,x\na,5\n",
+        "solvent,T (°C),time (h),result\nTHF,25,3,80\n",
+    ],
 )
 def test_a_list_of_experiments_is_no_plate(tmp_path: Path, text: str) -> None:
     assert list_columns(write(tmp_path / "x.csv", text))
+
+
+def test_a_mass_is_no_yield(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "base,Yield (mg),yield\nK,120,60\nNa,90,45\n")
+    assert [use for *_, use in list_columns(path)] == ["condition", "result", "yield"]
+    with pytest.raises(InputError, match=r"yields in percent, .* got the column Yield \(mg\)"):
+        import_file(path, Layout({"yield_ratio": "Yield (mg)"}, ["base"]))
 
 
 @pytest.mark.parametrize("name", ["Yield (%)", "Yield\n(%)", " Yield  (%)"])
@@ -206,6 +223,7 @@ def test_names_of_columns_match_after_blanks_are_folded(tmp_path: Path, name: st
      ("yield", "85 (82 isol.)", 82.0),
      ("Yield of 3a (4a) (%)", "60 (35)", 60.0), ("Yield (%) (recovered SM)", "60 (35)", 60.0),
      ("Yield (3a:4a)", "60 (1:9)", 60.0), ("Isolated yield (NMR)", "82 (85)", 82.0),
+     ("Area% (3a)", "60 (35)", 60.0), ("3a (4a) yield", "60 (35)", 60.0),
      ("NMR yield (isolated)", "85 (82)", 82.0), ("Yield of 3a (4a)", "85 (82 isol.)", 82.0)],
 )  # fmt: skip
 def test_the_header_says_what_the_bracket_is(
@@ -283,7 +301,7 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         "e,NaN,",
         "f,complex,",
         "Yields by NMR.",
-        "average,88,",
+        "Average of both,88,",
         "",
     ]
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
@@ -348,10 +366,11 @@ def test_every_notation_scores_in_a_sheet_as_in_a_table(tmp_path: Path) -> None:
 
 def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "base,yield\na,0.88\nb,n.d.\nc,1\n")
-    with pytest.raises(
-        InputError, match="all yields are within 0 and 1: say --fraction if they are shares of 1"
-    ):
-        read(path)
+    for text in ("base,yield\na,0.88\nb,1.02\n", path.read_text(encoding="utf-8")):
+        with pytest.raises(
+            InputError, match=r"all yields are within 0 and 1\.1: say --fraction if they are shares"
+        ):
+            read(write(path, text))
     for fraction, scale in ((True, "fraction"), (False, "percent")):
         tables, _ = read(path, fraction=fraction)
         assert tables["x.json"]["yield_scale"] == scale

@@ -91,7 +91,7 @@ def test_a_title_above_the_header(tmp_path: Path) -> None:
         read_sheet(path, columns=["z"])
 
 
-@pytest.mark.parametrize("mark", ['""""', "″", "〃", "do.", "ditto"])
+@pytest.mark.parametrize("mark", ['""""', "“", '"-""-"', "″", "〃", "do.", "同上"])
 def test_ditto_marks_repeat_the_value_above(tmp_path: Path, mark: str) -> None:
     text = f"a,b,y\nK,x,1\n{mark},z,2\n\n{mark},{mark},3\n"
     sheet = read_sheet(write(tmp_path / "t.csv", text))
