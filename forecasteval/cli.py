@@ -343,7 +343,7 @@ def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str,
             raise InputError(
                 printable(name, 60),
                 "expected a system of prediction/",
-                f"another name; there is {known}",
+                f"another name; known: {known}",
             )
         named[system] = [file.path for file in files if file.system == system]
     if len(named) < 2:

@@ -20,10 +20,12 @@ from .tables import (
     MOVES,
     compared_pairs,
     compared_systems,
+    count_shared,
     describe_waiting,
     list_verdicts,
     lower_is_better,
     mark_of,
+    partial_remark,
     view_table,
     week_remark,
 )
@@ -64,7 +66,7 @@ def comparison_report(comparison: Row) -> Report:
         f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}",
     ]
     if comparison.get("pending"):
-        report += [f"{comparison['pending']} more are pending: they have no truth yet"]
+        report += [f"Pending, without a truth yet: {comparison['pending']} more"]
     if comparison["left_out"]:
         reason = "not all of these forecasters answered them"
         report += [f"{comparison['left_out']} more are left out: {reason}"]
@@ -99,6 +101,7 @@ def over_weeks_report(comparison: Row) -> Report:
         compared_pairs(comparison),
         "",
         "By level: questions of shared datasets that A wins/ties/loses.",
+        *partial_remark(comparison),
         week_remark(comparison["design_effect"]),
         "",
         format_signature(comparison["signature"]),
@@ -190,7 +193,8 @@ def _flatten_pair(pair: Row) -> dict[str, Any]:
     for prefix, part in (("", pair), ("both_read_", pair.get("both_read") or {})):
         low, high = part.get("interval") or (None, None)
         record |= {f"{prefix}low": low, f"{prefix}high": high}
-        record |= {f"{prefix}{key}": part.get(key) for key in ("difference", "p")}
+        record |= {f"{prefix}{key}": part.get(key) for key in ("difference", "p", "n")}
+    record["n"] = count_shared(pair)
     for level, tally in pair["levels"].items():
         prefix = f"level_{level}_" if level else ""
         record |= {f"{prefix}{key}": count for key, count in tally.items()}

@@ -357,23 +357,33 @@ def list_verdicts(comparison: Row) -> list[str]:
     """
     first, *others = comparison["systems"]
     pairs = [pair for pair in comparison["pairs"] if "p_first" in pair]
-    if "datasets" in comparison:
-        weeks = comparison["datasets"]
-        count = sum(week["n"] for week in weeks)
-        on = f"on {count} questions of {len(weeks)} dataset{'s' * (len(weeks) > 1)}"
-    else:
-        on = f"on {comparison['n']} questions"
-    on += lower_is_better(comparison)
     lines = []
     for other, pair in zip(others, pairs, strict=True):
         p = f"{_show_equal_p(pair['p_first'])}{' (Holm)' if len(others) > 1 else ''}"
-        lines.append(_say(pair, pair, pair["p_first"] < ALPHA, f"{p}, {on}"))
+        on = f"{_name_questions(comparison, pair)}{lower_is_better(comparison)}"
+        lines.append(_say(pair, pair, pair["p_first"] < ALPHA, f"{p}, on {on}"))
         both = pair.get("both_read")
         if both and any(first[key] != other[key] for key in ("missing", "unparsed")):
             among = f"{_show_equal_p(both['p'])}, on the {both['n']} questions"
             sentence = _say(pair, both, both["p"] < ALPHA, f"{among} that both answered readably")
             lines.append(f"{sentence} This is not the score.")
     return lines
+
+
+def count_shared(pair: Row) -> int:
+    """How many questions both systems of a pair had."""
+    return sum(sum(tally.values()) for tally in pair["levels"].values())
+
+
+def _name_questions(comparison: Row, pair: Row) -> str:
+    """How many questions a difference is of; over all weeks also how many both systems had."""
+    if "datasets" not in comparison:
+        return f"{comparison['n']} questions"
+    weeks = comparison["datasets"]
+    count = sum(week["n"] for week in weeks)
+    both = count_shared(pair)
+    shared = f" (both took part in {both})" if both != count else ""
+    return f"{count} questions of {len(weeks)} dataset{'s' * (len(weeks) > 1)}{shared}"
 
 
 def _say(pair: Row, difference: Row, is_significant: bool, evidence: str) -> str:

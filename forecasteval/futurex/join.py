@@ -47,8 +47,10 @@ class Rows:
     def __init__(
         self, records: Iterable[object], where: str, dataset: Iterable[object] | None = None
     ) -> None:
-        self.where = str(dataset.path) if isinstance(dataset, RecordFile) else where
         self._given = records, where, dataset
+        self.where = str(dataset.path) if isinstance(dataset, RecordFile) else where
+        if self.truths:  # a value may be of either file
+            self.where += f" with {self.truths.file.path.name}"
         self._rows = records if dataset is None else Join(dataset, records, where)
 
     def __iter__(self) -> Iterator[Any]:
@@ -267,7 +269,7 @@ class TruthKeys:
             raise InputError(where, expected, ", ".join(strange))
 
 
-def is_void(question: object) -> bool:
+def is_void(question: object, where: str = "dataset") -> bool:
     """Whether a question says that it is void, and is left out of everything."""
     if not isinstance(question, Mapping) or "void" not in question:
         return False
@@ -275,7 +277,7 @@ def is_void(question: object) -> bool:
     if is_null(void) or void == "":
         return False
     if (known := _VOID.get(str(void).strip().lower())) is None:
-        place = f"question {printable(question.get('id'), 60)}"
+        place = f"{where}: question {printable(question.get('id'), 60)}"
         raise InputError(place, "'void' must be true or false", printable(repr(void), 40))
     return known
 

@@ -108,7 +108,7 @@ class Scoring:
         """
         numbered = enumerate(data, 1)
         while block := list(islice(numbered, BLOCK)):
-            kept = [(number, record) for number, record in block if not is_void(record)]
+            kept = [pair for pair in block if not is_void(pair[1], self._where)]
             self.void_count += len(block) - len(kept)
             self._add([record for _, record in kept], [number for number, _ in kept])
         if not self.items:

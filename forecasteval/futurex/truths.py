@@ -41,7 +41,8 @@ class Truths:
     """The records of a file of truths, by id; it is read anew by `begin`.
 
     Raises InputError for records without an id or a truth, for an id that is given twice with
-    different values, and if no question has any of the ids.
+    different values, if no question has any of the ids, and for a file of no bytes, of which
+    something was lost; no records are no truths yet.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,7 +62,7 @@ class Truths:
                 raise InputError(place, "expected 'id' and 'ground_truth'", got)
             keys.update(record.keys())
             self._add(record, place)
-        if keys.keys().isdisjoint(_FIELDS):
+        if keys.keys().isdisjoint(_FIELDS) and (keys or not self.file.path.stat().st_size):
             shown = ", ".join(printable(repr(key), 40) for key in list(keys)[:8])
             raise InputError(str(self.file.path), "expected 'id' and 'ground_truth'", shown)
 

@@ -82,7 +82,7 @@ class Season(NamedTuple):
                 dataset=group[1],
                 n=sum(system.counts[level] for level in self.weights),
                 systems=sum(group in results for results in self.answered.values()),
-                pending=system.pending,
+                pending=system.count_pending(self.weights),
                 questions_sha256=group[2],
             )
             for group, system in self.datasets.items()

@@ -223,8 +223,12 @@ class System(Scaled):
     @property
     def pending(self) -> int:
         """The number of questions without a truth yet."""
+        return self.count_pending(self.questions)
+
+    def count_pending(self, levels: Iterable[Level]) -> int:
+        """The number of these levels' questions without a truth yet."""
         run = self.runs[0] if self.runs else self
-        return sum(questions.outcomes.get("pending", 0) for questions in run.questions.values())
+        return sum(run.questions[level].outcomes.get("pending", 0) for level in levels)
 
     def strata(self, levels: Iterable[Level]) -> Strata:
         """Weight and scores of each level; their `stratified_mean` is the overall score."""

@@ -101,6 +101,7 @@ def test_frames_have_the_numbers() -> None:
     (pair,) = compare([right("a", 30), right("b", 10)]).to_frame().to_dict("records")
     assert (pair["a"], pair["b"], pair["difference"], pair["level_1_wins"]) == ("a", "b", 0.5, 20)
     assert pair["low"] < 0.5 < pair["high"]
+    assert pair["n"] == FORTY
     first, second = rank([right("b", 10), right("a", 30)]).to_frame().to_dict("records")
     assert (first["name"], first["score"], first["level_1"]) == ("a", 0.75, 0.75)
     assert (second["name"], second["rank"]) == ("b", 2)

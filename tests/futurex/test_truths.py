@@ -104,6 +104,28 @@ def test_refused(tmp_path: Path, truths: object, ending: str, told: str) -> None
     assert_refused(run(tmp_path, "-f", "w-x"), told, "w.truths")
 
 
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("void", "w.json with w.truths.csv: question a: 'void' must be true or false, got 'no?'"),
+        ("ground_truth", "w.json with w.truths.csv: record 1 (id a): 'ground_truth' must state"),
+    ],
+)
+def test_a_value_of_either_file(tmp_path: Path, field: str, told: str) -> None:
+    value = {"void": "no?", "ground_truth": "."}[field]
+    folder(tmp_path, f"id,{field}\na,{value}\n")
+    assert_refused(run(tmp_path, "-f", "w-x"), told)
+
+
+@pytest.mark.parametrize(("truths", "ending"), [("id,ground_truth\n", ".csv"), ([], ".json")])
+def test_a_file_that_waits_for_its_first_truth(tmp_path: Path, truths: Any, ending: str) -> None:
+    """As it is made on the day of the questions: no night fails."""
+    folder(tmp_path, truths, ending, [question("a", ground_truth=None)])
+    done = run(tmp_path, "nightly")
+    assert (done.code, done.err) == (0, "")
+    assert "w.json: no truth yet, 1 file waits" in done.out
+
+
 def test_two_files_of_truths(tmp_path: Path) -> None:
     folder(tmp_path, FORMS[".csv"])
     write(tmp_path, {"dataset/w.truths.json": RECORDS})

@@ -287,8 +287,19 @@ def test_a_damaged_summary_removes_no_result(tmp_path: Path, content: Any) -> No
     assert names(tmp_path) == {"250922-a.json", "250922-b.json"}
 
 
+def test_small_levels_left_out_do_not_wait(tmp_path: Path) -> None:
+    """In the table over all weeks; `7 of 8 resolved` would count levels that are not in it."""
+    for name in ("250915", "250922"):
+        week(tmp_path, "AAAAAAAA", name)
+        rows = [question(key, level=1 + (n == 7)) for n, key in enumerate(NAMES)]
+        write(tmp_path, {f"dataset/{name}.json": rows})
+    write(tmp_path, {"dataset/250922.json": [*rows, question("w", level=2, ground_truth=None)]})
+    assert "Partial, and counted" in run(tmp_path, "nightly").out
+    assert "Partial, and counted" not in run(tmp_path, "nightly", "--min-questions", "5").out
+
+
 def test_a_comparison_is_on_the_resolved_questions(tmp_path: Path) -> None:
     done = run(week(tmp_path, "AAAABB.."), "compare", "250922-a", "250922-b")
     lines = done.out.splitlines()
     at = lines.index("Comparison on 6 questions, 250922.json")
-    assert lines[at + 1] == "2 more are pending: they have no truth yet"
+    assert lines[at + 1] == "Pending, without a truth yet: 2 more"

@@ -74,6 +74,18 @@ def test_shared_questions_are_counted(tmp_path: Path) -> None:
         12,
         8,
     ]
+    sentence = run(tmp_path, "compare", "a", "b").out.splitlines()[0]
+    assert "on 12 questions of 3 datasets (both took part in 8)" in sentence
+
+
+def test_weeks_that_are_partial_are_named(tmp_path: Path) -> None:
+    rows = [question("x0"), question("x1"), question("x2", ground_truth=None)]
+    write(tmp_path, {"dataset/w1.json": rows})
+    for name in "ab":
+        write(tmp_path, {f"prediction/w1-{name}.json": {f"x{n}": "A" for n in range(3)}})
+    done = run(tmp_path, "compare", "a", "b")
+    assert done.out.splitlines()[0].endswith("on 2 questions of 1 dataset.")
+    assert "w1.json (2 of 3 resolved)" in done.out
 
 
 def test_what_cannot_be_compared(tmp_path: Path) -> None:
@@ -99,12 +111,10 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     assert_refused(
         run(tmp_path, "compare", "a", "x", "--all-weeks"),
         "x: expected a system",
-        "there is 3 (a, b, c)",
+        "known: 3 (a, b, c)",
     )
     assert_refused(run(tmp_path, "compare", "a", "own", "--all-weeks"), "own: expected a system")
-    assert_refused(
-        run(tmp_path, "compare", "a", "x"), "x: expected a system", "there is 3 (a, b, c)"
-    )
+    assert_refused(run(tmp_path, "compare", "a", "x"), "x: expected a system", "known: 3 (a, b, c)")
     assert_refused(run(tmp_path, "compare", "w1-a", "x"), "no such file")
     assert_refused(run(tmp_path, "compare", "a", "b", "--html"), "--html", "--all-weeks")
     assert_refused(
