@@ -317,10 +317,12 @@ _FEWEST: Final = 3  # rows that can tell
 # Texts that are none of a model's, although they differ from row to row.
 _NO_REPLY: Final = re.compile(
     r"(?:.*[ _-])?ids?|(?:model|system|provider|category|topic|source|url|level)(?:[ _-]name)?"
-    r"|.*(?:date|time|created|updated).*",
+    r"|.*(?:date|time|created|updated|tokens|cost|latency|duration|seconds|score|confidence).*",
     re.I,
 )
-_NO_TEXT: Final = re.compile(r"[-+0-9.,eE%\s]*|true|false", re.I)
+_NUMBER: Final = re.compile(r"[-+0-9.,eE%\s]*")
+_NO_TEXT: Final = re.compile(rf"{_NUMBER.pattern}|true|false", re.I)
+_NO_TEXT_OR_NUMBER: Final = re.compile("|true|false", re.I)
 _DECORATION: Final = re.compile(r"\\boxed|[^\w.%+-]")
 
 
@@ -369,23 +371,26 @@ def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) ->
         if row.get(TRUTH) is not None
     }
     same = _compare_with_truth(source, {**stated, **truths})
-    texts = _find_texts(
-        rows, [key for key in table.names if key not in (name, answer, TRUTH, *PROMPTS)]
-    )
+    others = [key for key in table.names if key not in (name, answer, TRUTH, *PROMPTS)]
+    # 13 is no text, but the reply to a question whose truth is 12
+    are_numbers = prompt and all(_NUMBER.fullmatch(as_text(row.get(answer))) for row in rows)
+    texts = _find_texts(rows, others, _NO_TEXT_OR_NUMBER if are_numbers else _NO_TEXT)
     if columns.answer is None and (why := _name_suspicion(answer, table.names, texts) or same):
         expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers"
-        others = [key for key in table.names if key != answer and isinstance(rows[0].get(key), str)]
+        others = [key for key in table.names if key != answer]
         raise InputError(str(path), f"{expected} with --answer (others: {shown_names(others)})")
     source.notes.extend([f"column of answers: {printable(answer, 60)}", *filter(None, [same])])
     return source
 
 
-def _find_texts(rows: Sequence[Row], names: Iterable[str]) -> list[str]:
-    """The columns whose texts differ from row to row, and which may be replies by their names."""
+def _find_texts(rows: Sequence[Row], names: Iterable[str], empty: re.Pattern[str]) -> list[str]:
+    """The columns whose texts (cells that are not `empty`) differ from row to row, and which may be
+    replies by their names.
+    """
     found = []
     for name in names:
-        cells = {as_text(row.get(name)) for row in rows if isinstance(row.get(name), (str, list))}
-        texts = {cell for cell in cells if not _NO_TEXT.fullmatch(cell)}
+        cells = {as_text(row.get(name)) for row in rows if not isinstance(row.get(name), Mapping)}
+        texts = {cell for cell in cells if not empty.fullmatch(cell)}
         if len(texts) > min(1, len(rows) - 1) and not _NO_REPLY.fullmatch(name):
             found.append(name)
     return found

@@ -231,6 +231,20 @@ def test_an_answer_beside_other_texts_may_be_the_truth(
     }
 
 
+@pytest.mark.parametrize("said", [["14", "15.5"], [14, 15.5]])
+def test_numbers_beside_numbers_may_be_replies(said: list[object], tmp_path: Path) -> None:
+    rows = [
+        {"id": f"q{n}", "question": "How many?", "answer": str(12 + n), "gpt": cell, "cost": cell}
+        for n, cell in enumerate(said)
+    ]
+    source, output = write(tmp_path, {"a.json": rows}) / "a.json", tmp_path / "x.json"
+    assert_refused(convert(source, "-o", output), "column answer may be the truth beside gpt;")
+    for row in rows:
+        del row["gpt"]
+    write(tmp_path, {"a.json": rows})
+    assert converted(tmp_path, source) == {"x.json": {"q0": "12", "q1": "13"}}
+
+
 @pytest.mark.parametrize(
     "column",
     [
