@@ -212,8 +212,11 @@ _KEY: Final = re.compile(
     re.I,
 )
 _REPLY_FIELDS: Final = (
-    *("reply", "response", "output", "completion", "text", "content", "answer", "prediction"),
+    *("reply", "response", "output", "completion", "text", "content", "prediction", "answer"),
 )
+# Beside other fields, `answer` may be the truth: so a dataset calls it.
+_PLAIN: Final = frozenset({"id", "custom_id", "prompt", "answer"})
+NO_REPLY: Final = f"no reply ({', '.join(_REPLY_FIELDS[:-1])}, or answer without other fields)"
 
 
 def parse_reply(reply: object) -> tuple[int | None, str]:
@@ -400,7 +403,11 @@ def parse_replies(records: Iterable[object]) -> tuple[dict[str, int], list[str]]
         if name is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
-        reply = next((row[field] for field in _REPLY_FIELDS if row.get(field) is not None), None)
+        fields = _REPLY_FIELDS if row.keys() <= _PLAIN else _REPLY_FIELDS[:-1]
+        reply = next((row[field] for field in fields if row.get(field) is not None), None)
+        if reply is None:
+            notes[f"{NO_REPLY}, left out"].append(str(name))
+            continue
         for text in reply_texts(reply):  # all choices in a line of a batch's output
             index, note = parse_reply(text)
             if index is not None and indices.setdefault(str(name), index) != index:

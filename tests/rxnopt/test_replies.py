@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.replies import ORDINAL, parse_replies, parse_reply
+from forecasteval.rxnopt.replies import NO_REPLY, ORDINAL, parse_replies, parse_reply
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
 
@@ -62,7 +62,7 @@ def test_replies_by_id() -> None:
         {"a": 0, "b": 1, "g": 1},
         [
             "two different indices, left out: 2 (c, e)",
-            "no index, left out: 1 (d)",
+            f"{NO_REPLY}, left out: 1 (d)",
             "refusal, left out: 1 (f)",
             "reply without id, not used: 2 (record 8, record 10)",
             f"{ORDINAL}: 1 (g)",
@@ -95,6 +95,12 @@ def test_replies_take_linear_time(piece: str) -> None:
         return lambda: [parse_reply(text), parse_reply(f"answer: {text}")]
 
     assert_linear(make, 20_000)
+
+
+def test_the_answer_of_a_dataset_is_no_reply() -> None:
+    """Only a row that has nothing else names the reply so."""
+    rows = [{"id": "a", "answer": "[1]", "model_output": "2"}, {"id": "b", "answer": "1"}]
+    assert parse_replies(rows) == ({"b": 1}, [f"{NO_REPLY}, left out: 1 (a)"])
 
 
 def test_choices_that_differ_and_requests_that_failed_are_no_picks() -> None:
