@@ -98,7 +98,9 @@ def last_boxed(text: str) -> tuple[str, bool]:
 
 
 def _restore_backslashes(text: str) -> str:
-    return _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
+    if "\t" in text or "\x08" in text or "\x0c" in text:  # few have one
+        text = _LOST_BACKSLASH.sub(lambda match: _LOST[match[0]], text)
+    return text
 
 
 class _Box(NamedTuple):
@@ -272,9 +274,10 @@ def clean(text: str) -> str:
     text = text.strip()
     if text and _BRACKETS.get(text[0]) == text[-1] and _encloses(text):
         text = text[1:-1].strip()
-    quotes = {text[0], text[-1]} if len(text) > 1 else set()
-    if quotes and _QUOTES.get(text[0]) == text[-1] and not quotes & set(text[1:-1]):
-        text = text[1:-1].strip()
+    if len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
+        inside = text[1:-1]
+        if text[0] not in inside and text[-1] not in inside:
+            text = inside.strip()
     return text
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -155,7 +154,15 @@ class Name:
 
     def __init__(self, text: str, key: str, plain: bool) -> None:
         self.text, self.key, self.plain = text, key, plain
-        self._forms: dict[tuple[str, bool], tuple[Form, ...]] = {}
+        self._forms: dict[tuple[str, bool], tuple[Form, ...]] | None = None
+
+    @property
+    def lone(self) -> str:
+        """The key without blanks of a name that has one form, unless the question is about people;
+        else "".
+        """
+        turned = self.text[-1:] == "." or self.text[:2].isupper()
+        return "" if turned or not self.plain else self.key.replace(" ", "")
 
     @property
     def has_dash(self) -> bool:
@@ -166,6 +173,8 @@ class Name:
         """The forms of a true name (side ""), or of a prediction of which the "front" of its dashes
         counts, or the "end"; one of `people` may have the surname first.
         """
+        if self._forms is None:
+            self._forms = {}
         if (side, people) not in self._forms:
             made = list(_make_forms(self.text, WHOLE, bool(side)))
             for part in self._parts(side) if side and not self.plain else ():
@@ -284,6 +293,9 @@ def compare_names(
     """How like two names are in a question of such a style, from NONE to EXACT."""
     if true.key == predicted.key:
         return EXACT
+    ends = true.lone, predicted.lone
+    if all(ends) and not (style.people or ends[0].endswith(ends[1]) or ends[1].endswith(ends[0])):
+        return NONE  # a glance
     likeness = NONE
     for form in true.forms(""):
         for other in predicted.forms(side, style.people):
@@ -337,6 +349,7 @@ _PEOPLE: Final = {
     *("singer", "driver", "rider", "golfer", "skater", "swimmer", "athlete", "candidate"),
     "billionaire",
 }
+_STYLE_WORDS: Final = (*_FILMS, *_SONGS, *_PEOPLE)
 _FILMS_CJK: Final = re.compile("电影|影片|剧|综艺|动画|动漫|游戏|票房|番")
 _SONGS_CJK: Final = re.compile("歌|曲|专辑")
 _PEOPLE_CJK: Final = re.compile("谁|选手|球员|作家|得主|富豪|演员|歌手|人物")
@@ -344,8 +357,13 @@ _PEOPLE_CJK: Final = re.compile("谁|选手|球员|作家|得主|富豪|演员|�
 
 def find_style(question: str) -> NameStyle:
     """The style of the words of a question."""
-    words = set(_WORD.findall(question.lower()))
-    words.update([word.removesuffix("s") for word in words])
+    lowered = question.lower()
+    words = set[str]()
+    if any(map(lowered.__contains__, _STYLE_WORDS)):  # a glance
+        words.update(_WORD.findall(lowered))
+        words.update([word.removesuffix("s") for word in words])
+    elif question.isascii():
+        return NO_STYLE
     chinese = "" if question.isascii() else question
     songs = words & _SONGS or _SONGS_CJK.search(chinese)
     films = not songs and (words & _FILMS or _FILMS_CJK.search(chinese))
@@ -384,48 +402,59 @@ def match_names(
     the strongest, its own place among equals.
     """
     candidates: list[dict[int, int]] = [{} for _ in truth]
+    index = _index_names(tuple(truth))
     for place, name in enumerate(predicted):
-        for true, likeness in _find_meanings(tuple(truth), name, side, style, known).items():
+        for true, likeness in _find_meanings(truth, index, name, side, style, known).items():
             candidates[true][place] = likeness
     order = sorted(
-        range(len(truth)),
+        [true for true, places in enumerate(candidates) if places],
         key=lambda true: (EXACT not in candidates[true].values(), len(candidates[true])),
     )
     matches: dict[int, int] = {}
+    taken = set[int]()
     for true in order:
-        free = {
-            place: like for place, like in candidates[true].items() if place not in matches.values()
-        }
+        free = [
+            (like, place == true, -place)
+            for place, like in candidates[true].items()
+            if place not in taken
+        ]
         if free:
-            matches[true] = max(free, key=lambda place: (free[place], place == true, -place))
+            matches[true] = -max(free)[2]
+            taken.add(matches[true])
     return matches
 
 
+Index = tuple[dict[str, list[int]], dict[str, list[int]]]
+
+
 @lru_cache(maxsize=1 << 12)
-def _index_names(truth: tuple[Name, ...]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+def _index_names(truth: tuple[Name, ...]) -> Index:
     """The places of true names by their keys, and by the letters that their forms end with."""
-    by_key: defaultdict[str, list[int]] = defaultdict(list)
-    by_end: defaultdict[str, list[int]] = defaultdict(list)
+    by_key: dict[str, list[int]] = {}
+    by_end: dict[str, list[int]] = {}
     for place, name in enumerate(truth):
-        by_key[name.key].append(place)
+        by_key.setdefault(name.key, []).append(place)
         for end in name.ends(""):
-            by_end[end].append(place)
-    return dict(by_key), dict(by_end)
+            by_end.setdefault(end, []).append(place)
+    return by_key, by_end
 
 
 def _find_meanings(
-    truth: tuple[Name, ...], name: Name, side: str, style: NameStyle, known: Pairs
+    truth: Sequence[Name], index: Index, name: Name, side: str, style: NameStyle, known: Pairs
 ) -> dict[int, int]:
     """The true names that a predicted one may mean, each with its likeness."""
-    by_key, by_end = _index_names(truth)
+    by_key, by_end = index
     if name.key in by_key:
         return dict.fromkeys(by_key[name.key], EXACT)
     ends = name.ends(side, style.people)
-    places = {place for end in ends for place in by_end.get(end, ())}
-    found = {place: compare_names(truth[place], name, side, style) for place in places}
-    meanings = {place: likeness for place, likeness in found.items() if likeness}
+    meanings: dict[int, int] = {}
+    for place in {place for end in ends if end in by_end for place in by_end[end]}:
+        if likeness := compare_names(truth[place], name, side, style):
+            meanings[place] = likeness
     if known:
         meanings |= {n: SAME for n, true in enumerate(truth) if (true.key, name.key) in known}
+    if not meanings:
+        return meanings
     if len(meanings) > 1 and SHORT in meanings.values():
         near = {
             truth[place].key for place, likeness in meanings.items() if likeness in (SHORT, SAME)

@@ -256,7 +256,7 @@ def parse_items(
     asked for. `compounds`: see `split_items`.
     """
     if answer.elements:
-        return tuple(parse_name(clean(e)) for e in answer.elements if not NO_NAME.fullmatch(e))
+        return tuple([parse_name(clean(e)) for e in answer.elements if _is_name(e)])
     count = item_count(prompt) if count is None else count
     items = list(split_items(drop_last_share(answer.cleaned), compounds))
     names = items[0].split(" ") if len(items) == 1 else []
