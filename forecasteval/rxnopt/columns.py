@@ -140,9 +140,9 @@ def split_cell(cell: str, roles: Sequence[str]) -> dict[str, str]:
         is_isolated = re.search(r"\bisol", cell, re.I)  # the cell itself says what it holds
         return {roles[0]: cell if is_isolated else front}
     parts = [front, brackets[0]] if brackets else re.split("[/,;|]", cell)
-    if len(roles) > 2 and brackets:  # 88 (92, 3:1)
-        parts = [front, *re.split("[,;|]", brackets[0])]
-    if len(parts) != len(roles):
+    if len(roles) > 2 and brackets:  # 88 (92, 3:1) · 88 (92) (3:1) · 88 (92), without a dr
+        parts = [front, *re.split("[,;|]", ",".join(re.findall(r"[(（\[]([^()（）\[\]]*)", cell)))]
+    if len(parts) > len(roles) or (len(parts) < len(roles) and not brackets):
         parts = [front if brackets else cell]
     return dict(zip(roles, map(str.strip, parts), strict=False))
 

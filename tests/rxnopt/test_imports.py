@@ -218,6 +218,7 @@ def test_names_of_columns_match_after_blanks_are_folded(tmp_path: Path, name: st
 @pytest.mark.parametrize(
     ("header", "cell", "effective"),
     [("yield (ee)", "85 (80)[c]", 76.5), ("yield (ee)", ">99 (75)[b]", 86.625),
+     ("yield (ee) (dr)", "80 (90) (3:1)c", 57.0), ("yield (ee, dr)", "80 (90)", 76.0),
      ("yield", "85^[c]", 85.0),
      ("yield", "95[d] (90)", 90.0), ("yield", "85 (82)^[c]", 82.0),
      ("yield", "85 (82 isol.)", 82.0),
