@@ -341,15 +341,12 @@ def _check_scales(
     """InputError if the yields may be shares of 1 or percent, and nobody says which; adds a warning
     about ee that look like shares.
     """
-    cells = {
-        field: [as_text(each.entry["results"].get(field)).strip() for each in used]
-        for field in (*YIELDS, *SELECTIVITIES)
-    }
-    percent = any("%" in cell for name in YIELDS for cell in cells[name])
+    results = [each.entry["results"] for each in used]
+    percent = any("%" in as_text(row.get(name)) for row in results for name in YIELDS)
     if fraction is None and 0 < best <= MOST_SHARE and not percent:
         choice = "say --fraction if they are shares of 1, --no-fraction if percent"
         raise InputError(where, f"all yields are within 0 and {MOST_SHARE}: {choice}")
-    shares = list(filter(None, cells["ee"]))
+    shares = [cell.strip() for row in results if (cell := as_text(row.get("ee")))]
     if len(shares) > 1 and all(map(_SHARE.fullmatch, shares)):
         places = [each.row.place for each in used]
         warnings["all ee are within 0 and 1, and are read as percent"] = places
