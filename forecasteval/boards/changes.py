@@ -83,8 +83,12 @@ def changes_report(changes: Sequence[Change], overall: Sequence[Change] = ()) ->
         named, lambda change: (change["renamed"], change["system"])
     ).items():
         report += [f"renamed: {' → '.join(map(printable, names))}, results {len(same)}"]
-    changed = [change for change in changes if change["kind"] in ("changed", "back")]
-    changed = [change for change in changed if change["causes"] != ["renamed"] or moved(change)]
+    told = {"changed": ["renamed"], "back": []}  # causes that a line above has told already
+    changed = [
+        change
+        for change in changes
+        if change["kind"] in told and (change["causes"] != told[change["kind"]] or moved(change))
+    ]
     for reason, same in group_by(changed, _reason).items():
         moves = sum(bool(moved(change)) for change in same)
         report += [f"{reason}: results {len(same)}, scores moved {moves}"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import math
 import os
 import time
 from collections import Counter, defaultdict
@@ -230,7 +231,8 @@ def _read_row(table: JsonObject, row: JsonObject) -> Line:
         "system": system_of_row(table, row),
         "prediction": file.get("prediction", ""),
         "metric": row.get("metric", _METRICS.get(kind)),
-        "score": score,
+        # nan, where no level counts, would differ from itself every night
+        "score": None if score is None or math.isnan(score) else score,
         "interval": interval and [*interval],  # as it is read back
         "n": row["n"],
         "evaluator": signature["evaluator"],

@@ -93,6 +93,17 @@ def test_nothing_new_appends_nothing(tmp_path: Path) -> None:
     }
 
 
+def test_a_score_without_a_level_is_none(tmp_path: Path) -> None:
+    """It is nan in memory, which would be another one every night."""
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    done = run(tmp_path, "nightly", "--min-questions", "5")
+    assert "other settings: results 2, scores moved 0" in done.out
+    before = snapshot(tmp_path)
+    run(tmp_path, "nightly", "--min-questions", "5")
+    assert snapshot(tmp_path) == before
+
+
 def test_it_is_back(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     raw = (tmp_path / "prediction/d-a.json").read_bytes()
@@ -100,7 +111,9 @@ def test_it_is_back(tmp_path: Path) -> None:
     (tmp_path / "prediction/d-a.json").unlink()
     run(tmp_path, "nightly")
     write(tmp_path, {"prediction/d-a.json": raw})
-    run(tmp_path, "nightly")
+    done = run(tmp_path, "nightly")
+    assert "back: 1 (a) on d.json" in done.out
+    assert "no known cause" not in done.out
     assert [
         (line["night"], line.get("gone")) for line in lines(tmp_path) if line["system"] == "a"
     ] == [
