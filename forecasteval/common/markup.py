@@ -241,6 +241,7 @@ _SCALE_LETTER: Final = re.compile(
     r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}"
 )
 _ESCAPES: Final = {**dict.fromkeys(", ;:", " "), **dict.fromkeys("!()[]", ""), "\\": "\n"}
+_STRUCK: Final = re.compile(r"(?<![\w~])~~(?=[^\s~])[^~\n]{1,200}~~(?!~)")  # Markdown
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
 _RUNS: Final = re.compile(r"\s\s+")
@@ -341,6 +342,7 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
     ("{", _ENVIRONMENT, " "),
     ("{", _FRACTION, r"\1/\2"),
     ("\\", _COMMAND, _replace_command),
+    ("~~", _STRUCK, ""),
     ("~", _TILDE, lambda match: match["range"] or " "),
     ("*", _STARS, ""),
 )

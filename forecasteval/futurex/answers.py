@@ -101,7 +101,9 @@ _UNREADABLE: Final = Answer("", (), False, problem="no text")
 _TWO_BOXES: Final = Answer("", (), True, problem="boxes that name two answers, or take one back")
 _CONFIDENCE: Final = re.compile(
     r"(?<=[^\s,;(])[,;.(\s]{1,4}(?:with\s)?(?:confidence|certainty|置信度|信心)(?:\slevel)?[\s:：=~≈]{0,3}"
-    r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%?\)?\.?\Z",
+    r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%?\)?\.?\Z"
+    r"|(?<=[^\s,;(])(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\()[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%\s"
+    r"(?:confidence|certainty)\)?\.?\Z",  # with 70% confidence
     re.I,
 )
 _LAST_SHARE: Final = re.compile(r"\n[~≈]?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%\Z")

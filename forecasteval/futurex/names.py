@@ -68,7 +68,8 @@ _PIECE: Final = re.compile(r"&|[^\s.,:;!?·()\[\]【】…/&_–—-]+")
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 # What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
 _OR_ELSE: Final = re.compile(
-    r"(?:(?:or|nor)\s+\w|(?:not|but|either|never|except|maybe|probably|perhaps|likely)\b|不是|或)",
+    r"(?:(?:or|nor)\s+\w|(?:not|but|either|never|except|maybe|probably|perhaps|likely|possibly"
+    r"|alternatively|if\s+not)\b|不是|或|\?+\Z)",
     re.I,
 )
 _DASH: Final = re.compile(r"\s[-–—]+\s+|(?<=[》”\"」』])\s?[-–—]+\s*")
@@ -233,7 +234,7 @@ def _initials(words: Sequence[str]) -> str:
 # rank.
 _HEDGE: Final = re.compile(
     r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without"
-    r"|replacing|then|by|than"
+    r"|replac(?:es|ing)|excluding|aka|alias|after|hardly|then|by|than"
     # beside CJK characters, too
     r"|probably|perhaps|maybe|possibly|likely|unlikely|doubt|wrong|against|fade|avoid|beats?|defeats?|instead\s+of|ahead\s+of)\b)"
     r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]"

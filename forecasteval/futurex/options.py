@@ -165,7 +165,7 @@ _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
 _LABEL_RANGE: Final = re.compile(
     rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I
 )  # B-E
-_ASIDE: Final = re.compile(r"\s*\([^()]*\)\Z")
+_ASIDE: Final = re.compile(r"\s*\((?!or\s)[^()]*\)\Z")  # Yes (or No) is no pick
 _BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
 _DASHES: Final = re.compile(r"\s*[-–—]\s*")
 _COMPARISON: Final = re.compile(r"\s*([<>≤≥])\s*")
@@ -180,9 +180,11 @@ _REASON: Final = re.compile(
 # Bounded: a share of at most three digits behind at most four marks.
 SHARE: Final = re.compile(r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z")
 _CAPITAL: Final = re.compile(
-    r"(?<![A-Za-z0-9])[B-HJ-Z](?![A-Za-z0-9])"
-)  # "A" and "I" are words, too
-_YES_NO_SPLIT: Final = re.compile(r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then)\b)\s*", re.I)
+    r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z))"
+)  # "A" and "I" are words, too, but at no end
+_YES_NO_SPLIT: Final = re.compile(
+    r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|(?:could|may|might)\s+be)\b)\s*", re.I
+)
 _YES_NO_TAIL: Final = re.compile(
     r"(?=[ytfn是否不])(?:(yes|no|true|false)"
     r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
@@ -258,7 +260,7 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
     share = SHARE.search(said)
     if not label or (share and float(share[1]) < (50 if float(share[1]) > 1 else 0.5)):
         return ""  # "Yes: 30%" leans to No
-    words = _YES_NO_SPLIT.split(said)
+    words = [word.strip("() ") for word in _YES_NO_SPLIT.split(said)]
     if (
         len(
             {word if word in options.labels else options.index.get(word.lower()) for word in words}

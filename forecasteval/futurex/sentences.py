@@ -104,6 +104,8 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)"
     rf"\s+(?:the\s+year\s+)?{_YEAR})\b"
     rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT_START}))",
+    "denied": r"(?:(?i:\b(?:not|(?:anything|everything)\s+but|instead\s+of|rather\s+than))\s+"
+    r"|(?:≠|不是|而非|并非)\s*)[$€£¥]?-?[0-9][0-9.,]*",
     "rank": r"(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+",
     "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
     r"[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)",

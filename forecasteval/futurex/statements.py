@@ -123,12 +123,12 @@ _LEAD_IN: Final = re.compile(
       [ \t]{0,2}(?:[0-9]{1,2}[.)]\s)?[*_]{0,3})
     (?:(?:(?:so|thus|therefore|hence|overall|in\sconclusion),?\s{1,3})?
        (?P<own>(?:(?:the|my|our)[\s_]{1,3})?
-         (?:(?:final|best|overall|predicted|most\slikely|single)[\s_-]{1,3}){0,3})
+         (?:(?:final|best|overall|predicted|most\slikely|single|correct)[\s_-]{1,3}){0,3})
        (?:answers?|predictions?|forecasts?
          |(?P<further>picks?|choices?|selections?|call|guess|verdict|decision|conclusion))\b
        [*_`]{0,3}(?:\s?\([^()\n]{0,60}\))?[*_`]{0,3}\s?
        (?P<says>[:：=]|\b(?:is|are|will\sbe)\b\s?:?|(?=[ \t]*$))
-     |(?:(?:所以|因此|综上(?:所述)?|总之)[,，]?\s?)?(?P<own_zh>(?:我的|最终|最后|正确)(?:的)?){0,2}
+     |(?:(?:所以|因此|故|综上(?:所述)?|总之)[,，]?\s?)?(?P<own_zh>(?:我的|最终|最后|正确)(?:的)?){0,2}
        (?:(?:答案|预测)(?:结果|值)?|(?P<further_zh>结论|选择|判断))[*_`]{0,3}(?:[(（][^()（）\n]{0,60}[)）])?
        [*_`]{0,3}\s?(?P<says_zh>[:：]|[是为]\s?[:：]?|(?=[ \t]*$)))""",
     re.X | re.I | re.M,
