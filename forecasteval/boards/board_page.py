@@ -56,6 +56,7 @@ from .standings import (
     ReadItems,
     Sentence,
     Standing,
+    count_resolved,
     find_losses,
     find_moves,
     find_weeks,
@@ -196,7 +197,7 @@ def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History
 
 def _show_pending(table: BoardRow) -> Html:
     """How many questions of a dataset have a truth, as a text and a bar."""
-    done = sum(table["level_counts"].values())
+    done = count_resolved(table)
     share = f"{100 * done / (done + table['pending']):.0f}%"
     bar = tag("rect", class_="h4", width="100%", height=6) + tag(
         "rect", class_="pf", width=share, height=6

@@ -51,12 +51,15 @@ def show_week(table: Row) -> str:
     return dataset.removesuffix(".json").removesuffix(".jsonl").removesuffix(".csv")
 
 
+def count_resolved(table: Row) -> int:
+    """How many questions of a dataset, or events, have a truth."""
+    counted = table["kind"] == "forecasters"
+    return int(table["n_events"] if counted else sum(table["level_counts"].values()))
+
+
 def say_resolved(table: Row) -> str:
     """How many questions of a dataset have a truth, `20 of 52 resolved`."""
-    if table["kind"] == "forecasters":
-        done = table["n_events"]
-    else:
-        done = sum(table["level_counts"].values())
+    done = count_resolved(table)
     pending = table.get("pending", 0)
     return f"{done} of {done + pending} resolved" if pending else f"{done} questions"
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from boards_folders import contents, counts, failures, stored
-from cli import ROOT, question, run, write
+from cli import ROOT, question, read_json, run, write
 from forecasteval.nightly import corrections
 from forecasteval.ranking.changes import OVERALL, why
 
@@ -65,6 +65,19 @@ def test_truths_that_arrive_are_scored(tmp_path: Path) -> None:
     assert counts(run(tmp_path, "nightly")) == (2, 0, 0)
     truths.unlink()
     assert "2 files wait" in run(tmp_path, "nightly").out
+
+
+def test_events_without_an_outcome_wait(tmp_path: Path) -> None:
+    """Some of them: the page shows how many, too."""
+    forecasts = (ROOT / "prediction/prophet-sample.json").read_bytes()
+    events = read_json(ROOT / "dataset/prophet-sample.json")
+    for event in events[::2]:
+        event["correct_answer"] = None
+    files = {"dataset/prophet-sample.json": events, "prediction/prophet-sample.json": forecasts}
+    done = run(write(tmp_path, files), "nightly")
+    told = f"{len(events) // 2} of {len(events)} resolved"
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert (done.code, done.err, told in done.out, told in page) == (0, "", True, True)
 
 
 def test_truths_beside_a_dataset_of_another_benchmark(tmp_path: Path) -> None:
