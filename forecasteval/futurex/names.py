@@ -162,7 +162,8 @@ class Name:
         """The key without blanks of a name that has one form, unless the question is about people;
         else "".
         """
-        turned = self.text[-1:] == "." or self.text[:2].isupper()
+        bare = self.text.rstrip(" .。")
+        turned = bare[:2].isupper() or (bare != self.text and bare[-2:-1] == " ")  # Djokovic N.
         return "" if turned or not self.plain else self.key.replace(" ", "")
 
     @property
@@ -188,7 +189,7 @@ class Name:
 
     def ends(self, side: str, people: bool = False) -> Collection[str]:
         """The letters with which the forms end."""
-        if self.plain and self.text[-1:] != "." and not people:
+        if self.plain and not people and (self.text[-1:] != "." or self.lone):
             return self.key[-1:]
         return {form.squashed[-1] for form in self.forms(side, people)}
 

@@ -229,7 +229,8 @@ def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
     """
     if marked:
         text = _CONFIDENCE.sub("", drop_lead_in(text))
-        if choice_key(text.rpartition("\n")[2]) not in options.index:
+        _, line, last = text.rpartition("\n")
+        if line and "%" in last and choice_key(last) not in options.index:
             text = drop_last_share(text)
         if label := _interpret_yes_or_no(text, options):
             return [label]

@@ -56,12 +56,13 @@ _AND: Final = re.compile(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
 _TRAILING_AND: Final = re.compile(r"\s(?:and|&)\Z", re.I)  # "1. Red and 2. Blue"
 _PUNCTUATION: Final = ",;|、 \n"
 NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
-_COUNT: Final = re.compile(
-    r"""rank(?:ed|s|ing)?\s+(?:from\s+)?\#?([0-9]{1,3})\s+(?:to|through|-)\s+\#?([0-9]{1,3})
-       |第\s*([0-9]{1,3})\s*[名位]?\s*[到至-]\s*第?\s*([0-9]{1,3})\s*[名位]
-       |前\s*([0-9]{1,3}|[一二三四五六七八九十])\s*[名位大个]?
-       |top\s+([0-9]{1,3})\b""",
-    re.X | re.I,
+_COUNT: Final = re.compile(  # no flag for case: a set of first letters makes the search fast
+    r"""[Rr第前Tt](?:
+        (?<=[Rr])(?i:ank(?:ed|s|ing)?\s+(?:from\s+)?\#?([0-9]{1,3})\s+(?:to|through|-)\s+\#?([0-9]{1,3}))
+       |(?<=第)\s*([0-9]{1,3})\s*[名位]?\s*[到至-]\s*第?\s*([0-9]{1,3})\s*[名位]
+       |(?<=前)\s*([0-9]{1,3}|[一二三四五六七八九十])\s*[名位大个]?
+       |(?<=[Tt])(?i:op\s+([0-9]{1,3})\b))""",
+    re.X,
 )
 _PROSE: Final = re.compile(
     r"\b(?:will|would|should|might|could)\s+(?:be|not|surely|likely|probably|win|finish|come|reach)\b"
@@ -121,7 +122,7 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
 
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
-    if head := _TABLE.search(text):
+    if "|" in text and (head := _TABLE.search(text)):
         return _split_table(text[head.end() :])
     if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
         return [item for item in map(str.strip, ITEM_SEPARATOR.split(text)) if _is_name(item)]
@@ -331,7 +332,8 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         self.names, self.ordered, self.whole = names, ordered, whole
         self.style = find_style(question_words(prompt))
         self._keys = frozenset([name.key for name in names])
-        self._compounds = tuple(n.text for n in names if ITEM_SEPARATOR.search(n.text))
+        compounds = [n.text for n in names if not n.plain and ITEM_SEPARATOR.search(n.text)]
+        self._compounds = tuple(compounds)
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The predicted names, best first, or why there are none."""
