@@ -165,8 +165,8 @@ def parse_prices(
     q, priced = _parse_lists(odds, sizes, starts, float(np.nextafter(0, 1)))
     bid, bidden = _parse_lists(bids, sizes, starts, 0.0)
     with np.errstate(invalid="ignore"):
-        bidden &= np.logical_and.reduceat((bid <= q) | ~np.repeat(priced, sizes), starts)
-    bid[~np.repeat(bidden & priced, sizes)] = math.nan
+        bidden &= np.logical_and.reduceat(bid <= q, starts)  # not without odds
+    bid[~np.repeat(bidden, sizes)] = math.nan
     given = [np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids)]
     bad = {
         "odds are not a number in (0, 1] for every option, not used": given[0] & ~priced,

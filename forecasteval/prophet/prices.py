@@ -28,13 +28,14 @@ def _settle(events: Events, data: Forecasts) -> tuple[Floats, Floats]:
     """The asking and bid prices of all forecasts of some events."""
     slot = events.slots(data.event)
     q, bid = events.q[slot], events.bid[slot]
-    if not np.isnan(data.q).all():
-        group = _by_hour(slot, np.repeat(data.time, data.sizes))
-        hourly, always = median_by_group(group, data.q), median_by_group(slot, data.q)
-        bids = median_by_group(group, data.bid), median_by_group(slot, data.bid)
-        unpriced, in_hour = np.isnan(q), ~np.isnan(hourly)
-        q = np.where(unpriced, np.where(in_hour, hourly, always), q)
-        bid = np.where(unpriced, np.where(in_hour, *bids), bid)
+    unpriced = np.isnan(q)
+    for group in (_by_hour(slot, np.repeat(data.time, data.sizes)), slot):
+        if not unpriced.any():
+            break
+        median = median_by_group(group, data.q)
+        found = unpriced & ~np.isnan(median)
+        q[found], bid[found] = median[found], median_by_group(group, data.bid)[found]
+        unpriced &= ~found
     return q, bid
 
 
@@ -49,10 +50,9 @@ def _by_hour(slot: Ints, time: Floats) -> Ints:
 
 
 def median_by_group(group: Ints, values: Floats) -> Floats:
-    """For every value the median of its group, without those that are nan.
-
-    nan where all of a group are, and in the group -1.
-    """
+    """By value the median of its group without nan; nan where all are, and in the group -1."""
+    if np.isnan(values).all():
+        return values
     order, has = np.lexsort((values, group)), ~np.isnan(values)  # nan is last
     size, known = np.bincount(group + 1), np.bincount((group + 1)[has], minlength=group.max() + 2)
     first, count = (np.cumsum(size) - size)[group + 1], known[group + 1]

@@ -417,6 +417,15 @@ def test_no_contracts_on_a_board() -> None:
     assert both["forecasters"]["ada"]["log"] == yes["forecasters"]["ada"]["log"]
 
 
+def test_bids_without_odds_are_not_used_and_counted() -> None:
+    """Of a problem and of a forecast: a bid alone is no price."""
+    text = "bids are not a number in [0, odds] for every option, not used"
+    alone = evaluate(GOOD, [{**GOOD_PROBLEM, "bids": [0.5, 0.4]}])
+    assert alone["warnings"][0] == f"problem: {text}: 1 (1)"
+    rows = [{**row, "bids": [0.5, 0.4]} for row in GOOD]
+    assert evaluate(rows, [GOOD_PROBLEM])["warnings"][0] == f"{text}: 2 (ada on 1, bob on 1)"
+
+
 def test_sharpe_ratio() -> None:
     """(mean - 1) / deviation, by weight; none where all payoffs are equal."""
     problems = [{**GOOD_PROBLEM, "problem_id": n, "odds": [0.5, 0.5], "weight": n} for n in (1, 2)]
