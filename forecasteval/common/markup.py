@@ -38,7 +38,8 @@ _DENIED: Final = re.compile(
 )
 _WITHDRAWN: Final = re.compile(
     r"[\s$*]{0,4}(?:(?:is|was|has\s+been)\s(?:now\s|hereby\s)?"
-    r"(?:withdrawn|retracted|superseded|replaced|discarded|wrong|no\slonger)|(?:已|被)?(?:作废|撤回))",
+    r"(?:withdrawn|retracted|superseded|replaced|discarded|wrong|no\slonger"
+    r"|not\s(?:my|the)\s(?:final\s)?answer)|(?:已|被)?(?:作废|撤回))",
     re.I,
 )
 _OR: Final = re.compile(r"[\s$*,]*(?:or|或者?)[\s$*]*", re.I)  # between two boxes: no answer
@@ -242,6 +243,8 @@ _SCALE_LETTER: Final = re.compile(
 )
 _ESCAPES: Final = {**dict.fromkeys(", ;:", " "), **dict.fromkeys("!()[]", ""), "\\": "\n"}
 _STRUCK: Final = re.compile(r"(?<![\w~])~~(?=[^\s~])[^~\n]{1,200}~~(?!~)")  # Markdown
+_CANCELLED: Final = re.compile(r"\\(?:[bx]?cancel|sout)\s?\{[^{}\n]{0,200}\}")
+_DELETED: Final = re.compile(r"<(s|del|strike)>[^<\n]{0,200}</\1>", re.I)
 _TILDE: Final = re.compile(r"(?P<range>(?<=[0-9%万亿元])\s?~\s?(?=[0-9$¥€£+-]))|~")
 _STARS: Final = re.compile(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])")
 _RUNS: Final = re.compile(r"\s\s+")
@@ -334,6 +337,9 @@ def _replace_command(match: re.Match[str]) -> str:
 _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
     ("$", _MATH, r"\1"),
     ("{,}", re.compile(r"\{,\}"), ","),
+    ("cancel", _CANCELLED, ""),
+    ("sout", _CANCELLED, ""),
+    ("</", _DELETED, ""),
     ("[", _LINK, lambda link: link[1] or ""),
     ("[", _REFERENCE, ""),
     ("<", _BREAK_TAG, "\n"),

@@ -69,7 +69,7 @@ _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】"
 # What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
 _OR_ELSE: Final = re.compile(
     r"(?:(?:or|nor)\s+\w|(?:not|but|either|never|except|maybe|probably|perhaps|likely|possibly"
-    r"|alternatively|if\s+not)\b|不是|或|\?+\Z)",
+    r"|alt(?:ernative(?:ly)?)?|backup|could\s+be|if\s+not)\b|备选|也?可能|不是|或|\?+\Z)",
     re.I,
 )
 _DASH: Final = re.compile(r"\s[-–—]+\s+|(?<=[》”\"」』])\s?[-–—]+\s*")

@@ -165,7 +165,7 @@ _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
 _LABEL_RANGE: Final = re.compile(
     rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I
 )  # B-E
-_ASIDE: Final = re.compile(r"\s*\((?!or\s)[^()]*\)\Z")  # Yes (or No) is no pick
+_ASIDE: Final = re.compile(r"\s*\((?!or\s|或)[^()]*\)\Z")  # Yes (or No) is no pick
 _BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
 _DASHES: Final = re.compile(r"\s*[-–—]\s*")
 _COMPARISON: Final = re.compile(r"\s*([<>≤≥])\s*")
