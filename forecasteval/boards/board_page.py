@@ -173,13 +173,18 @@ def _show_part(part: str | Name) -> Html:
 
 
 def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History | None) -> Html:
-    """How many systems, weeks and questions there are, as of when, and what waits for truths."""
-    systems = {system_of_row(table, row) for table in board["tables"] for row in table["rows"]}
-    facts = [f"{len(systems)} systems"]
-    if standings and standings[0].weeks:
-        facts.append(f"{len(standings[0].weeks)} weeks")
-    if standings and "level_counts" in standings[0].table:
-        facts.append(f"{sum(standings[0].table['level_counts'].values())} questions")
+    """What the first ranking has, how many are below it, as of when, and what waits for truths."""
+    facts = []
+    if standings:
+        first = standings[0]
+        facts.append(f"{len(first.systems)} system" + "s" * (len(first.systems) != 1))
+        if first.weeks:
+            facts.append(f"{len(first.weeks)} weeks")
+        if "level_counts" in first.table:
+            facts.append(f"{sum(first.table['level_counts'].values())} questions")
+        if len(standings) > 1:
+            more = len(standings) - 1
+            facts.append(f"{more} more ranking{'s' * (more > 1)} below")
     if history and history.latest:
         date = max(str(line.get("date", "")) for _, line in history.latest.values())
         facts.append(f"as of {printable(date, 20)}")

@@ -234,15 +234,6 @@ def find_weeks(tables: Sequence[Row], season: Row) -> list[Row]:
     return sorted(weeks, key=lambda table: checksums[table["signature"]["questions_sha256"]])
 
 
-def system_by_week(weeks: Sequence[Row]) -> dict[str, dict[int, Row]]:
-    """The row of each system in each week that it answered, by the place of the week."""
-    cells: dict[str, dict[int, Row]] = {}
-    for place, week in enumerate(weeks):
-        for row in week["rows"]:
-            cells.setdefault(system_of_row(week, row), {})[place] = row
-    return cells
-
-
 def runs_of(row: Row) -> Sequence[Row]:
     """The runs of a system in the table of a dataset, or itself if it has one."""
     return row.get("runs") or (row,)

@@ -84,12 +84,21 @@ def require_usable(path: str | bool | None) -> None:
 
 
 def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
-    """Write the page of a comparison to `path`, or else to `folder/compare.html`."""
+    """Write the page of a comparison to `path`, or else to `folder/compare.html`; there it leads
+    to the leaderboard and the runs that have a page beside it.
+    """
+    page = results.page()
     if isinstance(path, str):
-        write_page(results.page(), Path(path))
+        write_page(page, Path(path))
         return
+    names = [("Leaderboard", BOARD), *((system["name"],) * 2 for system in results["systems"])]
+    links = [
+        Link(printable(title, 40), f"{name}.html")
+        for title, name in names
+        if "/" not in name and is_current(folder / f"{name}.html", "")
+    ]
     with lock_folder(folder, wait=True):
-        write_page(results.page(), folder / "compare.html")
+        write_page(page._replace(links=links), folder / "compare.html")
 
 
 def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:
