@@ -33,9 +33,8 @@ except ImportError as error:
     ) from error
 
 HERE: Final = Path(__file__).resolve().parent.parent
-if (
-    "forecasteval" not in sys.modules
-):  # inspect_ai loads this file by its path, and its package may not be installed
+# inspect_ai loads this file by its path, and its package may not be installed.
+if "forecasteval" not in sys.modules:
     sys.path.insert(0, str(HERE))
 
 from forecasteval.common.errors import (  # noqa: E402
@@ -124,9 +123,8 @@ def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
             questions.summarise({})
         ]
         means = {key: mean([summary[key] for summary in summaries]) for key in summaries[0]}
-        return {
-            key: value for key, value in means.items() if value == value
-        }  # no nan of empty levels
+        # Without the nan of empty levels.
+        return {key: value for key, value in means.items() if value == value}
 
     return compute
 
@@ -149,23 +147,16 @@ class FutureX:
         self._questions: dict[str, Mapping[str, Any]] = {}
         seen: set[tuple[str, str]] = set()
         for number, record in enumerate(records, 1):
-            given_id, prompt, place = (
-                record.get("id"),
-                record.get("prompt"),
-                f"{path}: record {number}",
-            )
+            given_id, prompt = record.get("id"), record.get("prompt")
+            place = f"{path}: record {number}"
             if given_id is None or not isinstance(prompt, str) or not prompt.strip():
                 raise InputError(place, "expected a question with 'id' and 'prompt'")
             if (str(given_id), prompt) in seen:
-                raise InputError(
-                    place,
-                    "a record with this id and prompt already exists",
-                    printable(given_id, 60),
-                )
+                twice = "a record with this id and prompt already exists"
+                raise InputError(place, twice, printable(given_id, 60))
             seen.add((str(given_id), prompt))
-            names = itertools.chain(
-                [str(given_id)], (f"{given_id}#{count}" for count in itertools.count(2))
-            )
+            more = (f"{given_id}#{count}" for count in itertools.count(2))
+            names = itertools.chain([str(given_id)], more)
             self._questions[next(name for name in names if name not in self._questions)] = record
 
     def _score_rows(self, rows: Iterable[Any]) -> list[Item]:
@@ -187,12 +178,7 @@ class FutureX:
     def score(self, name: str, reply: str) -> Score:
         """The score of a reply to the sample of this name."""
         (item,) = self._score_rows([{**self._questions[name], "answer": reply, "prediction": None}])
-        metadata = {
-            "outcome": item["outcome"],
-            "kind": item["kind"],
-            "truth": item["truth"],
-            "note": item["note"],
-        }
+        metadata = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
         return Score(
             value=math.nan if item["score"] is None else item["score"],
             answer=item["read"],
@@ -253,9 +239,8 @@ def _open(benchmark: str, dataset: object) -> FutureX | RxnOpt:
         path = _find(str(dataset))  # -T dataset=250915 is a number, and so is that of -S
         return FutureX(path) if benchmark == "futurex" else RxnOpt(path)
     except EvaluationError as error:
-        raise PrerequisiteError(
-            escape(str(error))
-        ) from None  # inspect_ai prints the line, and no traceback
+        # inspect_ai prints the line, and no traceback.
+        raise PrerequisiteError(escape(str(error))) from None
 
 
 def _find(dataset: str) -> Path:

@@ -49,9 +49,8 @@ class Scorer:
         self.output = output
         self._evaluators: dict[str, Evaluator[Any, Any]] = {}
 
-    def __reduce__(
-        self,
-    ) -> tuple[object, ...]:  # without evaluators: another process makes them again
+    def __reduce__(self) -> tuple[object, ...]:
+        # Without evaluators: another process makes them again.
         return Scorer, (tuple(self.wings.values()), self.given, self.output)
 
     def recognise(self, path: Path, dataset: Path | None) -> Benchmark:
@@ -178,9 +177,8 @@ def score_names(
                 find_dataset(paths[0], root / "dataset", scorer.is_whole)
             ]
             if vote:
-                scorer.report_options(
-                    scorer.recognise(paths[0], inputs[0]).name
-                )  # refuses it for other benchmarks
+                # Refuses a vote for other benchmarks.
+                scorer.report_options(scorer.recognise(paths[0], inputs[0]).name)
             if vote and len(paths) < 2:
                 raise InputError(
                     name, "expected several runs to vote, NAME@1, NAME@2, …", "one file"
@@ -190,9 +188,8 @@ def score_names(
             continue
         one_set = set_of(paths[0], inputs[0], scorer.one_set) if len(inputs) == 1 else None
         together, _ = jobs.setdefault(one_set or number, ([], inputs))
-        together += [
-            path for path in paths if path not in together
-        ]  # a file that is named twice counts once
+        # A file that is named twice counts once.
+        together += [path for path in paths if path not in together]
     for paths, (dataset, *more) in jobs.values():
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
         for _, problem in errors:

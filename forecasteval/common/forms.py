@@ -21,9 +21,8 @@ from typing import (
 from .errors import EvaluationError, printable
 
 Form = TypeVar("Form")
-ALWAYS: Final = {
-    "always": True
-}  # metadata of a field that is written also where it has its default
+# Metadata of a field that is written also where it has its default.
+ALWAYS: Final = {"always": True}
 _PLAIN: Final[dict[Any, set[type]]] = {bool: {bool}, int: {int}, float: {float, int}, str: {str}}
 
 

@@ -57,9 +57,8 @@ class Task(NamedTuple, Generic[Value]):
     instructions: str
     properties: Data  # of a reply, each with its JSON schema
     version: str  # of the data and of `parse`
-    parse: Callable[
-        [Data, str], Value | None
-    ]  # from data and reply, None if the reply is not valid
+    # From data and reply; None if the reply is not valid.
+    parse: Callable[[Data, str], Value | None]
 
     @property
     def schema(self) -> dict[str, object]:
@@ -246,10 +245,8 @@ class Call(NamedTuple):
     failure: str = ""
     reason: str = ""
     tokens: tuple[int, int] = (0, 0)  # of prompt and reply
-    dialect: tuple[str, bool] = (
-        _FORMS[0],
-        False,
-    )  # the form of reply, and whether the limit has its newer name
+    # The form of reply, and whether the limit has its newer name.
+    dialect: tuple[str, bool] = (_FORMS[0], False)
 
 
 class Server:
@@ -266,11 +263,8 @@ class Server:
                 "api_key (OPENAI_API_KEY)",
                 "expected ASCII characters without blanks and line breaks",
             )
-        self._openai, self._secret, self.model = (
-            openai,
-            api_key if len(api_key) >= _MIN_SECRET else None,
-            model,
-        )
+        self._openai, self.model = openai, model
+        self._secret = api_key if len(api_key) >= _MIN_SECRET else None
         where = "base_url (OPENAI_BASE_URL)"
         # Every result names the address, and a secret may stand in none of them.
         if set(base_url) & set("@?#") or self._redact(base_url) != base_url:
@@ -307,28 +301,20 @@ class Server:
         while True:
             # Models that want the new name think before they reply, within that limit, and refuse a
             # temperature.
-            limit = (
-                {"max_completion_tokens": 2000}
-                if new_limit
-                else {"max_tokens": 1000, "temperature": 0}
-            )
+            limit = {"max_tokens": 1000, "temperature": 0}
+            if new_limit:
+                limit = {"max_completion_tokens": 2000}
             request: dict[str, Any] = {"model": self.model, "messages": messages, **limit}
             if form != "text":
                 request["response_format"] = {"type": form}
             if form == "json_schema":
-                request["response_format"]["json_schema"] = {
-                    "name": "reply",
-                    "strict": True,
-                    "schema": schema,
-                }
+                reply = {"name": "reply", "strict": True, "schema": schema}
+                request["response_format"]["json_schema"] = reply
             call = self._send(request)
-            if (
-                call.failure == "bad request"
-                and "max_completion_tokens" in call.reason
-                and not new_limit
-            ):
+            is_refused = call.failure == "bad request"
+            if is_refused and "max_completion_tokens" in call.reason and not new_limit:
                 new_limit = True
-            elif call.failure == "bad request" and form != _FORMS[-1]:
+            elif is_refused and form != _FORMS[-1]:
                 form = _FORMS[_FORMS.index(form) + 1]
             else:
                 return call._replace(dialect=(form, new_limit))
@@ -390,9 +376,8 @@ class ReplyCache:
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.warnings = path, list[str]()
-        self._lock = (
-            threading.Lock()
-        )  # Else a thread that met the damage late would set the new file aside.
+        # Else a thread that met the damage late would set the new file aside.
+        self._lock = threading.Lock()
 
     def get(self, key: str) -> str | None:
         with self._lock:
@@ -409,12 +394,10 @@ class ReplyCache:
             return None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(
-                sqlite3.connect(self.path, timeout=1.5, isolation_level=None)
-            ) as connection:
-                connection.execute(
-                    "PRAGMA synchronous = OFF"
-                )  # A crash of the machine costs no more than the cache.
+            opened = sqlite3.connect(self.path, timeout=1.5, isolation_level=None)
+            with closing(opened) as connection:
+                # A crash of the machine costs no more than the cache.
+                connection.execute("PRAGMA synchronous = OFF")
                 connection.execute(_TABLE)
                 return connection.execute(sql, values).fetchone()
         except (sqlite3.Error, OSError) as error:
@@ -423,13 +406,11 @@ class ReplyCache:
 
     def _recover(self, path: Path, error: Exception) -> None:
         # What is locked or read-only, and a full disk, are operational errors.
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(
-            error, sqlite3.OperationalError
-        ):
+        is_operational = isinstance(error, sqlite3.OperationalError)
+        if isinstance(error, sqlite3.DatabaseError) and not is_operational:
             with suppress(OSError):
-                path.replace(
-                    f"{path}.corrupt"
-                )  # SQLite itself deletes a journal that is left beside no file.
+                # SQLite itself deletes a journal that is left beside no file.
+                path.replace(f"{path}.corrupt")
                 self.warnings.append(f"{path}: damaged ({error}), set aside as {path.name}.corrupt")
                 return
         self.warnings.append(f"{path}: replies are not cached: {error}")

@@ -113,11 +113,8 @@ def _guess(text: str) -> str:
     return "a table (CSV): `convert` makes predictions of it" if looks_like_csv else ""
 
 
-WRAPPERS: Final = (
-    "data",
-    "predictions",
-    "results",
-)  # keys of an object that may contain the list of records
+# Keys of an object that may contain the list of records.
+WRAPPERS: Final = ("data", "predictions", "results")
 _LIST: Final = re.compile(
     rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\[\s*\{)'
 )
@@ -336,9 +333,8 @@ def as_text(raw: object) -> str:
 
 def is_null(value: object) -> bool:
     """Whether a value is None, NaN, or pandas' NaT or NA."""
-    if isinstance(
-        value, (float, numbers.Real)
-    ):  # the class first: the abstract one takes ten times longer
+    # The class first: the abstract one takes ten times longer.
+    if isinstance(value, (float, numbers.Real)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NaTType", "NAType")
 
@@ -381,10 +377,8 @@ def dump_json(value: object, indent: int | None = None, ascii_only: bool = False
     )
     try:
         text = encoder.encode(value)
-    except (
-        TypeError,
-        ValueError,
-    ):  # a NaN, or a mapping that is no dict: both are rare, and to look costs more
+    # A NaN, or a mapping that is no dict: both are rare, and to look costs more.
+    except (TypeError, ValueError):
         text = encoder.encode(strict_value(value))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 

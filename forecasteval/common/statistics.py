@@ -67,9 +67,8 @@ def t_quantile(p: float, df: float) -> float:
     for _ in range(200):
         beyond = t_tail(t, df)
         slope = 2 * t * factor * math.exp(-(df + 1) / 2 * math.log1p(t * t / df)) / beyond
-        step = max(
-            -30.0, min(1.0, math.log(beyond / tail) / slope)
-        )  # no further: a tail may underflow
+        # No further: a tail may underflow.
+        step = max(-30.0, min(1.0, math.log(beyond / tail) / slope))
         t *= math.exp(step)
         if abs(step) < 1e-13:
             break
