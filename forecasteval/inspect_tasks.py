@@ -217,7 +217,7 @@ class RxnOpt:
 
     def score(self, name: str, reply: str) -> Score:
         """The score of a reply to the sample of this name."""
-        index, note = parse_reply(reply)
+        index, note = parse_reply(reply, self._questions[name]["options"])
         (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(
             {} if index is None else {name: index}
         )["items"]

@@ -254,6 +254,15 @@ def _render_options(add: Add) -> None:
     )
 
 
+def _read_questions(path: Path) -> list[Any]:
+    records = list(RecordFile(path))
+    if not records:
+        raise InputError(str(path), "expected questions", "none")
+    for number, record in enumerate(records, 1):
+        require_question(record, f"{path}: record {number}")
+    return records
+
+
 def _run_render(args: argparse.Namespace, program: str) -> None:
     if not 1 <= args.permutations <= 1000:
         raise InputError(
@@ -261,11 +270,7 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
         )
     if args.shots < 0:
         raise InputError("--shots", "expected a number from 0", str(args.shots))
-    records = list(RecordFile(args.dataset))
-    if not records:
-        raise InputError(str(args.dataset), "expected questions", "none")
-    for number, record in enumerate(records, 1):
-        require_question(record, f"{args.dataset}: record {number}")
+    records = _read_questions(args.dataset)
     if args.id is not None and all(str(record["id"]) != args.id for record in records):
         raise InputError(str(args.dataset), f"no question {printable(args.id, 60)}")
     templates = find_templates(records, args.dataset.parent, args.language)
@@ -280,10 +285,14 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
 def _parse_options(add: Add) -> None:
     add("replies", metavar="REPLIES", type=Path, help="JSONL rows {id, reply}")
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="prediction to write")
+    text = "file of the questions: then `4 DMAP` is option 4 if DMAP is in it, and else an amount"
+    add("--dataset", metavar="DATASET", type=Path, help=text)
 
 
 def _run_parse(args: argparse.Namespace, program: str) -> None:
-    prediction, warnings = parse_replies(RecordFile(args.replies))
+    questions = _read_questions(args.dataset) if args.dataset else []
+    options = {str(question["id"]): question["options"] for question in questions}
+    prediction, warnings = parse_replies(RecordFile(args.replies), options)
     for warning in warnings:
         print(f"{program}: warning: {printable(warning)}", file=sys.stderr)
     if not prediction:

@@ -27,7 +27,7 @@ from .columns import (
     warn_of_conditions,
 )
 from .settings import DUPLICATES, Settings
-from .sheets import UNNAMED, UNSAVED, Row, read_sheet, show_names
+from .sheets import UNNAMED, UNSAVED, Row, Sheet, read_sheet, show_names
 from .tables import read_scores
 
 Tables = dict[str, dict[str, Any]]
@@ -133,8 +133,11 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     if not layout.is_complete:
         raise InputError(str(path), "expected the columns of the yield and of the conditions")
     _check_columns(layout, str(path))
-    sheet = read_sheet(path, layout.sheet, [*layout.columns, *layout.group])
+    named = [*layout.columns, *layout.group]
+    sheet = read_sheet(path, layout.sheet, named)
     entry = layout.entry or _find_entry(sheet.header, layout)
+    if not {*named, entry}.issuperset(sheet.header):  # else the user says what each column is
+        _refuse_plate(path, sheet)
     left_out, warnings = RecordNotes(), RecordNotes()
     used, yields = _find_experiments(sheet.rows, layout, entry, left_out, warnings)
     reasons = _group("left out: ", left_out)
@@ -164,27 +167,26 @@ def list_columns(
     unless the user named columns of `results`.
     """
     sheet = read_sheet(path, sheet_name)
-    columns = {name: [row.cells[name] for row in sheet.rows] for name in sheet.header}
-    if not results and _is_plate(columns):
-        expected = "expected one row per experiment, with columns such as base, acid, yield"
-        got = "a plate: results below every column but the first (if not, --yield names the yields)"
-        raise InputError(str(path), expected, got)
+    if not results:
+        _refuse_plate(path, sheet)
     return [
         (name, ", ".join(list(dict.fromkeys(filter(None, cells)))[:SHOWN_VALUES]), guess_use(name))
-        for name, cells in columns.items()
+        for name, cells in sheet.columns().items()
     ]
 
 
-def _is_plate(columns: Mapping[str, Sequence[str]]) -> bool:
-    """Whether every cell is a yield, with the values of one condition across and of another down
-    (behind entry numbers, if there are any).
+def _refuse_plate(path: Path, sheet: Sheet) -> None:
+    """InputError if every cell is a yield, with the values of one condition across and of another
+    down (behind entry numbers, if there are any).
     """
+    columns = sheet.columns()
     left = [name for name in columns if name == UNNAMED or not is_entry(name)]
     is_yields = [any(columns[name]) and all(map(_is_amount, columns[name])) for name in left]
     looks = set(map(guess_use, left[1:]))
-    return (
-        is_yields[:1] == [False] and all(is_yields[1:]) and len(left) > 2 and looks == {"condition"}
-    )
+    if is_yields[:1] == [False] and all(is_yields[1:]) and len(left) > 2 and looks == {"condition"}:
+        expected = "expected one row per experiment, with columns such as base, acid, yield"
+        got = "a plate: results below every column but the first (if not, call the yields 'yield')"
+        raise InputError(str(path), expected, got)
 
 
 def _is_amount(cell: str) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from forecasteval.common.errors import RecordNotes
 from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
 from forecasteval.common.replies import reply_texts
+
+from .chemicals import read_items
 
 NO_INDEX: Final = "no index"
 CONFLICT: Final = "two different indices"
@@ -32,26 +34,30 @@ _FROM_ONE: Final = re.compile(r"\b1[- ](?:based|indexed)|count\w* from (?:1|one)
 # --- Numbers ---
 
 # An option: a free-standing integer, which is no part of a range, a decimal, a word, a bound, a
-# formula like Pd(OAc)2, or a negative number.
+# ratio, a formula like Pd(OAc)2, or a negative number.
 _MENTION: Final = re.compile(
     r"(?P<name>(?:\b(?:option|choice|index|number|no\.)s?|选项|#)[\s#(]{0,3})?"
-    r"(?<![\w.,+/−–—)\]}~≈<>-])(?<![0-9]:)(?P<number>[0-9]{1,6})(?![\w%°/−–—-]|[.,:][0-9])",
+    r"(?<![\w.,+/−–—)\]}~≈<>-])(?<![0-9]:)(?<![0-9]\s:\s)(?<![0-9]\s:)"
+    r"(?P<number>[0-9]{1,6})(?![\w%°/−–—-]|[.,:][0-9])",
     re.I | re.ASCII,
 )
-# Behind a number without such a name. 30 mA, 2个: an amount.
+# Behind a number without such a name. 30 mA, 2个: an amount; 1 : 1: a ratio; 1, 4-dioxane: a name.
 _UNIT: Final = re.compile(
-    r"[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?"
-    r"|days?|weeks?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|bar|atm|psi|rpm|nm|wt|vol"
-    r"|percent)(?![a-z])"
+    r" :\s?[0-9]|\s?,\s[0-9]{1,2}[-–](?!based|indexed)(?-i:[A-Za-z][a-z]{2})"
+    r"|[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?"
+    r"|days?|weeks?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|m?bar|atm|psi|torr|rpm|nm|wt|vol"
+    r"|k?cal|k?J|k?eV|[kM]?Hz|percent)(?![a-z])"
     r"|[个种项步组次倍条类]|当量)",
     re.I,
 )
-# 2 options, 2 strong bases, 3 of them: how many there are. Verbs end with an s, too: 2 gives.
+# 2 options, 2 strong bases, 3 of them: how many there are; 4 DMAP, 2 toluene: how much of it.
+# Verbs end with an s, too: 2 gives.
 _COUNT: Final = re.compile(
     r"\s(?!(?:is|was|has|looks|seems|appears|gives|wins|works|uses|yields|offers|provides|affords"
     r"|performs|remains|stands|as|versus|vs|plus|this|its|with|for|in|at|on|by|and|or|to|from|over"
-    r"|than|which|that|the|an?|it|due|given|under|but|so|not)\b)"
-    r"(?:(?:[a-z]+\s)?[a-z]+s\b|of\b|(?:option|choice|reason|part|factor)\b)",
+    r"|than|which|that|the|an?|it|due|given|under|but|so|not|because|since)\b)"
+    r"(?:(?:[a-z]+\s)?[a-z]+s\b|of\b|(?:option|choice|reason|part|factor)\b"
+    r"|(?-i:[A-Z][\w()]*[A-Z0-9])|[a-z-]{3,}(?:ene|ane|ine|anol|ide|ate|ium)\b|water\b)",
     re.I,
 )
 _LABEL: Final = re.compile(  # Reference 2, entries 3 and 4: numbers of something else
@@ -80,10 +86,10 @@ _ORDINAL: Final = re.compile(
 
 _SENTENCE_END: Final = re.compile(r"(?<=[。！？；])|(?<=[.;!?])\s+|\n")
 # "lacks a base, so the best is 3" has two clauses; "1, 2" and "Option 1, option 2 or 3" are lists,
-# and 1,4-dioxane is a name.
+# and 1,4-dioxane or 1, 4-dioxane is a name.
 _CLAUSE_END: Final = re.compile(
     r"(?<!\btherefore)(?<!\bthus)(?<!\bhence)(?<!\bso)(?<!\boverall)(?<!\bfinally),"
-    r"(?![0-9])"
+    r"(?![0-9]|\s[0-9]{1,2}[-–](?!based|indexed)(?-i:[A-Za-z][a-z]{2}))"
     r"(?!\s*(?:(?:and|or|&)\s)?(?:the\s)?(?:(?:option|choice|index|number)s?\s|选项)?\s?\#?[0-9]{1,6}"
     r"\s*(?:[,.;)&]|and\b|or\b|\Z))\s*"
     r"|(?<!any)(?<!thing)(?<!all)(?<!every)(?<!none)\s+(?=but\b)"
@@ -219,19 +225,21 @@ _PLAIN: Final = frozenset({"id", "custom_id", "prompt", "answer"})
 NO_REPLY: Final = f"no reply ({', '.join(_REPLY_FIELDS[:-1])}, or answer without other fields)"
 
 
-def parse_reply(reply: object) -> tuple[int | None, str]:
+def parse_reply(reply: object, options: Sequence[object] = ()) -> tuple[int | None, str]:
     r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index", "two different
     indices" or "refusal").
 
     What is stated as the answer counts: a box, a JSON object, what follows "Answer:" or "The best
     option is", a first or last line that is a number. Without a statement the last clause that
     chooses an option counts; clauses that deny or weigh options choose nothing. In doubt there is
-    no index: a wrong one would become a score.
+    no index: a wrong one would become a score. `options` are those of the question: a number in
+    front of the text of that option is its index, though "4 DMAP" is an amount otherwise.
 
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
     """
-    text = _ORDINAL.sub(_index_of_ordinal, plain := _plain_text(reply))
+    plain = _name_options(_plain_text(reply), options)
+    text = _ORDINAL.sub(_index_of_ordinal, plain)
     indices, corrected = _interpret_text(text), _CORRECTED.split(text)[-1]
     if corrected != text and _MENTION.search(corrected):
         later = _interpret_text(corrected)
@@ -253,6 +261,21 @@ def _plain_text(reply: object) -> str:
     text = _NOISE.sub(" ", unicodedata.normalize("NFKC", text))
     text = _ANSWER_TAG.sub(r"\nAnswer: \1\n", text).replace("->", ":")
     return _GLUED.sub(r"\1 ", _INVISIBLE.sub("", text.translate(_MARKUP)))
+
+
+def _name_options(text: str, options: Sequence[object]) -> str:
+    """`text` with "option 4" for "4 DMAP" and for "4, DMAP", if DMAP is in that option."""
+    for place, option in enumerate(options):
+        values = option.values() if isinstance(option, Mapping) else ()
+        for item in (item for value in values for item in read_items(value)):
+            for name in (item["content"], item["SMILES"]):
+                if re.search(r"[^\W\d_]", name) and name in text:
+                    text = re.sub(
+                        rf"(?<![\w.,/:-]){place}(?:\s?[,:])?\s{re.escape(name)}(?!\w)",
+                        f"option {place}",
+                        text,
+                    )
+    return text
 
 
 def _index_of_ordinal(match: re.Match[str]) -> str:
@@ -390,9 +413,11 @@ def _mask(clause: str, numbers: set[int]) -> str:
     return _MENTION.sub(replace, clause)
 
 
-def parse_replies(records: Iterable[object]) -> tuple[dict[str, int], list[str]]:
+def parse_replies(
+    records: Iterable[object], options: Mapping[str, Sequence[object]] | None = None
+) -> tuple[dict[str, int], list[str]]:
     """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out
-    and named.
+    and named. `options` are those of questions, by id.
     """
     indices: dict[str, int] = {}
     notes = RecordNotes()
@@ -409,7 +434,7 @@ def parse_replies(records: Iterable[object]) -> tuple[dict[str, int], list[str]]
             notes[f"{NO_REPLY}, left out"].append(str(name))
             continue
         for text in reply_texts(reply):  # all choices in a line of a batch's output
-            index, note = parse_reply(text)
+            index, note = parse_reply(text, (options or {}).get(str(name), ()))
             if index is not None and indices.setdefault(str(name), index) != index:
                 index, note = None, CONFLICT
                 conflicting.add(str(name))

@@ -42,6 +42,9 @@ class Sheet(NamedTuple):
     rows: list[Row]
     notes: list[str]
 
+    def columns(self) -> dict[str, list[str]]:
+        return {name: [row.cells[name] for row in self.rows] for name in self.header}
+
 
 class Grid(NamedTuple):
     """All rows of a file or of a sheet of it with their places, the header among them."""

@@ -101,6 +101,19 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path, orders: int) -> None:
     assert found["avg_relative_score"] == found["exact_match_accuracy"] == 1.0
 
 
+def test_the_dataset_of_replies_decides_where_a_number_is_an_amount(tmp_path: Path) -> None:
+    options = [{"base": "K2CO3"}, {"base": [{"content": "DMAP", "SMILES": ""}]}]
+    question = {"id": "t_q1", "question_type": "single_varying", "options": options}
+    dataset = write(tmp_path / "q.json", json.dumps([question]))
+    replies = write(tmp_path / "r.jsonl", '{"id": "t_q1", "reply": "Answer: 1 DMAP"}\n')
+    words = ("parse", replies, "-o", tmp_path / "p.json")
+    assert run(*words).code == 2
+    assert run(*words, "--dataset", dataset).code == 0
+    assert json.loads((tmp_path / "p.json").read_text("utf-8")) == {"t_q1": 1}
+    write(dataset, "[7]")
+    assert "expected an object: got int" in run(*words, "--dataset", dataset).err
+
+
 def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -> None:
     write(tmp_path / "t.json", json.dumps(simple("t", ["complex", "yes", 5])))
     done = run("build", tmp_path, "-o", tmp_path / "q")

@@ -188,6 +188,22 @@ def test_a_plate_is_refused(tmp_path: Path, text: str) -> None:
         list_columns(path)
 
 
+def test_a_plate_is_refused_although_columns_are_named(tmp_path: Path) -> None:
+    """Its other columns of results were not used."""
+    text = "acid,K2CO3,DBU,Et3N\nAcOH,12,45,3\nTFA,50,trace,4\n"
+    path = write(tmp_path / "x.csv", text)
+    with pytest.raises(InputError, match=r"got a plate: .* \(if not, call the yields 'yield'\)"):
+        read(path, "DBU", conditions=["acid"])
+    assert only(write(path, text.replace("DBU", "yield")), "yield", conditions=["acid"])
+
+
+def test_a_sheet_whose_columns_are_all_named_is_no_plate(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "Entry,ligand,T,y\n1,L1,80,5\n2,L2,90,50\n")
+    names = ["ligand", "T"]
+    assert conditions(only(path, "y", conditions=names, entry="Entry")) == names
+    assert conditions(only(path, "y", conditions=names)) == names
+
+
 @pytest.mark.parametrize(
     "text",
     [

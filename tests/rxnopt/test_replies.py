@@ -27,7 +27,8 @@ def test_the_tables_of_cases_are_not_empty() -> None:
 
 @pytest.mark.parametrize("case", MORE["replies"])
 def test_replies(case: Record) -> None:
-    assert parse_reply(case["reply"]) == (case.get("index"), case.get("note", ""))
+    index = parse_reply(case["reply"], case.get("options", ()))
+    assert index == (case.get("index"), case.get("note", ""))
 
 
 @pytest.mark.parametrize("case", REPLIES)
