@@ -4,7 +4,8 @@ of a board.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -82,15 +83,13 @@ def connected_parts(present: Floats) -> tuple[Ints, Ints]:
     """The number of the part of every forecaster and of every event: forecasters are connected by
     shared events.
     """
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import bmat, csr_matrix
     from scipy.sparse.csgraph import connected_components
 
-    j, i = np.nonzero(present)
-    events, forecasters = present.shape
-    size = forecasters + events
-    graph = csr_matrix((np.ones(len(j)), (i, forecasters + j)), (size, size))
-    label = connected_components(graph, directed=False)[1].astype(np.int64)
-    return label[:forecasters], label[forecasters:]
+    links = csr_matrix(present)
+    label = connected_components(bmat([[None, links.T], [links, None]]), directed=False)[1]
+    part, part_of_event = np.split(label, [links.shape[1]])
+    return part, part_of_event
 
 
 # --- Generalised Bradley–Terry: strengths of forecasters who pool their probabilities ---
@@ -212,30 +211,48 @@ def fit_models(scored: Scored, prior: float, response: str, notes: Notes) -> Mod
     ("correct"). prior: of Bradley–Terry.
     """
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
-    who, which, i, j, values = _numbered(scored, brier)
-    models = Models(Fitted(fit_effects(i, j, values), who, which), None, None, {})
+    models = Models(
+        _fit(fit_effects, scored, brier), None, None, {"irt": None, "bradley_terry": None}
+    )
     if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
-        return models._replace(fits={"irt": None, "bradley_terry": None})
+        return models
     parts = _note_parts(names, models.effects.fit.part, notes)
-    irt = _fit_irt(scored, 1 - brier if response == "brier" else scored.correct, notes)
-    pool = _fit_strengths(scored, prior, notes)
-    fits: dict[str, dict[str, object] | None] = {
-        "irt": irt
-        and {
-            **_describe("irt", irt.fit, notes),
-            "log_posterior": irt.fit.log_posterior,
-            "response": response,
-            "parts": parts,
-        },
-        "bradley_terry": pool
-        and {
-            **_describe("bradley_terry", pool.fit, notes),
-            "events": len(pool.events),
-            "prior": prior,
-        },
-    }
-    return models._replace(irt=irt, strengths=pool, fits=fits)
+    few = "fewer than two forecasters of exclusive events: no"
+    right = 1 - brier if response == "brier" else scored.correct
+    if _is_enough(scored, right):
+        models = models._replace(irt=_fit(fit_irt, scored, right))
+    else:
+        notes.lines.append(f"{few} IRT of correct answers")
+    if _is_enough(scored, scored.p_winner):
+        pool = _fit(partial(fit_bradley_terry, prior=prior), scored, scored.p_winner)
+        text = "from Bradley–Terry: no forecaster gave its winner any probability"
+        notes.exclude("event", text, scored.events.ids[pool.events[~pool.fit.used]])
+        models = models._replace(strengths=pool._replace(events=pool.events[pool.fit.used]))
+    else:
+        notes.lines.append(f"{few} Bradley–Terry")
+    if models.irt:
+        more = {"log_posterior": models.irt.fit.log_posterior, "response": response, "parts": parts}
+        models.fits["irt"] = _describe("irt", models.irt.fit, notes) | more
+    if models.strengths:
+        more = {"events": len(models.strengths.events), "prior": prior}
+        models.fits["bradley_terry"] = (
+            _describe("bradley_terry", models.strengths.fit, notes) | more
+        )
+    return models
+
+
+def _is_enough(scored: Scored, values: Floats) -> bool:
+    """Whether two forecasters have such a value."""
+    return len(np.unique(scored.forecasts.forecaster[~np.isnan(values)])) > 1
+
+
+def _fit(fit: Callable[..., Fit], scored: Scored, values: Floats) -> Fitted[Fit]:
+    """The fit of the forecasters and events that have a value, numbered again."""
+    has = ~np.isnan(values)
+    who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
+    which, j = np.unique(scored.forecasts.event[has], return_inverse=True)
+    return Fitted(fit(i, j, values[has]), who, which)
 
 
 def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: Notes) -> dict[str, object]:
@@ -243,35 +260,6 @@ def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: Notes) -> dict[st
         notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
     keys = ("iterations", "gradient_norm", "log_likelihood", "converged")
     return {key: getattr(fit, key) for key in keys}
-
-
-def _numbered(scored: Scored, values: Floats) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-    """The forecasters and events that have a value, both numbered again for each of the values, and
-    the values.
-    """
-    has = ~np.isnan(values)
-    who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
-    which, j = np.unique(scored.forecasts.event[has], return_inverse=True)
-    return who, which, i, j, values[has]
-
-
-def _fit_irt(scored: Scored, y: Floats, notes: Notes) -> Fitted[IrtFit] | None:
-    who, which, i, j, y = _numbered(scored, y)
-    if len(who) > 1:
-        return Fitted(fit_irt(i, j, y), who, which)
-    notes.lines.append("fewer than two forecasters of exclusive events: no IRT of correct answers")
-    return None
-
-
-def _fit_strengths(scored: Scored, prior: float, notes: Notes) -> Fitted[BradleyTerryFit] | None:
-    who, which, i, j, p = _numbered(scored, scored.p_winner)
-    if len(who) < 2:
-        notes.lines.append("fewer than two forecasters of exclusive events: no Bradley–Terry")
-        return None
-    fit = fit_bradley_terry(i, j, p, prior)
-    text = "from Bradley–Terry: no forecaster gave its winner any probability"
-    notes.exclude("event", text, scored.events.ids[which[~fit.used]])
-    return Fitted(fit, who, which[fit.used])
 
 
 def _note_parts(names: Sequence[str], label: Ints, notes: Notes) -> list[list[str]]:
