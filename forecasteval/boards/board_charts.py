@@ -100,14 +100,13 @@ def draw_changes(history: History, standings: Sequence[Standing], names: Names) 
     if history.night < 2:
         text = "This is the first night: there is nothing to compare it with."
         return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
-    date = max(str(line.get("date", "")) for _, line in history.latest.values())
     note = " ".join(filter(None, (_say_ranks(one, len(standings) > 1) for one in standings)))
     reasons = group_changes(changes)
     cards = [_draw_card(reason, standings, names) for reason in reasons[:_CARDS]]
     if len(reasons) > _CARDS:
         others = [tag("li", _say_reason(reason)) for reason in reasons[_CARDS:]]
         cards.append(tag("article", tag("h3", "Others"), tag("ul", *others)))
-    title = f"What changed on {printable(date, 20)}"
+    title = f"What changed on {printable(history.date, 20)}"
     return draw_section(title, tag("div", *cards, class_="cards"), note=note, name="changed")
 
 
@@ -272,12 +271,12 @@ def _read_nights(standing: Standing, history: History) -> list[_Point]:
     table, scores, nights = standing.table, dict[str, float](), dict[int, _Point]()
     key = table["benchmark"], table["dataset"] or table.get("name", "")
     for line in history.lines:
-        if (line["benchmark"], line["dataset"]) == key:
-            scores.pop(line["system"], None)
-            if line["score"] is not None and not line.get("gone"):
-                scores[line["system"]] = line["score"]
-            policy = [line["evaluator"], line.get("rules"), line["settings"]]
-            nights[line["night"]] = _Point(str(line.get("date", "")), dict(scores), policy)
+        if (line.benchmark, line.dataset) == key:
+            scores.pop(line.system, None)
+            if line.score is not None and not line.gone:
+                scores[line.system] = line.score
+            policy = [line.evaluator, line.rules, line.settings]
+            nights[line.night] = _Point(line.date, dict(scores), policy)
     return [next(same) for _, same in groupby(nights.values(), attrgetter("scores"))][-_NIGHTS:]
 
 

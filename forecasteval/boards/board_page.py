@@ -186,8 +186,7 @@ def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History
             more = len(standings) - 1
             facts.append(f"{more} more ranking{'s' * (more > 1)} below")
     if history and history.latest:
-        date = max(str(line.get("date", "")) for _, line in history.latest.values())
-        facts.append(f"as of {printable(date, 20)}")
+        facts.append(f"as of {printable(history.date, 20)}")
     if failed := board.get("failed"):
         facts.append(f"{len(failed)} files could not be scored")
     parts: list[str] = [" · ".join(facts)]

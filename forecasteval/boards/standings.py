@@ -22,6 +22,7 @@ from forecasteval.ranking.changes import (
     Change,
     History,
     Line,
+    SeasonLine,
     moved,
     why,
 )
@@ -129,17 +130,17 @@ def find_moves(history: History | None, table: Row, dataset: str) -> dict[str, M
     """
     if history is None or history.night < 2:
         return {}
-    before: dict[str, Line] = {}
+    before: dict[str, Move] = {}
     for row in table["rows"]:
         system = system_of_row(table, row)
-        line = {"score": mark_of(row)[0], "rank": row["rank"]}
+        now = Move(mark_of(row)[0], row["rank"])
         latest = history.latest.get((table["benchmark"], dataset, system))
-        before[system] = (latest[0] or {}) if latest else line
-    if not any(before.values()):  # a history that did not have this table
+        before[system] = _read_move(latest[0]) if latest else now
+    if {*before.values()} <= {Move(None, None)}:  # a history that did not have this table
         return {}
     if table["kind"] == "pooled":
-        return {name: Move(line.get("score"), line.get("rank")) for name, line in before.items()}
-    scores = {name: line.get("score") for name, line in before.items()}
+        return before
+    scores = {name: move.score for name, move in before.items()}
     ranked = [
         sign_of(table) * score
         for row in table["rows"]
@@ -151,6 +152,10 @@ def find_moves(history: History | None, table: Row, dataset: str) -> dict[str, M
         )
         for name, score in scores.items()
     }
+
+
+def _read_move(line: Line | None) -> Move:
+    return Move(line.score if line else None, line.rank if isinstance(line, SeasonLine) else None)
 
 
 def sign_of(table: Row) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections import defaultdict
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -20,16 +19,22 @@ from forecasteval.common.files import read_file, write_atomic
 from forecasteval.common.forms import FormError, read_as
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.nightly.store import read_stored
-from forecasteval.ranking.changes import CORRECTED, CUT, MORE, OTHERS, Correction, Corrections
+from forecasteval.ranking.changes import (
+    CORRECTED,
+    CUT,
+    MORE,
+    OTHERS,
+    Correction,
+    Corrections,
+    WeekLine,
+)
 from forecasteval.ranking.systems import ForecasterTable, System
 
-_REPLACED: Final = (
-    ".replaced"  # the folder of results that are kept until the history has been written
-)
+# The folder of results that are kept until the history has been written.
+_REPLACED: Final = ".replaced"
 _LARGEST: Final = 10_000_000  # bytes of a result whose truths are read
 _LISTED: Final = 20  # questions that a line names
 _WHAT: Final = ("truth", "question", "new", "gone")
-_KINDS: Final = {MORE: MORE, "truth": CORRECTED}
 
 
 def keep_replaced(path: Path, row: JsonObject | None, system: System | ForecasterTable) -> None:
@@ -62,70 +67,60 @@ class Differences(NamedTuple):
     corrections: Corrections
 
 
-def find_differences(folder: Path, before: JsonObject, line: JsonObject) -> Differences | None:
+def find_differences(folder: Path, before: WeekLine, line: WeekLine) -> Differences | None:
     """The differences between the kept and the new result of a system, by its lines of the history.
 
     None if a result is unknown, too large, or without a result per question.
     """
-    name = f"{Path(line['prediction'].split(', ')[0]).stem}.json"
-    old = _read_truths(folder / _REPLACED / name, before.get("questions_sha256"))
-    new = _read_truths(folder / name, line.get("questions_sha256")) if old else None
+    name = f"{Path(line.prediction.split(', ')[0]).stem}.json"
+    old = _read_truths(folder / _REPLACED / name, before.questions_sha256)
+    new = _read_truths(folder / name, line.questions_sha256) if old else None
     if not old or not new:
         return None
-    pairs = list(_pair_truths(old, new))
-    listed: list[Correction] = []
-    for question, what, *truths in pairs:
-        shown = [printable(text or "", CUT) for text in (question, *truths)]
+    kinds, listed = set[str](), list[Correction]()
+    for question, what, *truths in _pair_truths(old, new):
+        kinds.add(CORRECTED if what == "truth" else MORE if what == MORE else OTHERS)
         if what != MORE:
-            listed.append({"id": shown[0], "what": what, "before": shown[1], "after": shown[2]})
-    listed.sort(key=lambda each: (_WHAT.index(each["what"]), each["id"]))
-    kinds = {
-        what if what == MORE else CORRECTED if what == _WHAT[0] else OTHERS for _, what, *_ in pairs
-    }
+            shown = [printable(text or "", CUT) for text in (question, *truths)]
+            listed.append(Correction(id=shown[0], what=what, before=shown[1], after=shown[2]))
+    listed.sort(key=lambda each: (_WHAT.index(each.what), each.id))
     asked = [kind for kind in (MORE, CORRECTED, OTHERS) if kind in kinds]
-    return Differences(asked, {"count": len(listed), "questions": listed[:_LISTED]})
+    return Differences(asked, Corrections(count=len(listed), questions=listed[:_LISTED]))
 
 
-class _Truths(NamedTuple):
-    """The truths of a result by id and checksum of the question, and the ids of pending ones."""
-
-    resolved: dict[tuple[str, str], str]
-    pending: set[str]
+# Of a result: by id, and by checksum of the question, as ids may repeat; none of pending ones.
+_Truths = dict[str, dict[str, str]]
 
 
 def _pair_truths(old: _Truths, new: _Truths) -> Iterator[tuple[str, str, str | None, str | None]]:
     """The questions that are not resolved alike on both sides: id, what changed, the truths."""
-    changed: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for side, here, there in ((0, old.resolved, new.resolved), (1, new.resolved, old.resolved)):
-        for (question, checksum), truth in here.items():
-            if (question, checksum) not in there:
-                changed[question][side].append(truth)
     before: str | None
     after: str | None
-    for question, (gone, new_truths) in changed.items():
-        for before, after in zip_longest(gone, new_truths):
+    for name in {**old, **new}:
+        here, there = old.get(name, {}), new.get(name, {})
+        gone = [truth for checksum, truth in here.items() if checksum not in there]
+        came = [truth for checksum, truth in there.items() if checksum not in here]
+        for before, after in zip_longest(gone, came):
             if before is None:
-                what = MORE if question in old.pending else "new"
+                what = MORE if name in old else "new"
             elif after is None:
-                what = "truth" if question in new.pending else "gone"
+                what = "truth" if name in new else "gone"
             else:
-                what = _WHAT[before == after]
-            yield question, what, before, after
+                what = "question" if before == after else "truth"
+            yield name, what, before, after
 
 
-def _read_truths(path: Path, checksum: str | None) -> _Truths | None:
+def _read_truths(path: Path, checksum: str) -> _Truths | None:
     """The truths of a stored result on the questions of this checksum."""
     with contextlib.suppress(OSError, FormError):  # not for those that another version wrote
         stored = read_stored(path)[0] if path.stat().st_size <= _LARGEST else {}
         signature = read_as(dict[str, Any], stored.get("signature"), path.name)
         if signature.get("questions_sha256") != checksum:
             return None
-        truths = _Truths({}, set())
+        truths: _Truths = {}
         for item in read_as(list[dict[str, Any]], stored.get("items"), path.name):
-            name = as_text(item.get("id"))
-            if item.get("outcome") == "pending":
-                truths.pending.add(name)
-            else:
-                truths.resolved[name, str(item.get("question"))] = str(item.get("truth", ""))
+            of_question = truths.setdefault(as_text(item.get("id")), {})
+            if item.get("outcome") != "pending":
+                of_question[str(item.get("question"))] = str(item.get("truth", ""))
         return truths
     return None

@@ -17,45 +17,23 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Container, Hashable, Mapping
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.boards.tables import mark_of
+from forecasteval.common import forms
 from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import join_checksums, read_file, write_atomic
-from forecasteval.common.forms import FormError, read_as
+from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_json
 from forecasteval.nightly.corrections import Differences, find_differences
 from forecasteval.ranking.board import list_tables
-from forecasteval.ranking.changes import NOTHING, OVERALL, History, Key, Line, are_corrections
+from forecasteval.ranking.changes import NOTHING, OVERALL, History, Key, Line, SeasonLine, WeekLine
 from forecasteval.ranking.names import system_of_row
 
 HISTORY: Final = "history.jsonl"
-_CHECKSUMS: Final = (
-    "questions_sha256",
-    "dataset_sha256",
-    "truths_sha256",
-    "prediction_sha256",
-    "code_sha256",
-)
-_FORM: Final[dict[str, Any]] = {
-    **dict.fromkeys(("benchmark", "dataset", "system", "prediction", "evaluator"), str),
-    "night": int,
-    "score": float | None,
-    "settings": dict[str, Any],
-    "rules": str | None,
-    "resolved": int,
-    "questions": int,
-    "rank": int | None,
-    "renamed": str,
-    "asked": list[str],
-}
-_OPTIONAL: Final = {"rules", "resolved", "questions", "rank", "renamed", "asked"}
-# What a line holds besides its system's state: of the night, and of a system that is not there.
-_OF_THE_NIGHT: Final = {"night", "date", "corrected", "asked", "renamed"}
-_ABSENT: Final = {"gone", "waits"}
-_GONE: Final[Line] = {"gone": True}
 _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
@@ -88,29 +66,33 @@ def read_history(folder: Path) -> History:
 def _make_history(raw: bytes, lines: list[Line], warnings: list[str]) -> History:
     night, last, latest = 0, dict[Key, Line](), dict[Key, tuple[Line | None, Line]]()
     for line in lines:
-        key = _key(line)
-        if line["night"] > night:
-            night, latest = line["night"], {}
-        if line["night"] == night:
-            old = key if line.get("gone") else (*key[:2], line.get("renamed", key[2]))
+        if line.night > night:
+            night, latest = line.night, {}
+        if line.night == night:
+            old = line.key if line.gone else _old_key(line)
             before = latest[old][0] if old in latest else last.get(old)
-            latest[key] = before, line
-        last[key] = line
+            latest[line.key] = before, line
+        last[line.key] = line
     return History(raw, night, last, latest, lines, warnings)
+
+
+def _old_key(line: Line) -> Key:
+    """The key of the line that a system has had before."""
+    return line.benchmark, line.dataset, line.renamed or line.system
 
 
 def _read_line(text: bytes) -> Line | None:
     """A line of this tool's making; None for anything else."""
-    with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError, FormError):
-        line: Line = json.loads(text)
-        for key, kind in _FORM.items():
-            if key in line or key not in _OPTIONAL:
-                read_as(kind, line[key], key)
-        usable = 0 < line["night"] < _HUGE and abs(line["score"] or 0.0) < _HUGE
+    with contextlib.suppress(ValueError, RecursionError, FormError):
+        line: Line = forms.read_as(WeekLine | SeasonLine, json.loads(text), HISTORY)
+        usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
         # Not nested deeper than can be written again.
-        if usable and are_corrections(line.get("corrected", NOTHING)) and dump_json(line):
-            return line
+        return line if usable and _write_line(line) else None
     return None
+
+
+def _write_line(line: Line) -> str:
+    return f"{dump_json(forms.to_record(line))}\n"
 
 
 def append_night(folder: Path, history: History, board: JsonObject, date: str) -> History:
@@ -119,83 +101,85 @@ def append_night(folder: Path, history: History, board: JsonObject, date: str) -
     A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be
     written.
     """
-    before = {key: _without(line, _OF_THE_NIGHT) for key, line in history.last.items()}
+    before = {key: _state_of(line) for key, line in history.last.items()}
     states = _read_board(board)
     renamed = _find_renamed(before, states)
     unread = {name for entry in board["failed"] for name in entry["file"].split(", ")}
     waiting = {name for names in board.get("waiting", {}).values() for name in names}
     for key, state in before.items():
-        files = state["prediction"].split(", ")
+        files = state.prediction.split(", ")
         if key not in states and unread.isdisjoint(files):
-            waits = {} if waiting.isdisjoint(files) else {"waits": True}
-            states[key] = {**_without(state, _ABSENT), "gone": True, **waits}
-    night = {"night": history.night + 1, "date": date}
-    new = {
-        key: {**night, **state, **renamed.get(key, {})}
-        for key, state in sorted(states.items())
-        if before.get(key) != state
-    }
+            states[key] = replace(state, gone=True, waits=not waiting.isdisjoint(files))
+    night, found = history.night + 1, dict[Hashable, Differences | None]()
+    new: list[Line] = []
+    for key, state in sorted(states.items()):
+        if before.get(key) != state:
+            line = replace(state, night=night, date=date, renamed=renamed.get(key, ""))
+            old = before.get(_old_key(line))
+            if isinstance(line, WeekLine) and isinstance(old, WeekLine):
+                line = _name_differences(folder, old, line, found)
+            new.append(line)
     if not new:
         return history
-    _name_differences(folder, history, new)
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
-    raw = history.raw + end + "".join(f"{dump_json(line)}\n" for line in new.values()).encode()
+    raw = history.raw + end + "".join(map(_write_line, new)).encode()
     write_atomic(folder / HISTORY, raw)
-    return _make_history(raw, [*history.lines, *new.values()], history.warnings)
+    return _make_history(raw, [*history.lines, *new], history.warnings)
 
 
-def _without(line: Line, names: Container[str]) -> Line:
-    return {name: value for name, value in line.items() if name not in names}
+def _state_of(line: Line) -> Line:
+    """The line without what it says of its night."""
+    line = replace(line, night=0, date="", renamed="")
+    return replace(line, asked=None, corrected=NOTHING) if isinstance(line, WeekLine) else line
 
 
-def _find_renamed(
-    before: Mapping[Key, Line], states: Mapping[Key, Line]
-) -> dict[Key, dict[str, str]]:
-    """What is added to the lines of a system that has another name since tonight: the old name to
-    that of the new one, and the other way round.
+def _find_renamed(before: Mapping[Key, Line], states: Mapping[Key, Line]) -> dict[Key, str]:
+    """The other name of each system that has another one since tonight: of the new one the old, and
+    the other way round.
 
     Its file has the same bytes as one of a system that has gone from the dataset.
     """
+    gone, new = _only_in(before, states), _only_in(states, before)
     files: dict[Hashable, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    keys = set[Key]()
-    for side, lines, others in ((0, before, states), (1, states, before)):
-        for key, line in lines.items():
-            if not line.get("gone") and others.get(key, _GONE).get("gone"):
-                keys.add(key)
-                if line["metric"] == "overall":
-                    files[*key[:2], line.get("prediction_sha256")][side].append(key[2])
-    pairs = {(old[0], new[0]) for old, new in files.values() if len(old) == len(new) == 1}
-    return {
-        (*table, name): {"renamed": other}
-        for table in {key[:2] for key in keys}
-        for pair in sorted(pairs)
-        for name, other in (pair, pair[::-1])
-        if (*table, name) in keys and (*table, other) in keys
-    }
+    for side, lines in enumerate((gone, new)):
+        for line in lines.values():
+            if isinstance(line, WeekLine) and line.metric == "overall":
+                file = line.benchmark, line.dataset, line.prediction_sha256
+                files[file][side].append(line.system)
+    renamed = dict[Key, str]()
+    for old, name in sorted((*a, *b) for a, b in files.values() if len(a) == len(b) == 1):
+        for line in new.values():
+            old_key = line.benchmark, line.dataset, old
+            if line.system == name and old_key in gone:
+                renamed |= {line.key: old, old_key: name}
+    return renamed
 
 
-def _name_differences(folder: Path, history: History, new: Mapping[Key, Line]) -> None:
-    """Say of each line whose questions changed what was `asked` otherwise, where results hold it,
-    and give the first of a dataset the corrections.
+def _only_in(lines: Mapping[Key, Line], others: Mapping[Key, Line]) -> dict[Key, Line]:
+    """The lines of systems that the others do not have, or that are gone there."""
+    present = {key for key, line in others.items() if not line.gone}
+    return {key: line for key, line in lines.items() if not line.gone and key not in present}
+
+
+def _name_differences(
+    folder: Path, before: WeekLine, line: WeekLine, found: dict[Hashable, Differences | None]
+) -> WeekLine:
+    """The line with what was `asked` otherwise, where results hold it, and the first of a dataset
+    with the corrections.
     """
-    found: dict[Hashable, Differences | None] = {}
-    for key, line in new.items():
-        before = history.last.get((*key[:2], line.get("renamed", key[2])), line)
-        checksums = before.get("questions_sha256"), line.get("questions_sha256")
-        if checksums[0] == checksums[1]:
-            continue
-        # The files of one dataset have the same questions; of one without a dataset, its own.
-        asked = (*key[: 2 if key[1] else 3], *checksums)
-        if not found.get(asked):
-            found[asked] = find_differences(folder, before, line)
-            if (differences := found[asked]) and differences.corrections["count"]:
-                line["corrected"] = differences.corrections
-        if differences := found[asked]:
-            line["asked"] = differences.asked
-
-
-def _key(line: Line) -> Key:
-    return line["benchmark"], line["dataset"], line["system"]
+    checksums = before.questions_sha256, line.questions_sha256
+    if checksums[0] == checksums[1]:
+        return line
+    # The files of one dataset have the same questions; of one without a dataset, its own.
+    asked = (*line.key[: 2 if line.dataset else 3], *checksums)
+    is_first = not found.get(asked)
+    if is_first:
+        found[asked] = find_differences(folder, before, line)
+    differences = found[asked]
+    if differences is None:
+        return line
+    corrected = differences.corrections if is_first else NOTHING
+    return replace(line, asked=differences.asked, corrected=corrected)
 
 
 def _read_board(board: JsonObject) -> dict[Key, Line]:
@@ -203,59 +187,62 @@ def _read_board(board: JsonObject) -> dict[Key, Line]:
     rows, seasons = list[tuple[str, Line]](), Counter[str]()
     for table in list_tables(board):
         seasons[table["benchmark"]] += table["kind"] == "pooled"
-        place = seasons[table["benchmark"]]
-        lines = [_read_row(table, row) for row in table["rows"]]
-        for row, line in zip(table["rows"], lines, strict=True):
-            if "rank" in line and place > 1:  # a benchmark has several where its rules differ
-                line["dataset"] += f" ({place})"
+        for row in table["rows"]:
+            line = _read_row(table, row)
+            place = seasons[line.benchmark] if isinstance(line, SeasonLine) else 1
+            if place > 1:  # a benchmark has several where its rules differ
+                line = replace(line, dataset=f"{OVERALL} ({place})")
             rows.append((row["name"], line))
-    often = Counter(_key(line) for _, line in rows)
-    states: dict[Key, Line] = {}
-    for name, line in rows:
-        if often[_key(line)] > 1:
-            # of two names of a file, or of runs that were asked other questions
-            line["system"] += f" ({name})"
-        states[_key(line)] = line
-    return states
+    often = Counter(line.key for _, line in rows)
+    # Of two names of a file, or of runs that were asked other questions.
+    lines = [
+        replace(line, system=f"{line.system} ({name})") if often[line.key] > 1 else line
+        for name, line in rows
+    ]
+    return {line.key: line for line in lines}
 
 
 def _read_row(table: JsonObject, row: JsonObject) -> Line:
     """The values of a system in a row of a board (in its JSON form)."""
-    kind = table["kind"]
     # Forecasters are those of one set, and share all but their scores.
-    file = table if kind == "forecasters" else row
+    of_set = table["kind"] == "forecasters"
+    file = table if of_set else row
     signature = {**file.get("signature", {}), **table["signature"]}
     score, interval = mark_of(row)
-    line = {
+    values = {
+        "prediction": "",  # over all datasets
+        "metric": _METRICS.get(table["kind"]),
+        **file,
+        **signature,
+        **row,
         "benchmark": table["benchmark"],
         "system": system_of_row(table, row),
-        "prediction": file.get("prediction", ""),
-        "metric": row.get("metric", _METRICS.get(kind)),
         # nan, where no level counts, would differ from itself every night
         "score": None if score is None or math.isnan(score) else score,
-        "interval": interval and [*interval],  # as it is read back
-        "n": row["n"],
-        "evaluator": signature["evaluator"],
-        "rules": signature.get("rules"),
-        # without those that are not set
-        "settings": {
-            key: value
-            for key, value in signature.items()
-            if value is not None
-            and key not in ("evaluator", "rules")
-            and not key.endswith("sha256")
-        },
+        "interval": interval,
+        "settings": {key: value for key, value in signature.items() if _is_setting(key, value)},
     }
-    if kind == "pooled":
-        return {**line, "dataset": OVERALL, "rank": row["rank"], "datasets": row["datasets"]}
-    resolved = table["n_events"] if file is table else sum(table["level_counts"].values())
+    if table["kind"] == "pooled":
+        return _make_line(SeasonLine, {**values, "dataset": OVERALL})
+    resolved = table["n_events"] if of_set else sum(table["level_counts"].values())
     runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
-    return {
-        **line,
-        "dataset": table["dataset"] or (table["name"] if file is table else ""),
+    if runs:
+        values["prediction_sha256"] = join_checksums(runs)
+    values |= {
+        "dataset": table["dataset"] or (table["name"] if of_set else ""),
         "resolved": resolved,
         "questions": resolved + table.get("pending", 0),
-        "degraded": file["degraded"],
-        **{key: signature[key] for key in _CHECKSUMS if key in signature},
-        **({"runs": len(runs), "prediction_sha256": join_checksums(runs)} if runs else {}),
+        "runs": len(runs),
     }
+    return _make_line(WeekLine, values)
+
+
+def _make_line(kind: type[Line], values: JsonObject) -> Line:
+    """The line of those of the values that it has a field for."""
+    names = {field.name for field in fields(kind)} & values.keys()
+    return forms.from_record(kind, {name: values[name] for name in names})
+
+
+def _is_setting(key: str, value: object) -> bool:
+    named = key in ("evaluator", "rules") or key.endswith("sha256")
+    return value is not None and not named

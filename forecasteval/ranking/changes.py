@@ -4,10 +4,21 @@ which questions of a dataset changed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
+from forecasteval.common import forms
 
-class Correction(TypedDict):
+from .systems import Interval
+
+CUT: Final = 60  # characters of an id or a truth
+OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
+Key = tuple[str, str, str]  # benchmark, dataset, system
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correction:
     """A question that changed: its "truth", something else of the "question", or it is "new" or
     "gone".
     """
@@ -18,35 +29,68 @@ class Correction(TypedDict):
     after: str
 
 
-class Corrections(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class Corrections:
     """The first questions of a dataset that changed, and how many did."""
 
     count: int
     questions: list[Correction]
 
 
-CUT: Final = 60  # characters of an id or a truth
-
-NOTHING: Final[Corrections] = {"count": 0, "questions": []}
+NOTHING: Final = Corrections(count=0, questions=[])
 
 
-def are_corrections(value: Any) -> bool:
-    """Whether a value read from a file is `Corrections`; KeyError or TypeError if it is nothing
-    like it.
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What a system had since a night; `gone`: nothing any more, and if it `waits`, then because no
+    question has a truth.
     """
-    return type(value["count"]) is int and all(
-        isinstance(each[key], str)
-        for each in value["questions"]
-        for key in Correction.__annotations__
-    )
+
+    night: int = field(default=0, metadata=forms.ALWAYS)
+    date: str = field(default="", metadata=forms.ALWAYS)
+    benchmark: str
+    dataset: str
+    system: str
+    prediction: str
+    metric: str | None
+    score: float | None
+    interval: Interval | None
+    n: int
+    evaluator: str
+    rules: str | None = field(default=None, metadata=forms.ALWAYS)
+    settings: dict[str, Any]
+    gone: bool = False
+    waits: bool = False
+    renamed: str = ""  # its name before; of one that is gone, its new name
+
+    @property
+    def key(self) -> Key:
+        return self.benchmark, self.dataset, self.system
 
 
-Key = tuple[str, str, str]  # benchmark, dataset, system
+@dataclass(frozen=True, kw_only=True)
+class WeekLine(Line):
+    """A system on a dataset."""
+
+    resolved: int  # of the questions
+    questions: int
+    degraded: bool
+    runs: int = 0  # 0 of a system that has a single one
+    questions_sha256: str = ""
+    dataset_sha256: str = ""
+    truths_sha256: str = ""
+    prediction_sha256: str = ""
+    code_sha256: str = ""
+    asked: list[str] | None = None  # what changed of the questions; None: nothing, or unknown
+    corrected: Corrections = NOTHING  # of the first line of a dataset
 
 
-Line = dict[str, Any]
+@dataclass(frozen=True, kw_only=True)
+class SeasonLine(Line):
+    """A system over all datasets."""
 
-OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
+    rank: int | None
+    datasets: int
 
 
 class History(NamedTuple):
@@ -58,10 +102,15 @@ class History(NamedTuple):
 
     raw: bytes
     night: int
-    last: dict[Key, Line]
-    latest: dict[Key, tuple[Line | None, Line]]
+    last: Mapping[Key, Line]
+    latest: Mapping[Key, tuple[Line | None, Line]]
     lines: list[Line]
     warnings: list[str]
+
+    @property
+    def date(self) -> str:
+        """The date of the latest night."""
+        return max((line.date for _, line in self.latest.values()), default="")
 
 
 # What the comparison of a dataset's old and new questions finds; a line has them as `asked`.
@@ -106,7 +155,7 @@ class Change(TypedDict):
     before: float | None
     after: float | None
     causes: list[str]
-    corrected: NotRequired[Corrections]  # of the first system of a dataset
+    corrected: NotRequired[dict[str, Any]]  # of the first system of a dataset: `Corrections`
     resolved: NotRequired[list[int]]  # with a truth before and now, and all questions
     renamed: NotRequired[str]  # the name before
     is_first: NotRequired[bool]  # the system was on no dataset of the benchmark before
@@ -115,67 +164,64 @@ class Change(TypedDict):
 
 def read_changes(history: History) -> list[Change]:
     """The changes of the latest night of a history; none for the first night."""
-    return _read_changes(history, overall=False)
+    return _read_changes(history, WeekLine)
 
 
 def read_moves(history: History) -> list[Change]:
     """The systems whose score or rank over all datasets the latest night changed."""
-    changes = [change for change in _read_changes(history, overall=True) if "ranks" in change]
+    changes = [change for change in _read_changes(history, SeasonLine) if "ranks" in change]
     return [c for c in changes if moved(c) or c["ranks"][0] != c["ranks"][1]]
 
 
-def _read_changes(history: History, overall: bool) -> list[Change]:
+def _read_changes(history: History, kind: type[Line]) -> list[Change]:
     if history.night < 2:
         return []
-    earlier = (line for line in history.lines if line["night"] < history.night)
-    known = {(line["benchmark"], line["system"]) for line in earlier}
+    earlier = (line for line in history.lines if line.night < history.night)
+    known = {(line.benchmark, line.system) for line in earlier}
     changes = []
     for before, line in history.latest.values():
-        if ("rank" in line) == overall and not ("renamed" in line and line.get("gone")):
+        if isinstance(line, kind) and not (line.renamed and line.gone):
             change = _read_change(before, line)
-            if change["kind"] == "new" and (line["benchmark"], line["system"]) not in known:
+            if change["kind"] == "new" and (line.benchmark, line.system) not in known:
                 change["is_first"] = True
             changes.append(change)
     return changes
 
 
 def _read_change(before: Line | None, line: Line) -> Change:
-    gone, stays = bool(line.get("gone")), before is not None and not before.get("gone")
+    stays = before is not None and not before.gone
+    kind = "new" if before is None else "changed" if stays else "back"
     change: Change = {
-        "benchmark": line["benchmark"],
-        "dataset": line["dataset"],
-        "system": line["system"],
-        "kind": "new" if before is None else "changed" if stays else "back",
-        "before": before["score"] if before else None,
-        "after": None if gone else line["score"],
-        "causes": [] if gone or before is None else _find_causes(before, line),
+        "benchmark": line.benchmark,
+        "dataset": line.dataset,
+        "system": line.system,
+        "kind": ("waiting" if line.waits else "gone") if line.gone else kind,
+        "before": before.score if before else None,
+        "after": None if line.gone else line.score,
+        "causes": [] if line.gone or before is None else _find_causes(before, line),
     }
-    if gone:
-        change["kind"] = "waiting" if line.get("waits") else "gone"
-    if "corrected" in line:
-        change["corrected"] = line["corrected"]
-    if "renamed" in line:
-        change["renamed"] = line["renamed"]
-    if before is None or gone:
+    if line.renamed:
+        change["renamed"] = line.renamed
+    if isinstance(line, WeekLine) and line.corrected != NOTHING:
+        change["corrected"] = forms.to_record(line.corrected)
+    if line.gone:
         return change
-    both = before.keys() & line.keys()
-    if both >= {"resolved", "questions"} and before["resolved"] != line["resolved"]:
-        change["resolved"] = [before["resolved"], line["resolved"], line["questions"]]
-    if "rank" in line and "rank" in before:
-        change["ranks"] = [before["rank"], line["rank"]]
+    if isinstance(line, WeekLine) and isinstance(before, WeekLine):
+        if before.resolved != line.resolved:
+            change["resolved"] = [before.resolved, line.resolved, line.questions]
+    elif isinstance(line, SeasonLine) and isinstance(before, SeasonLine):
+        change["ranks"] = [before.rank, line.rank]
     return change
 
 
 def _find_causes(before: Line, line: Line) -> list[str]:
-    causes = [
-        name
-        for name, keys in _KEYS.items()
-        if any(before.get(key) != line.get(key) for key in keys)
-    ]
-    if before.get("questions_sha256") != line.get("questions_sha256"):
-        causes = [*line.get("asked", [UNKNOWN]), *(name for name in causes if name != "dataset")]
-    same_file = before.get("prediction_sha256") == line.get("prediction_sha256")
-    if "runs" in causes or ("renamed" in causes and same_file):
+    old, new = vars(before), vars(line)
+    differing = {key for key in old if old[key] != new.get(key)}
+    causes = [name for name, keys in _KEYS.items() if not differing.isdisjoint(keys)]
+    if "questions_sha256" in differing:
+        asked = [UNKNOWN] if new["asked"] is None else new["asked"]
+        causes = [*asked, *(name for name in causes if name != "dataset")]
+    if "runs" in causes or ("renamed" in causes and "prediction_sha256" not in differing):
         causes = [name for name in causes if name != "prediction"]  # it follows from these
     return causes
 

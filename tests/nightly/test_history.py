@@ -15,6 +15,7 @@ import pytest
 
 from boards_folders import contents, counts, evaluate, folder_of, snapshot, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, q, question, run, write
+from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.records import dump_json
 from forecasteval.nightly import history
@@ -297,7 +298,7 @@ def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
         flat = json.dumps({**line, "settings": {"a": "NESTED"}}).encode()
         path.write_bytes(flat.replace(b'"NESTED"', b"[" * depth + b"]" * depth))
         for found in read_history(path.parent).last.values():
-            dump_json(found)
+            dump_json(forms.to_record(found))
 
 
 def test_an_empty_date_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,7 +344,7 @@ def test_latest_lines_stand_beside_those_before(tmp_path: Path) -> None:
     run(tmp_path, "nightly")
     found = read_history(tmp_path / "evaluation")
     scores = {
-        key[2]: (before and before["score"], line["score"])
+        key[2]: (before and before.score, line.score)
         for key, (before, line) in found.latest.items()
     }
     assert (found.night, scores) == (2, {"a": (1.0, 0.75), "b": (0.5, 0.75)})
