@@ -10,14 +10,12 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, TruthOf, drop_last_share, parse_refusal, question_words
+from .answers import Answer, TruthOf, drop_last_share, parse_refusal
 from .names import (
     SAME,
     Name,
     Pairs,
     compare_names,
-    find_sides,
-    find_style,
     fold,
     match_names,
     parse_name,
@@ -225,11 +223,11 @@ class NameTruth(TruthOf[Sequence[Name]]):
     `sides` are the two of which a question names the winner.
     """
 
-    __slots__ = ("exact", "names", "sides", "style")
+    __slots__ = ("_prompt", "exact", "names", "sides")
 
     def __init__(self, names: Sequence[Name], exact: bool, prompt: str = "") -> None:
         self.names, self.exact, self.sides = names, exact, parse_sides(prompt)
-        self.style = find_style(question_words(prompt))
+        self._prompt = prompt
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The picked names, or why there are none."""
@@ -259,10 +257,7 @@ class NameTruth(TruthOf[Sequence[Name]]):
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
         """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
-        matched = max(
-            len(match_names(self.names, predicted, side, self.style, known))
-            for side in find_sides(predicted, self.style)
-        )
+        matched = len(match_names(self.names, predicted, self._prompt, known))
         score = score_f1(matched, len(predicted), len(self.names))
         return Scored(
             float(score == 1.0) if self.exact else score, "scored", show_names(predicted), ""

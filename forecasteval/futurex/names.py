@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from .answers import question_words
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 IS_CJK: Final = re.compile(rf"[{CJK}]")
@@ -74,7 +75,7 @@ _OR_ELSE: Final = re.compile(
 )
 _DASH: Final = re.compile(r"\s[-–—]+\s+|(?<=[》”\"」』])\s?[-–—]+\s*")
 _PARTED: Final = re.compile(r"\s[-–—]+\s")
-_BY: Final = re.compile(r"\s+by\s+", re.I)
+_BY: Final = re.compile(r"\sby\s", re.I)
 _SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
 # SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.; and of people Krasznahorkai László
 _SURNAME_FIRST: Final = re.compile(
@@ -84,50 +85,52 @@ _TWO_WORDS: Final = re.compile(
     r"(?P<surname>[^\W\d_a-z][^\W\d_]+)\s(?P<first>[^\W\d_a-z][^\W\d_]+)"
 )
 WHOLE, PART, BARE, ASIDE = range(4)
+# By the form of a true name those of a prediction that it may be compared with. One of them must be
+# whole, and a bracket of the truth stands against all of an answer: `Dune (1984)` is not
+# `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
+_COMPARABLE: Final = {WHOLE: (WHOLE, PART, BARE, ASIDE), BARE: (WHOLE, PART), ASIDE: (WHOLE,)}
+_IN_WORD: Final = re.compile(rf"[^\W_{CJK}]-?\Z")  # Moth-Man ends with no Man
 
 
 class Form(NamedTuple):
-    """A form of a name: folded, and `squashed` without punctuation and blanks; `pieces` says where
-    the words of both begin.
+    """A form of a name: folded, and `squashed` without punctuation and blanks; `origins` says where
+    in the text each letter of that stands.
     """
 
     text: str
     squashed: str
-    pieces: tuple[tuple[int, int], ...]
+    origins: Sequence[int]
     kind: int
 
     def find_front(self, end: Form) -> str | None:
         """What stands in front of another form at this one's end; None if it is not there, or only
         within a word.
         """
-        if not self.squashed.endswith(end.squashed):
-            return None
+        cut = len(self.squashed) - len(end.squashed)
+        if not self.squashed.endswith(end.squashed) or self.squashed[cut - 1] == ".":
+            return None  # 3.5 ends with no 5
         if not any(map(str.isalpha, end.squashed)):
             return None  # 2 is not Frozen 2
-        cut = len(self.squashed) - len(end.squashed)
-        squashed, begin = self.pieces[bisect_right(self.pieces, (cut, len(self.text))) - 1]
-        begin += cut - squashed
-        front, first = self.text[:begin], end.squashed[0]
-        if self.squashed[cut - 1 : cut] == "." or not front:
-            return None  # 3.5 ends with no 5
-        if IS_CJK.match(first):
-            alone = len(end.squashed) == 1 and IS_CJK.match(front[-1])
-            return None if alone else front
-        if front[-1] == "-" and front[-2:-1].isalnum() and not IS_CJK.match(front[-2:-1]):
-            return None  # Moth-Man ends with no Man
-        return front if not front[-1].isalnum() or IS_CJK.match(front[-1]) else None
+        front = self.text[: self.origins[cut]]
+        if IS_CJK.match(end.squashed):
+            within = len(end.squashed) == 1 and IS_CJK.match(front[-1])
+        else:
+            within = _IN_WORD.search(front, len(front) - 2)
+        return None if within else front
 
 
 def _make_form(text: str, kind: int) -> Form | None:
     text = _fold_case(text)
-    squashed, pieces = "", []
+    squashed = ""
+    origins: list[int] = []
     for piece in _PIECE.finditer(text):
         word = "and" if piece[0] == "&" else piece[0]
         if word[0].isdigit() and squashed[-1:].isdigit():
             squashed += "."
-        pieces.append((len(squashed), piece.start()))
+            origins.append(piece.start())
         squashed += word
-    return Form(text, squashed, tuple(pieces), kind) if squashed else None
+        origins += range(piece.start(), piece.start() + len(word))
+    return Form(text, squashed, origins, kind) if squashed else None
 
 
 def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[Form | None]:
@@ -148,58 +151,40 @@ def _drop_brackets(text: str) -> str:
     return _BRACKETED.sub(" ", text).strip()
 
 
-class Name:
-    """A name as it compares: its `key`, and its forms, which are made when they are needed."""
+class Name(NamedTuple):
+    """A name as it compares: its `key`, and whether it is `plain`: words alone, all in one form."""
 
-    __slots__ = ("_forms", "key", "plain", "text")
-
-    def __init__(self, text: str, key: str, plain: bool) -> None:
-        self.text, self.key, self.plain = text, key, plain
-        self._forms: dict[tuple[str, bool], tuple[Form, ...]] | None = None
-
-    @property
-    def lone(self) -> str:
-        """The key without blanks of a name that has one form, unless the question is about people;
-        else "".
-        """
-        bare = self.text.rstrip(" .。")
-        turned = bare[:2].isupper() or (bare != self.text and bare[-2:-1] == " ")  # Djokovic N.
-        return "" if turned or not self.plain else self.key.replace(" ", "")
+    text: str
+    key: str
+    plain: bool
 
     @property
     def has_dash(self) -> bool:
         """Whether one of two parts may be meant."""
         return not self.plain and bool(_DASH.search(self.text))
 
-    def forms(self, side: str, people: bool = False) -> tuple[Form, ...]:
-        """The forms of a true name (side ""), or of a prediction of which the "front" of its dashes
-        counts, or the "end"; one of `people` may have the surname first.
-        """
-        if self._forms is None:
-            self._forms = {}
-        if (side, people) not in self._forms:
-            made = list(_make_forms(self.text, WHOLE, bool(side)))
-            for part in self._parts(side) if side and not self.plain else ():
-                made += _make_forms(part, PART, True)
-            turned = _SURNAME_FIRST.fullmatch(bare := _drop_brackets(self.text))
-            if turned := turned or (people and _TWO_WORDS.fullmatch(bare)) or None:
-                made.append(_make_form(f"{turned['first']} {turned['surname']}", ASIDE))
-            self._forms[side, people] = tuple(form for form in made if form)
-        return self._forms[side, people]
 
-    def ends(self, side: str, people: bool = False) -> Collection[str]:
-        """The letters with which the forms end."""
-        if self.plain and not people and (self.text[-1:] != "." or self.lone):
-            return self.key[-1:]
-        return {form.squashed[-1] for form in self.forms(side, people)}
+@lru_cache(maxsize=1 << 15)
+def _find_forms(text: str, side: str, people: bool = False) -> tuple[Form, ...]:
+    """The forms of a true name (side ""), or of a prediction of which the "front" of its dashes
+    counts, or the "end"; one of `people` may have the surname first.
+    """
+    made = list(_make_forms(text, WHOLE, bool(side)))
+    for part in _find_parts(text, side) if side else ():
+        made += _make_forms(part, PART, True)
+    bare = _drop_brackets(text)
+    if turned := _SURNAME_FIRST.fullmatch(bare) or (people and _TWO_WORDS.fullmatch(bare)) or None:
+        made.append(_make_form(f"{turned['first']} {turned['surname']}", ASIDE))
+    return tuple(form for form in made if form)
 
-    def _parts(self, side: str) -> Iterator[str]:
-        yield from (self.text[: cut.start()] for cut in list(_BY.finditer(self.text))[-1:])
-        dashes = list(_DASH.finditer(self.text))[:3]
-        if side == "front":
-            yield from (self.text[: dash.start()] for dash in dashes[:1])
-        else:
-            yield from (self.text[dash.end() :] for dash in dashes)
+
+def _find_parts(text: str, side: str) -> Iterator[str]:
+    yield from (text[: cut.start()] for cut in list(_BY.finditer(text))[-1:])
+    dashes = list(_DASH.finditer(text))[:3]
+    if side == "front":
+        yield from (text[: dash.start()] for dash in dashes[:1])
+    else:
+        yield from (text[dash.end() :] for dash in dashes)
 
 
 @lru_cache(maxsize=1 << 15)  # a name of the truth stands in many answers
@@ -210,7 +195,12 @@ def parse_name(text: str) -> Name:
     ('panda plan', '许二木', 'zoe')
     """
     bare = text.rstrip(" .。")
-    plain = bare.replace(" ", "").isalnum() and " by " not in bare.lower()  # most names
+    plain = (  # most names; SEREMES Jonathan and Djokovic N. have two forms
+        bare.replace(" ", "").isalnum()
+        and " by " not in bare.lower()
+        and not bare[:2].isupper()
+        and (bare == text or bare[-2:-1] != " ")
+    )
     return Name(text, bare.lower() if plain and bare.isascii() else key_of(fold(text)), plain)
 
 
@@ -247,19 +237,6 @@ _LEAD_IN: Final = re.compile(r"\A\w+\.?(?:\s\w+)?:\s+")  # GitHub: owner/repo
 _BULLET: Final = re.compile(r"[^\w!?¬≠,;、。(\[【]*")  # ● ■ ▶ +: nothing stands in front of it
 
 
-class NameStyle(NamedTuple):
-    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands
-    the rest of a title; `people`: the surname may stand first; `titles` of films or songs.
-    """
-
-    subtitles: bool = False
-    people: bool = False
-    titles: bool = False
-
-
-NO_STYLE: Final = NameStyle()
-
-
 def _may_be_added(front: str) -> bool:
     """Whether a prediction may have this in front of a name: a brand, a first name, a rank."""
     front = _BULLET.sub("", front, count=1)
@@ -289,33 +266,32 @@ def _is_open(front: str) -> bool:
     )
 
 
-def compare_names(
-    true: Name, predicted: Name, side: str = "front", style: NameStyle = NO_STYLE
-) -> int:
-    """How like two names are in a question of such a style, from NONE to EXACT."""
+def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str = "") -> int:
+    """How like two names are in a question, from NONE to EXACT."""
     if true.key == predicted.key:
         return EXACT
-    ends = true.lone, predicted.lone
-    if all(ends) and not (style.people or ends[0].endswith(ends[1]) or ends[1].endswith(ends[0])):
-        return NONE  # a glance
+    if true.plain and predicted.plain and not _may_be_like(true.key, predicted.key):
+        return NONE
+    style = find_style(prompt)
     likeness = NONE
-    for form in true.forms(""):
-        for other in predicted.forms(side, style.people):
-            likeness = max(likeness, _compare_forms(form, other, style.titles))
+    for form in _find_forms(true.text, ""):
+        for other in _find_forms(predicted.text, side, style.people):
+            if form.squashed[-1] == other.squashed[-1] and other.kind in _COMPARABLE[form.kind]:
+                likeness = max(likeness, _compare_forms(form, other, style.titles))
     return likeness
 
 
+def _may_be_like(true: str, predicted: str) -> bool:
+    """A glance at the keys of plain names, the words of which may be turned."""
+    true, predicted = true.replace(" ", ""), predicted.replace(" ", "")
+    turned = len(true) == len(predicted) and true in predicted + predicted
+    return turned or true.endswith(predicted) or predicted.endswith(true)
+
+
 def _compare_forms(true: Form, predicted: Form, titles: bool) -> int:
-    """How like two forms are. One of them must be whole, and a bracket of the truth stands against
-    all of an answer: `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
-    """
-    whole = true.kind == WHOLE or (predicted.kind <= PART and true.kind != ASIDE)
-    if not whole and predicted.kind != WHOLE:
-        return NONE
+    """How like two forms are that may be compared and end alike."""
     if true.squashed == predicted.squashed:
         return SAME
-    if true.squashed[-1] != predicted.squashed[-1]:
-        return NONE
     if _has_initial_of(predicted, true):
         return SHORT
     if _has_initial_of(true, predicted):
@@ -337,44 +313,46 @@ def _has_initial_of(short: Form, full: Form) -> bool:
     if short.text[1:2] != "." or short.text[0] != full.text[0]:
         return False
     first = full.text.find(" ")
-    surname = next((at for at, begin in full.pieces if begin > first > 0), 0)
+    surname = next((at for at, begin in enumerate(full.origins) if begin > first > 0), 0)
     return len(short.squashed) > 1 and full.squashed[surname:] == short.squashed[1:]
 
 
 # --- Lists ---
 
-_WORD: Final = re.compile("[a-z]+")
-_FILMS: Final = {"film", "movie", "series", "show", "drama", "anime", "game"}
-_SONGS: Final = {"song", "single", "track", "album"}
-_PEOPLE: Final = {
-    *("who", "player", "person", "people", "author", "winner", "laureate", "actor", "actress"),
-    *("singer", "driver", "rider", "golfer", "skater", "swimmer", "athlete", "candidate"),
-    "billionaire",
-}
-_STYLE_WORDS: Final = (*_FILMS, *_SONGS, *_PEOPLE)
-_FILMS_CJK: Final = re.compile("电影|影片|剧|综艺|动画|动漫|游戏|票房|番")
-_SONGS_CJK: Final = re.compile("歌|曲|专辑")
-_PEOPLE_CJK: Final = re.compile("谁|选手|球员|作家|得主|富豪|演员|歌手|人物")
+_FILMS: Final = re.compile(
+    r"(?<![a-z])(?:film|movie|series|show|drama|anime|game)s?(?![a-z])"
+    r"|电影|影片|剧|综艺|动画|动漫|游戏|票房|番",
+    re.I,
+)
+_SONGS: Final = re.compile(r"(?<![a-z])(?:song|single|track|album)s?(?![a-z])|歌|曲|专辑", re.I)
+_PEOPLE: Final = re.compile(
+    r"(?<![a-z])(?:who|player|person|people|author|winner|laureate|actor|actress|singer|driver"
+    r"|rider|golfer|skater|swimmer|athlete|candidate|billionaire)s?(?![a-z])"
+    r"|谁|选手|球员|作家|得主|富豪|演员|歌手|人物",
+    re.I,
+)
 
 
-def find_style(question: str) -> NameStyle:
-    """The style of the words of a question."""
-    lowered = question.lower()
-    words = set[str]()
-    if any(map(lowered.__contains__, _STYLE_WORDS)):  # a glance
-        words.update(_WORD.findall(lowered))
-        words.update([word.removesuffix("s") for word in words])
-    elif question.isascii():
-        return NO_STYLE
-    chinese = "" if question.isascii() else question
-    songs = words & _SONGS or _SONGS_CJK.search(chinese)
-    films = not songs and (words & _FILMS or _FILMS_CJK.search(chinese))
-    people = words & _PEOPLE or _PEOPLE_CJK.search(chinese)
-    titles = bool(films or songs) and not people  # the women's singles are no songs
-    return NameStyle(bool(films), bool(people), titles)
+class NameStyle(NamedTuple):
+    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands
+    the rest of a title; `people`: the surname may stand first; `titles` of films or songs.
+    """
+
+    subtitles: bool
+    people: bool
+    titles: bool
 
 
-def find_sides(predicted: Sequence[Name], style: NameStyle) -> tuple[str, ...]:
+@lru_cache(maxsize=1 << 12)
+def find_style(prompt: str) -> NameStyle:
+    """The style of a question."""
+    question = question_words(prompt)
+    songs, people = bool(_SONGS.search(question)), bool(_PEOPLE.search(question))
+    films = not songs and bool(_FILMS.search(question))
+    return NameStyle(films, people, (films or songs) and not people)  # women's singles are no songs
+
+
+def find_sides(predicted: Sequence[Name], prompt: str) -> tuple[str, ...]:
     """The sides of its dashes by which a list may be read: all by their fronts, or all by their
     ends.
 
@@ -383,7 +361,7 @@ def find_sides(predicted: Sequence[Name], style: NameStyle) -> tuple[str, ...]:
     dashes = sum([name.has_dash for name in predicted])
     if not dashes:
         return ("front",)
-    if style.subtitles and not dashes == len(predicted) > 1:
+    if find_style(prompt).subtitles and not dashes == len(predicted) > 1:
         return ("end",)
     return ("front", "end")
 
@@ -392,32 +370,41 @@ Pairs = Collection[tuple[str, str]]  # keys of a true and a predicted name that 
 
 
 def match_names(
-    truth: Sequence[Name],
-    predicted: Sequence[Name],
-    side: str = "front",
-    style: NameStyle = NO_STYLE,
-    known: Pairs = (),
+    truth: Sequence[Name], predicted: Sequence[Name], prompt: str = "", known: Pairs = ()
 ) -> dict[int, int]:
-    """By the place of a true name the place of the predicted one that means it, each once.
-
-    True names with an exact match choose first, then those with the fewest candidates; each takes
-    the strongest, its own place among equals.
+    """By the place of a true name the place of the predicted one that means it, each once: by that
+    side of the dashes which matches more, of equal ones that which matches more in their places.
     """
-    candidates: list[dict[int, int]] = [{} for _ in truth]
-    index = _index_names(tuple(truth))
+    matches = [
+        _match_side(truth, predicted, side, prompt, known) for side in find_sides(predicted, prompt)
+    ]
+    return max(matches, key=lambda match: (len(match), sum(a == b for a, b in match.items())))
+
+
+def _match_side(
+    truth: Sequence[Name], predicted: Sequence[Name], side: str, prompt: str, known: Pairs
+) -> dict[int, int]:
+    """True names with an exact match choose first, then those with the fewest candidates; each
+    takes the strongest, its own place among equals.
+    """
+    keys = {name.key for name in truth}
+    exact: dict[str, list[int]] = {}
+    candidates: dict[int, dict[int, int]] = {}
     for place, name in enumerate(predicted):
-        for true, likeness in _find_meanings(truth, index, name, side, style, known).items():
-            candidates[true][place] = likeness
-    order = sorted(
-        [true for true, places in enumerate(candidates) if places],
-        key=lambda true: (EXACT not in candidates[true].values(), len(candidates[true])),
-    )
-    matches: dict[int, int] = {}
+        if name.key in keys:
+            exact.setdefault(name.key, []).append(place)
+            continue
+        for true, likeness in _find_meanings(truth, name, side, prompt, known).items():
+            candidates.setdefault(true, {})[place] = likeness
+    matches = {}
+    for true, name in enumerate(truth):
+        if places := exact.get(name.key):
+            matches[true] = places.pop(places.index(true) if true in places else 0)
     taken = set[int]()
-    for true in order:
+    for true in sorted(candidates.keys() - matches, key=lambda true: (len(candidates[true]), true)):
         free = [
-            (like, place == true, -place)
-            for place, like in candidates[true].items()
+            (likeness, place == true, -place)
+            for place, likeness in candidates[true].items()
             if place not in taken
         ]
         if free:
@@ -426,41 +413,17 @@ def match_names(
     return matches
 
 
-Index = tuple[dict[str, list[int]], dict[str, list[int]]]
-
-
-@lru_cache(maxsize=1 << 12)
-def _index_names(truth: tuple[Name, ...]) -> Index:
-    """The places of true names by their keys, and by the letters that their forms end with."""
-    by_key: dict[str, list[int]] = {}
-    by_end: dict[str, list[int]] = {}
-    for place, name in enumerate(truth):
-        by_key.setdefault(name.key, []).append(place)
-        for end in name.ends(""):
-            by_end.setdefault(end, []).append(place)
-    return by_key, by_end
-
-
 def _find_meanings(
-    truth: Sequence[Name], index: Index, name: Name, side: str, style: NameStyle, known: Pairs
+    truth: Sequence[Name], name: Name, side: str, prompt: str, known: Pairs
 ) -> dict[int, int]:
     """The true names that a predicted one may mean, each with its likeness."""
-    by_key, by_end = index
-    if name.key in by_key:
-        return dict.fromkeys(by_key[name.key], EXACT)
-    ends = name.ends(side, style.people)
-    meanings: dict[int, int] = {}
-    for place in {place for end in ends if end in by_end for place in by_end[end]}:
-        if likeness := compare_names(truth[place], name, side, style):
+    meanings = {}
+    for place, true in enumerate(truth):
+        same = (true.key, name.key) in known
+        if likeness := SAME if same else compare_names(true, name, side, prompt):
             meanings[place] = likeness
-    if known:
-        meanings |= {n: SAME for n, true in enumerate(truth) if (true.key, name.key) in known}
-    if not meanings:
-        return meanings
-    if len(meanings) > 1 and SHORT in meanings.values():
-        near = {
-            truth[place].key for place, likeness in meanings.items() if likeness in (SHORT, SAME)
-        }
+    if SHORT in meanings.values():
+        near = {truth[place].key for place in meanings if meanings[place] in (SHORT, SAME)}
         if len(near) > 1:
             return {}
     if LONG in meanings.values():

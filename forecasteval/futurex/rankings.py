@@ -14,17 +14,7 @@ from forecasteval.common.markup import clean
 
 from .answers import Answer, TruthOf, drop_last_share, parse_refusal, question_words
 from .grammar import write_digits
-from .names import (
-    IS_CJK,
-    NO_STYLE,
-    Name,
-    NameStyle,
-    Pairs,
-    find_sides,
-    find_style,
-    match_names,
-    parse_name,
-)
+from .names import IS_CJK, Name, Pairs, match_names, parse_name
 from .rules import PARTIAL_RANKING, Scored
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
@@ -52,8 +42,9 @@ _LABEL: Final = re.compile(  # the name of the last group is the kind of label
 )
 _TABLE: Final = re.compile(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
 _BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
+_HAS_AND: Final = re.compile(r"nd\s|ND\s|[&和以]")  # a glance
 _AND: Final = re.compile(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
-_TRAILING_AND: Final = re.compile(r"\s(?:and|&)\Z", re.I)  # "1. Red and 2. Blue"
+_TRAILING_AND: Final = (" and", " And", " AND", " &")  # "1. Red and 2. Blue"
 _PUNCTUATION: Final = ",;|、 \n"
 NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
 _COUNT: Final = re.compile(  # no flag for case: a set of first letters makes the search fast
@@ -132,7 +123,9 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     for begin, end in parts:
         rank = ranks.get(begin)
         begin = _skip_bullets(masked, rank.end if rank else begin)
-        item = _TRAILING_AND.sub("", text[begin:end].strip().rstrip(_PUNCTUATION))
+        item = text[begin:end].strip().rstrip(_PUNCTUATION)
+        if item.endswith(_TRAILING_AND):
+            item = item.rpartition(" ")[0]
         items.append((rank and rank.number, item))
     return _in_order(items)
 
@@ -258,13 +251,14 @@ def parse_items(
     """
     if answer.elements:
         return tuple([parse_name(clean(e)) for e in answer.elements if _is_name(e)])
-    count = item_count(prompt) if count is None else count
-    items = list(split_items(drop_last_share(answer.cleaned), compounds))
-    names = items[0].split(" ") if len(items) == 1 else []
-    if names and len(names) == count and not IS_CJK.sub("", "".join(names)):
-        items = names
-    if len(items) > 1 or (items and (count or 0) > 1):  # "Red and Green" where two are asked for
-        items[-1:] = _split_final_and(items[-1], len(items) - 1, count, known)
+    items = split_items(drop_last_share(answer.cleaned), compounds)
+    if items and (_HAS_AND.search(items[-1]) or (len(items) == 1 and " " in items[0])):
+        count = item_count(prompt) if count is None else count
+        names = items[0].split(" ")
+        if len(items) == 1 and len(names) == count and not IS_CJK.sub("", "".join(names)):
+            items = names
+        if len(items) > 1 or (count or 0) > 1:  # "Red and Green" where two are asked for
+            items = [*items[:-1], *_split_final_and(items[-1], len(items) - 1, count, known)]
     return tuple(map(parse_name, items))
 
 
@@ -324,13 +318,13 @@ class RankingTruth(TruthOf[Sequence[Name]]):
     of it counts. The words of the `prompt` say what the names are of.
     """
 
-    __slots__ = ("_compounds", "_keys", "names", "ordered", "style", "whole")
+    __slots__ = ("_compounds", "_keys", "_prompt", "names", "ordered", "whole")
 
     def __init__(
         self, names: tuple[Name, ...], prompt: str = "", ordered: bool = True, whole: bool = False
     ) -> None:
         self.names, self.ordered, self.whole = names, ordered, whole
-        self.style = find_style(question_words(prompt))
+        self._prompt = prompt
         self._keys = frozenset([name.key for name in names])
         compounds = [n.text for n in names if not n.plain and ITEM_SEPARATOR.search(n.text)]
         self._compounds = tuple(compounds)
@@ -345,7 +339,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
         """The score of `score_ranking` with its note; `known` pairs of names mean the same."""
-        score, matched = score_ranking(self.names, predicted, self.style, known)
+        score, matched = score_ranking(self.names, predicted, self._prompt, known)
         if not self.ordered and matched == len(self.names) == len(predicted):
             score = 1.0
         if self.whole and score < 1:
@@ -358,10 +352,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
 
 def score_ranking(
-    truth: Sequence[Name],
-    predicted: Sequence[Name],
-    style: NameStyle = NO_STYLE,
-    known: Pairs = (),
+    truth: Sequence[Name], predicted: Sequence[Name], prompt: str = "", known: Pairs = ()
 ) -> tuple[float, int]:
     """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
 
@@ -370,11 +361,8 @@ def score_ranking(
     """
     if [name.key for name in truth] == [name.key for name in predicted]:
         return 1.0, len(truth)
-    best = 0.0, 0
-    for side in find_sides(predicted, style):
-        places = match_names(truth, predicted, side, style, known)
-        in_place = all(place == true for true, place in places.items())
-        if in_place and len(places) == len(truth) == len(predicted):
-            return 1.0, len(truth)
-        best = max(best, (PARTIAL_RANKING * (len(places) / len(truth)), len(places)))
-    return best
+    places = match_names(truth, predicted, prompt, known)
+    in_place = all(place == true for true, place in places.items())
+    if in_place and len(places) == len(truth) == len(predicted):
+        return 1.0, len(truth)
+    return PARTIAL_RANKING * (len(places) / len(truth)), len(places)

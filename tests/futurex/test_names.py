@@ -52,8 +52,8 @@ DIFFERENT: Final = {
 
 def likeness(true: str, predicted: str, people: bool = False) -> int:
     """By the fronts of dashes or by their ends, whichever is stronger."""
-    names = parse_name(true), parse_name(predicted)
-    return max(compare_names(*names, side, NameStyle(people=people)) for side in ("front", "end"))
+    names, prompt = (parse_name(true), parse_name(predicted)), "Who wins?" if people else ""
+    return max(compare_names(*names, side, prompt) for side in ("front", "end"))
 
 
 LIKENESS: Final = {
@@ -100,12 +100,12 @@ def test_surname_first(predicted: str, otherwise: int) -> None:
 
 def test_side_of_dashes() -> None:
     """Behind the dash of a film's title stands its subtitle."""
-    films, songs = find_style("Which movies lead?"), find_style("Which songs of the film lead?")
+    films, songs = "Which movies lead?", "Which songs of the film lead?"
     dashed, plain = parse_name("Red Kite - Ann"), parse_name("Blue")
     assert find_sides([dashed], songs) == find_sides([dashed, dashed], films) == ("front", "end")
     assert find_sides([dashed], films) == find_sides([dashed, plain], films) == ("end",)
     assert find_sides([plain], films) == ("front",)
-    assert find_style("谁会是冠军?") == NameStyle(people=True)
+    assert find_style("谁会是冠军?") == NameStyle(subtitles=False, people=True, titles=False)
 
 
 @pytest.mark.parametrize(("true", "predicted"), ALIKE.values())
@@ -158,6 +158,10 @@ def test_as_many_as_possible_are_matched() -> None:
     assert matched(["Falcon", "Old Quill Falcon"], predicted[::-1]) == 2
     # Short for two true names, "Quill Falcon" is short for neither.
     assert matched(["Old Quill Falcon", "New Quill Falcon", "Falcon"], predicted) == 1
+
+
+def test_a_surname_first_is_the_same_person() -> None:
+    assert matched(["Jonathan Seremes", "Ugo Hart"], ["SEREMES Jonathan", "Hart Ugo"]) == 1
 
 
 def test_a_long_name_that_begins_with_another_one_means_nothing() -> None:
