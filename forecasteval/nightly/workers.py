@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import pickle
+import re
 import signal
 import sys
 import threading
@@ -16,7 +17,6 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import temporary_name, write_atomic
@@ -25,41 +25,53 @@ from forecasteval.common.version import PACKAGE, hash_code
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from distributed import Client
+    from distributed import Client, Future
+
+Work = Callable[[Any], object]
+
+
+def _map(
+    do: Callable[[Sequence[object]], Generator[object, None, None]],
+    tasks: Sequence[object],
+    killed: type[Exception],
+) -> Generator[Any, None, None]:
+    """The outcomes of `do(tasks)`; None for a task whose process is `killed`.
+
+    Once a process has died, the next task runs alone, so that it is known which of them kills its
+    process.
+    """
+    left, alone = [*tasks], False
+    while left:
+        try:
+            with contextlib.closing(do(left[:1] if alone else [*left])) as outcomes:
+                for outcome in outcomes:
+                    yield outcome
+                    del left[0]
+            alone = False
+        except (killed, MemoryError):
+            if alone:
+                yield None
+                del left[0]
+            alone = not alone
+
 
 # --- Processes: one that dies costs only its task, and none outlives the run ---
 
-_work: Callable[[Any], Any]  # of a process: the same for all its tasks, as it counts failures
+_work: Work  # of a process: the same for all its tasks, as it counts failures
 _folder: Path
 
 
 def run_in_processes(
-    work: Callable[[object], object], tasks: Sequence[object], processes: int, folder: Path
+    work: Work, tasks: Sequence[object], processes: int, folder: Path
 ) -> Generator[Any, None, None]:
-    """`map(work, tasks)` by way of files in `folder`; None for a task whose process was killed.
-
-    Once a process has died, the remaining tasks run one by one, so that it is known which of them
-    kills its process.
-    """
+    """`map(work, tasks)` by way of files in `folder`; None for a task whose process was killed."""
     from concurrent.futures.process import BrokenProcessPool
 
-    left, alone = list(tasks), False
-    while left:
-        try:
-            count = 1 if alone else processes
-            with contextlib.closing(_map(work, left, count, folder)) as outcomes:
-                for outcome in outcomes:
-                    yield outcome
-                    left.pop(0)
-        except (BrokenProcessPool, MemoryError):
-            if alone:
-                yield None
-                left.pop(0)
-            alone = True
+    return _map(partial(_do_in_processes, work, processes, folder), tasks, BrokenProcessPool)
 
 
-def _map(
-    work: Callable[[Any], object], tasks: Sequence[object], processes: int, folder: Path
+def _do_in_processes(
+    work: Work, processes: int, folder: Path, tasks: Sequence[object]
 ) -> Generator[object, None, None]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -68,8 +80,7 @@ def _map(
     alive, parent = context.Pipe(duplex=False)  # processes end when `parent` is closed or dies
     executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
     try:
-        futures = [executor.submit(_do, task) for task in tasks]
-        for future in futures:
+        for future in [executor.submit(_do, task) for task in tasks]:
             path = folder / future.result()
             yield pickle.loads(path.read_bytes())
             path.unlink()
@@ -79,7 +90,7 @@ def _map(
         alive.close()
 
 
-def _begin(work: Callable[[object], object], folder: Path, alive: Connection) -> None:
+def _begin(work: Work, folder: Path, alive: Connection) -> None:
     """Begin a process that ends with its parent, and leaves Ctrl-C to it."""
     global _work, _folder
     _work, _folder = work, folder
@@ -109,55 +120,46 @@ def _do(task: object) -> str:
 CONNECT_SECONDS: Final = 10  # in which a scheduler must answer
 POLL_SECONDS: Final = 1  # after which a wait looks whether there are still workers
 WORKER_SECONDS: Final = 30  # in which a worker must be there: a killed one starts again in two
+_LAST_PORT: Final = 65_535
 
 
 def require_cluster(address: str) -> None:
     """InputError if the address is none, or if the package is missing."""
-    try:
-        parts = urlsplit(address)
-        plain = address == f"tcp://{parts.netloc}" and "@" not in parts.netloc
-        usable = plain and parts.hostname and parts.port
-    except ValueError:  # a port that is none
-        usable = False
-    if not usable:
+    match = re.fullmatch(r"tcp://(?:[\w.-]+|\[[\da-fA-F:.]+\]):(\d{1,5})", address)
+    if not match or int(match[1]) > _LAST_PORT:
         raise InputError("--cluster", "expected tcp://HOST:PORT", printable(repr(address), 60))
     if find_spec("distributed") is None:
         raise InputError("--cluster", "needs the package distributed: pip install distributed")
 
 
-def run_on_cluster(
-    work: Callable[[object], object], tasks: Sequence[object], address: str
-) -> Generator[Any, None, None]:
-    """`map(work, tasks)` on a cluster; None for a task that kills its workers twice.
+def run_on_cluster(work: Work, tasks: Sequence[object], address: str) -> Generator[Any, None, None]:
+    """`map(work, tasks)` on a cluster; None for a task that kills its workers.
 
     What a worker that died had to do is done by another. EvaluationError if there is no scheduler,
     if it goes away, if there are no workers for `WORKER_SECONDS`, or if one has other code.
     """
     with _connect(address) as client:
+        from distributed import KilledWorker
+
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
-        do = partial(_do_alike, work, environment())
-        futures = client.map(do, tasks, pure=False)
-        for place, task in enumerate(tasks):
-            outcome = _wait(client, futures[place].result)
-            if outcome is None:  # it may be blamed for one that ran beside it: it runs again, alone
-                for other in futures[place + 1 :]:
-                    _wait(client, other.exception)
-                outcome = _wait(client, client.submit(do, task, pure=False).result)
-            yield outcome
-            futures[place].release()  # the cluster need not keep its outcome
+        work = partial(_do_alike, work, environment())
+        yield from _map(partial(_do_on_cluster, client, work), tasks, KilledWorker)
 
 
-def _wait(client: Client, ask: Callable[..., object]) -> object:
-    """What `ask` returns, None if the task killed its workers; however long it takes, as long as
-    there are workers.
-    """
-    from distributed import KilledWorker
+def _do_on_cluster(
+    client: Client, work: Work, tasks: Sequence[object]
+) -> Generator[object, None, None]:
+    futures = client.map(work, tasks, pure=False)
+    for future in futures:
+        yield _wait(client, future)
+        future.release()  # the cluster need not keep its outcome
 
+
+def _wait(client: Client, future: Future) -> object:
+    """The outcome of a task, however long it takes, as long as there are workers."""
     while True:
         try:
-            return ask(timeout=POLL_SECONDS)
-        except KilledWorker:
-            return None
+            return future.result(timeout=POLL_SECONDS)
         except TimeoutError:
             client.wait_for_workers(1, timeout=WORKER_SECONDS)
 
@@ -209,7 +211,7 @@ def environment() -> dict[str, str]:
     return {"code_sha256": hash_code(PACKAGE), "python": python, **libraries}
 
 
-def _do_alike(work: Callable[[object], object], expected: dict[str, str], task: object) -> object:
+def _do_alike(work: Work, expected: dict[str, str], task: object) -> object:
     """Do a task on a worker that has what its client has."""
     from distributed import get_worker
 

@@ -334,13 +334,15 @@ def test_that_workers_have_gone_is_seen_soon() -> None:
             asked.append(timeout)
             raise TimeoutError
 
-    def wait(timeout: float) -> None:
-        asked.append(timeout)
-        raise TimeoutError
+    class Future:
+        def result(self, timeout: float) -> None:
+            asked.append(timeout)
+            raise TimeoutError
 
     client: Any = Client()
+    future: Any = Future()
     with pytest.raises(TimeoutError):
-        workers._wait(client, wait)
+        workers._wait(client, future)
     assert asked == [1, 30]
 
 
