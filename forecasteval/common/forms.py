@@ -23,7 +23,7 @@ from .errors import EvaluationError, printable
 Form = TypeVar("Form")
 # Metadata of a field that is written also where it has its default.
 ALWAYS: Final = {"always": True}
-_PLAIN: Final[dict[Any, set[type]]] = {bool: {bool}, int: {int}, float: {float, int}, str: {str}}
+_PLAIN: Final[dict[object, set[type]]] = {bool: {bool}, int: {int}, float: {float, int}, str: {str}}
 
 
 class FormError(EvaluationError):
@@ -94,13 +94,14 @@ def read_as(kind: Any, value: Any, where: str) -> Any:
     return origin(items)
 
 
-def _read_key(kind: object, key: Any, where: str) -> object:
+def _read_key(kind: object, key: object, where: str) -> object:
     """A key of an object, of which JSON makes a text."""
-    is_number = int in (kind, *get_args(kind)) and isinstance(key, str) and key.isdecimal()
-    return read_as(kind, int(key) if is_number else key, where)
+    if int in (kind, *get_args(kind)) and isinstance(key, str) and key.isdecimal():
+        return read_as(kind, int(key), where)
+    return read_as(kind, key, where)
 
 
-def _read_fields(kind: Any, value: Any, where: str) -> object:
+def _read_fields(kind: Any, value: object, where: str) -> object:
     if not isinstance(value, Mapping):
         _refuse(where, value)
     hints, known = _hints(kind), {field.name: field for field in fields(kind)}
@@ -130,7 +131,7 @@ def _read_union(kinds: tuple[object, ...], value: object, where: str) -> object:
     return read_as(kinds[-1], value, where)
 
 
-def _read_list(kind: object, value: Any, where: str) -> list[object]:
+def _read_list(kind: object, value: object, where: str) -> list[object]:
     if not isinstance(value, list):
         _refuse(where, value)
     if kind in _PLAIN and {*map(type, value)} <= _PLAIN[kind]:  # scores of many questions
@@ -138,7 +139,7 @@ def _read_list(kind: object, value: Any, where: str) -> list[object]:
     return [read_as(kind, part, f"{where}[{place}]") for place, part in enumerate(value)]
 
 
-def _read_tuple(kinds: tuple[object, ...], value: Any, where: str) -> tuple[Any, ...]:
+def _read_tuple(kinds: tuple[object, ...], value: object, where: str) -> tuple[object, ...]:
     if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
         _refuse(where, value)
     return tuple(read_as(kind, part, where) for kind, part in zip(kinds, value, strict=True))

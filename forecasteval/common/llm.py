@@ -149,7 +149,7 @@ class ModelClient:
         ]
         return values, _count_usage([calls[prompt] for prompt in prompts], values, sent.values())
 
-    def _key(self, task: Task[Any], prompt: str) -> str:
+    def _key(self, task: Task[Value], prompt: str) -> str:
         server = self.server
         parts = (
             server.address,
@@ -161,7 +161,7 @@ class ModelClient:
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def _send(self, task: Task[Any], prompts: Sequence[str]) -> dict[str, Call]:
+    def _send(self, task: Task[Value], prompts: Sequence[str]) -> dict[str, Call]:
         """The calls in the order of the prompts, up to the one that stops the run."""
         from tqdm import tqdm
 
