@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
 
-from .tables import Bar, Interval, Mark, Shade, Table
+from .tables import Interval, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -235,78 +235,45 @@ def _choose_fonts(parents: Iterable[Any]) -> None:
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
-        xs, ys = [x for x, _ in line.points], [math.nan if y is None else y for _, y in line.points]
         colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
-        ax.plot(
-            xs,
-            ys,
-            color=colour,
-            linestyle="-" if line.joined else "",
-            label=printable(line.name, LABEL),
-        )
-        if line.dots:
-            ax.scatter(xs, ys, s=[8 + 110 * dot for dot in line.dots], color=colour)
+        if line.joined:
+            ys = [math.nan if y is None else y for _, y in line.points]
+            ax.plot([x for x, _ in line.points], ys, color=colour)
+        for x, y, area in line.marks():
+            ax.scatter(x, y, 8 + 110 * area, color=colour)
         if panel.named and line.end and not line.faint:
-            label = ax.annotate(
-                printable(line.name, LABEL),
-                line.end,
-                (4, 0),
-                textcoords="offset points",
-                va="center",
-            )
+            name = printable(line.name, LABEL)
+            label = ax.annotate(name, line.end, (4, 0), textcoords="offset points", va="center")
             label.set(color=colour, parse_math=False)
     if panel.reference:
         ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
-    places, texts = (
-        [at for at, _ in panel.x.ticks],
-        [printable(text, LABEL) for _, text in panel.x.ticks],
-    )
-    ax.set_xticks(places, texts, parse_math=False)
-    ax.set_xlabel(panel.x.title, parse_math=False)
-    ax.set_ylabel(panel.y.title, parse_math=False)
+    places, texts = zip(*panel.x.ticks, strict=True)
+    ax.set_xticks(places, [printable(text, LABEL) for text in texts], parse_math=False)
     ax.set_title(printable(panel.title, LABEL), parse_math=False)
-    _lay_grid(ax)
+    _label_axes(ax, panel.x.title, panel.y.title)
 
 
 def _draw_marks(ax: Axes, table: Table) -> None:
-    """The first column of marks, a row each, the first on top; a matrix if the marks are shades."""
-    rows: Sequence[Sequence[object]] = table.rows
-    at = next(place for place, cell in enumerate(rows[0]) if isinstance(cell, Mark))
+    """The first column of marks, a row each, the first on top."""
+    at = next(place for place, column in enumerate(table.columns) if column.kind == "mark")
     names = next((place for place, column in enumerate(table.columns) if column.side == "<"), 0)
-    for y, row in enumerate(rows):
-        for x, cell in enumerate(row[at:]):
-            if isinstance(cell, Shade) and cell.value is not None:
-                colour = COLOURS[cell.value < 0]
-                ax.barh(
-                    [y],
-                    [1],
-                    left=x - 0.5,
-                    height=1,
-                    color=colour,
-                    alpha=round(abs(cell.value), 2) * 0.75,
-                )
-                ax.text(x, y, str(cell), ha="center", va="center")
-        cell = row[at]
-        if isinstance(cell, Bar):
-            ax.barh([y], [cell.value or 0.0], color=COLOURS[0], height=0.6)
-        elif isinstance(cell, Interval) and cell.value is not None and math.isfinite(cell.value):
-            colour = COLOURS[cell.group % len(COLOURS)]
-            ax.plot(list(cell.bounds or [cell.value] * 2), [y, y], color=colour)
-            ax.plot([cell.value], [y], "D" if cell.group else "o", color=colour)
-        if isinstance(cell, Interval) and cell.mark is not None:
-            ax.plot([cell.mark], [y], "|", color=GREY, markersize=14)
-    ax.set_yticks(
-        range(len(rows)), [printable(str(row[names]), LABEL) for row in rows], parse_math=False
-    )
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    if isinstance(rows[0][at], Shade):
-        titles = [printable(title, LABEL) for title in table.header[at:]]
-        ax.set_xticks(range(len(titles)), titles, rotation=35, ha="right", parse_math=False)
-    else:
-        ax.set_xlabel(table.header[at], parse_math=False)
-        _lay_grid(ax)
+    for y, (*_, mark) in enumerate(row[: at + 1] for row in table.rows):
+        if not isinstance(mark, Interval):
+            continue
+        if mark.value is not None and math.isfinite(mark.value):
+            colour = COLOURS[mark.group % len(COLOURS)]
+            ax.plot(mark.bounds or [mark.value] * 2, [y, y], color=colour)
+            ax.plot(mark.value, y, "D" if mark.group else "o", color=colour)
+        if mark.mark is not None:
+            ax.plot(mark.mark, y, "|", color=GREY, markersize=14)
+    titles = [printable(str(row[names]), LABEL) for row in table.rows]
+    ax.set_yticks(range(len(titles)), titles, parse_math=False)
+    ax.set_ylim(len(titles) - 0.4, -0.6)
+    _label_axes(ax, table.header[at])
 
 
-def _lay_grid(ax: Axes) -> None:
+def _label_axes(ax: Axes, x: str, y: str = "") -> None:
+    ax.set_xlabel(x, parse_math=False)
+    ax.set_ylabel(y, parse_math=False)
     ax.set_axisbelow(True)
     ax.grid(alpha=0.3)

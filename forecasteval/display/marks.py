@@ -103,16 +103,14 @@ def _draw_dot(axis: Axis, value: float, reference: bool) -> Html:
 
 
 class Share(NamedTuple):
-    """A part of a bar: its share of 1, its class and title; with `key` a click filters the rows
-    `of`.
+    """A part of a bar: its share of 1, its class and title; a click on one with a `cause` filters
+    the questions.
     """
 
     share: float
     kind: str
     title: str
-    of: str | None = None
-    key: str | None = None
-    value: str | None = None
+    cause: str | None = None
 
 
 def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
@@ -121,7 +119,9 @@ def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
     for share in shares:
         width = max(0.0, share.share * 100 - 0.2)  # a gap between the parts
         place = {"x": f"{at * 100:.2f}%", "width": f"{width:.2f}%", "height": "100%"}
-        data = {"data_of": share.of, "data_k": share.key, "data_v": share.value}
+        data: dict[str, object] = {}
+        if share.cause is not None:
+            data = {"data_of": "questions", "data_k": "cause", "data_v": share.cause}
         parts.append(tag("rect", tag("title", share.title), class_=share.kind, **place, **data))
         at += share.share
     return tag("svg", *parts, class_=kind, aria_hidden="true")

@@ -1,11 +1,10 @@
-"""Results that show themselves, and as JSON; the mistakes that a check finds in a dataset;
-checksums of questions.
-"""
+"""Results that show themselves, and as JSON; the mistakes that a check finds in a dataset."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
@@ -17,8 +16,8 @@ from .tables import (
     Column,
     Report,
     Table,
-    format_html,
     format_signature,
+    format_text,
     make_table,
     print_report,
 )
@@ -112,7 +111,7 @@ class Results(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         if not self._page:
-            return format_html(self.report())
+            return f"<pre>{escape(format_text(self.report()))}</pre>"
         from .html import show_in_notebook
 
         return show_in_notebook(self.page())
@@ -200,6 +199,3 @@ def _report_findings(results: Results) -> Report:
     for kind, same in group_by(results["findings"], itemgetter("kind")).items():
         report += ["", f"{kind}: {len(same)}", make_table(_FINDINGS, same)]
     return report
-
-
-# --- Checksums ---

@@ -6,15 +6,12 @@ filters, sorts and copies; what it needs stands in data-… attributes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final, NamedTuple
 
-from .charts import Chart
-from .html import Html, join, quoted, show_score, show_signed, tag
-from .marks import Share, draw_bar_of, draw_shares
-from .tables import Bar, Cell, Column, Marked, make_table
+from .html import Html, join, quoted, tag
+from .tables import Cell, Marked
 
 _FOLDED: Final = 100  # rows from which on the style shows the first 50 only
 _SCROLLED: Final = 500  # characters from which on a text may be higher than its box
@@ -87,71 +84,6 @@ def draw_bar(
     download = tag("button", "CSV", type="button", data_csv=what)
     count = tag("output", "", data_what=what)
     return tag("div", search, *filters, *order, download, count, class_="bar js", data_for=of)
-
-
-# --- What was lost, by cause ---
-
-
-def show_total(
-    score: float | None, interval: Sequence[float] | None, remarks: Iterable[str]
-) -> Html:
-    """The score of a run in large figures, its interval, and remarks."""
-    bounds = f"{show_score(interval[0])} – {show_score(interval[1])}" if interval else "unknown"
-    about = tag("span", "95% interval", tag("br"), bounds, class_="s")
-    hero = tag("p", tag("b", show_score(score), class_="big"), about, class_="hero")
-    return tag("div", hero, tag("ul", *(tag("li", remark) for remark in remarks)))
-
-
-def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, int]]:
-    """(cause, sum of the costs, number), the costliest first."""
-    causes: dict[str, list[float]] = {}
-    for cause, cost in costs:
-        causes.setdefault(cause, []).append(cost)
-    totals = [(cause, math.fsum(each), len(each)) for cause, each in causes.items()]
-    return sorted(totals, key=lambda total: (-total[1], total[0]))
-
-
-def draw_causes(of: str, costs: Iterable[tuple[str, float]], score: float) -> Html:
-    """One bar: what was earned, and what was lost by cause; below it the causes as chips that
-    filter the rows `of`. `costs` are (cause, cost) of each question, 0 for those that cost nothing.
-    """
-    totals, kept = _sum_causes(costs), 0.0 if math.isnan(score) else score
-    shares = [Share(kept, "e", f"earned {show_score(score)}")]
-    choices = []
-    for place, (cause, cost, count) in enumerate(totals):
-        style, lost = (f"t{place % 3}", show_signed(-cost)) if cost else ("t", "")
-        choices.append(Choice(cause, f"{cause} {count}", lost, style))
-        if cost:
-            shares.append(Share(cost, style, f"{cause}: {count}, {lost}", of, "cause", cause))
-    lost_all = math.fsum(cost for _, cost, _ in totals)
-    ends = (
-        tag("span", f"earned {show_score(score)}"),
-        tag("span", f"lost {show_score(lost_all)}, by cause"),
-    )
-    caption = tag("div", *ends, class_="lostcap")
-    return join(draw_shares(shares), caption, draw_chips(of, "cause", choices))
-
-
-def draw_cost(cost: float, most: float) -> Html:
-    """What a question costs, and a bar for it: its share of the most."""
-    if not cost:
-        return tag("span", "", class_="co")
-    shown = f"{show_signed(-cost)}{draw_bar_of(cost / most)}"
-    return Html(f'<span class="co" title="{cost:.6f}">{shown}</span>')
-
-
-def cause_chart(
-    costs: Iterable[tuple[str, float]],
-    description: str = "What is missing from an overall score of 1, by the kind of mistake.",
-) -> Chart:
-    """The same as a chart for `plot`."""
-    columns = [
-        Column("", lambda row: row[0]),
-        Column("costs", lambda row: Bar(row[1]), "mark"),
-        Column("Questions", lambda row: row[2], "number"),
-    ]
-    rows = [row for row in _sum_causes(costs) if row[1]]
-    return Chart("costs", "What costs most", description, make_table(columns, rows))
 
 
 # --- Rows ---

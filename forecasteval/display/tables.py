@@ -7,7 +7,6 @@ CSV, Markdown and LaTeX (`display.formats`).
 
 from __future__ import annotations
 
-import html
 import math
 import os
 import shutil
@@ -43,22 +42,13 @@ class Interval(NamedTuple):
         return f"{show_number(self.value)} {show_interval(self.bounds)}"
 
 
-class Bar(NamedTuple):
-    """A bar from 0."""
+class Heat(NamedTuple):
+    """A score from 0 to 1, which pages show on its colour."""
 
     value: float | None
 
     def __str__(self) -> str:
-        return "–" if self.value is None else f"{self.value:.12g}"
-
-
-class Shade(NamedTuple):
-    """A number from −1 to 1 on a shade of one of two colours: a cell of a matrix."""
-
-    value: float | None
-
-    def __str__(self) -> str:
-        return show_number(self.value, 3)
+        return show_number(self.value)
 
 
 class Marked(NamedTuple):
@@ -85,8 +75,7 @@ class Link(NamedTuple):
         return self.text
 
 
-Mark = Interval | Bar | Shade
-Cell = str | Marked | Link | Mark
+Cell = str | Marked | Link | Heat | Interval
 
 
 # --- Tables ---
@@ -110,6 +99,7 @@ class Column:
     spare: int = 0
     digits: int = 4  # decimals of a float
     bold: bool = False  # whether the best value is bold in LaTeX
+    page: str = ""  # "soft": pages have it behind the cell before it, "no": they do not have it
 
     @property
     def side(self) -> str:
@@ -228,29 +218,6 @@ def _pad(text: str, width: int, side: str) -> str:
         text = text[:end] + "…"
     space = " " * (width - display_width(text))
     return space + text if side == ">" else text + space
-
-
-def format_html(report: Report) -> str:
-    """A report as a notebook shows it; every text is escaped."""
-    parts = []
-    for block in report:
-        if isinstance(block, str):
-            parts.append(f"<div>{html.escape(block)}</div>" if block else "")
-            continue
-        columns, rows = block.texts()
-        header = _html_row("th", columns, [column.title for column in columns])
-        body = "".join(_html_row("td", columns, row) for row in rows)
-        parts.append(f"<table><thead>{header}</thead><tbody>{body}</tbody></table>")
-    return "\n".join(filter(None, parts))
-
-
-def _html_row(tag: str, columns: Iterable[Column], cells: Iterable[str]) -> str:
-    sides = ["right" if column.side == ">" else "left" for column in columns]
-    shown = [
-        f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
-        for side, cell in zip(sides, cells, strict=True)
-    ]
-    return f"<tr>{''.join(shown)}</tr>"
 
 
 def show_value(value: Any, digits: int = 4) -> Any:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import JsonObject
 from forecasteval.display.results import Results, make_report
-from forecasteval.display.tables import Column, Interval, Report, Table, make_table, show_number
+from forecasteval.display.tables import (
+    Column,
+    Heat,
+    Interval,
+    Report,
+    Table,
+    make_table,
+    show_number,
+)
 
 from .answers import parse_answer
 from .numbers import NumberTruth
@@ -63,53 +69,42 @@ def describe_size(results: Results) -> str:
     return f"{size}, {void} void left out" if void else size
 
 
-def level_rows(results: Results) -> list[dict[str, Any]]:
-    """A row per level, and one for all: "name", "weight", "score", "interval", and "counts" by
-    title.
+def score_table(results: Results) -> Table:
+    """A row per level, and one for all, with a mark for a chart; columns for pending questions and
+    padded lists only where there are any.
     """
-    counts = {title: results[f"level_{key}"] for title, key in _COUNTS.items()}
-    totals = {title: sum(by_level[level] for level in LEVELS) for title, by_level in counts.items()}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": f"Level {level}",
             "weight": f"{WEIGHTS[level]:.1f}",
             "score": results["level_scores"][level],
             "interval": results["level_intervals"][level],
-            "counts": {title: by_level[level] for title, by_level in counts.items()},
+            **{key: results[f"level_{key}"][level] for key in _COUNTS.values()},
         }
         for level in LEVELS
     ]
     overall = {"score": results["overall_score"], "interval": results["overall_interval"]}
-    return [*rows, {"name": "Overall", "weight": "", **overall, "counts": totals}]
-
-
-def score_table(results: Results) -> Table:
-    """The rows, with a mark for a chart; columns for pending questions and padded lists only where
-    there are any.
-    """
-    rows = level_rows(results)
-    columns = [
-        Column("", itemgetter("name")),
-        Column("Weight", itemgetter("weight"), "number"),
-        Column("Score", itemgetter("score"), "number"),
-        Column("score", _mark_level, "mark"),
-        Column("95% interval", itemgetter("interval"), "number"),
-        *(
-            Column(title, partial(_show_count, title), "number")
-            for title, count in rows[-1]["counts"].items()
-            if count or title not in ("Pending", "Padded")
-        ),
+    totals = {key: sum(row[key] for row in rows) for key in _COUNTS.values()}
+    counts = [
+        Column(title, itemgetter(key), "number")
+        for title, key in _COUNTS.items()
+        if totals[key] or title not in ("Pending", "Padded")
     ]
-    return make_table(columns, rows)
+    rows.append({"name": "Overall", "weight": "", **overall, **totals})
+    return make_table([*_SCORES, *counts], rows)
 
 
-def _mark_level(row: JsonObject) -> Interval:
-    return Interval(row["score"], row["interval"], None, int(not row["weight"]))
-
-
-def _show_count(title: str, row: JsonObject) -> int:
-    count: int = row["counts"][title]
-    return count
+_SCORES: Final = (
+    Column("", itemgetter("name")),
+    Column("Weight", itemgetter("weight"), "number", page="soft"),
+    Column("Score", lambda row: Heat(row["score"]), "number"),
+    Column(
+        "score",
+        lambda row: Interval(row["score"], row["interval"], None, int(not row["weight"])),
+        "mark",
+    ),
+    Column("95% interval", itemgetter("interval"), "number", page="no"),
+)
 
 
 def list_notes(results: Results) -> list[str]:

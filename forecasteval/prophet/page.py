@@ -41,7 +41,6 @@ from .fields import format_time
 from .metrics import find_metric
 from .report import (
     BoardRow,
-    agreement_table,
     board_rows,
     list_metrics,
     list_remarks,
@@ -138,9 +137,6 @@ def _make_charts(board: Board) -> dict[str, Chart]:
         ]
         table = number_table(["Forecaster", *(panel.title for panel in panels)], rows)
         charts.append(Chart("scores", "Scores over time", _OVER_TIME, table, panels))
-    about = "Blue: two metrics rank alike; orange: the other way round."
-    agreement = agreement_table(board.results)
-    charts.append(Chart("agreement", "Agreement of the metrics", about, agreement))
     return {chart.name: chart for chart in charts}
 
 

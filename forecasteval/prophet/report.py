@@ -16,7 +16,6 @@ from forecasteval.display.tables import (
     Column,
     Interval,
     Report,
-    Shade,
     Table,
     make_table,
     number_table,
@@ -294,10 +293,16 @@ def _category_column(name: str, category: Category) -> Column:
     return _number(f"{printable(name, 30)} ({category['n_events']})", show)
 
 
+def _show_agreement(value: float | None) -> str:
+    return show_number(value, 3)
+
+
 def agreement_table(results: ProphetResult) -> Table:
     """Spearman's correlation of the ranks by any two metrics."""
     matrix = results["rank_correlation"]["overall"]["spearman"]
-    cells = ((title_of(metric), *map(Shade, row.values())) for metric, row in matrix.items())
+    cells = (
+        (title_of(metric), *map(_show_agreement, row.values())) for metric, row in matrix.items()
+    )
     return number_table(["", *map(title_of, matrix)], cells)
 
 

@@ -13,6 +13,7 @@ from forecasteval.display.charts import Chart
 from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import (
     Column,
+    Heat,
     Interval,
     Report,
     make_table,
@@ -25,6 +26,7 @@ from .datasets import METRICS, QUESTION_TYPES, Item
 
 MOST_PARTS: Final = 10  # rows of a breakdown
 RELATIVE: Final = METRICS[0]
+OVERALL: Final = "Overall"
 _ABOUT: Final = (
     "Dots: the mean of effective score / best effective score, with 95% intervals where there are "
     "any; upright marks: what a uniform guess among the options expects."
@@ -73,35 +75,36 @@ def make_charts(results: Results) -> dict[str, Chart]:
     return {chart.name: chart for chart in charts if chart.table.rows}
 
 
-def score_rows(results: Results) -> list[tuple[str, JsonObject]]:
-    """(name, summary) of each type of questions, and of all."""
-    kinds = results["by_question_type"]
-    named = [(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
-    return [*named, ("Overall", results)]
-
-
 def _score_chart(results: Results) -> Chart:
     columns = [
         Column("", lambda row: row[0]),
-        Column("Relative", lambda row: row[1][RELATIVE], "number"),
-        Column("relative score", lambda row: mark_score(row[1]), "mark"),
-        Column("95% interval", lambda row: row[1]["intervals"][RELATIVE], "number"),
-        Column("Uniform", lambda row: row[1]["uniform_guess"][RELATIVE], "number", spare=2),
+        Column("Relative", lambda row: Heat(row[1][RELATIVE]), "number"),
+        Column("relative score", _mark_score, "mark"),
+        Column("95% interval", lambda row: row[1]["intervals"][RELATIVE], "number", page="no"),
+        Column(
+            "Uniform",
+            lambda row: row[1]["uniform_guess"][RELATIVE],
+            "number",
+            spare=2,
+            page="no",
+        ),
         Column("Exact", lambda row: row[1][METRICS[1]], "number", spare=4),
-        Column("Yield ratio", lambda row: row[1][METRICS[2]], "number", spare=5),
+        Column("Yield ratio", lambda row: row[1][METRICS[2]], "number", spare=5, page="no"),
         Column("n", lambda row: row[1]["n"], "number", spare=1),
         Column("Missing", lambda row: row[1]["missing"], "number"),
         Column("Illegal", lambda row: row[1]["illegal"], "number", spare=3),
     ]
-    table = make_table(columns, score_rows(results))
+    kinds = results["by_question_type"]
+    rows = [(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
+    table = make_table(columns, [*rows, (OVERALL, results)])
     return Chart("scores", "Relative score by question type", _ABOUT, table)
 
 
-def mark_score(summary: JsonObject) -> Interval:
+def _mark_score(row: tuple[str, JsonObject]) -> Interval:
     """The relative score with its interval, and the score of a uniform guess."""
-    return Interval(
-        summary[RELATIVE], summary["intervals"][RELATIVE], summary["uniform_guess"][RELATIVE]
-    )
+    name, summary = row
+    guess, bounds = summary["uniform_guess"][RELATIVE], summary["intervals"][RELATIVE]
+    return Interval(summary[RELATIVE], bounds, guess, int(name == OVERALL))
 
 
 def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
@@ -116,7 +119,7 @@ def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
             "mark",
         ),
         Column("Relative", lambda row: row[1][RELATIVE], "number"),
-        Column("Uniform", lambda row: row[1]["uniform_guess"], "number", spare=1),
+        Column("Uniform", lambda row: row[1]["uniform_guess"], "number", spare=2),
         Column("n", lambda row: row[1]["n"], "number"),
     ]
     remark = f" The {len(rows)} most frequent of {len(parts)}." if len(rows) < len(parts) else ""
@@ -138,7 +141,7 @@ def _pair_chart(pairs: JsonObject) -> Chart:
         Column("95% interval", lambda row: row[1]["interval"], "number", spare=3),
         Column("p", lambda row: show_p(row[1]["p_value"]), "number"),
         Column("Pairs", lambda row: row[1]["pairs"], "number"),
-        Column("W/T/L", lambda row: "{wins}/{ties}/{losses}".format_map(row[1]), "number", spare=1),
+        Column("W/T/L", lambda row: "{wins}/{ties}/{losses}".format_map(row[1]), "number", spare=2),
     ]
     rows = [row for row in pairs.items() if row[1]["pairs"]]
     return Chart("pairs", "References against controls", _PAIRS, make_table(columns, rows))

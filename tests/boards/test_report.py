@@ -13,7 +13,8 @@ from boards_folders import rows, score, system
 from cli import EVIL, RAW_CONTROL, Record, q
 from forecasteval.boards import compare, rank
 from forecasteval.boards.report import board_report, comparison_report, format_csv, format_markdown
-from forecasteval.display.tables import format_html, format_text
+from forecasteval.display.results import Results
+from forecasteval.display.tables import format_text
 
 HOSTILE: Final = [
     "=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", " =1", "＝1", '"a",b', "|a|",
@@ -67,7 +68,7 @@ def test_markdown_of_hostile_names(hostile_board: Record) -> None:
 
 
 def test_html_and_screen_of_hostile_names(hostile_board: Record) -> None:
-    html = format_html(board_report(hostile_board))
+    html = Results(hostile_board, board_report)._repr_html_()
     assert "<img" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
     assert not RAW_CONTROL.search(html + format_text(board_report(hostile_board)))

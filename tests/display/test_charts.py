@@ -29,7 +29,7 @@ from forecasteval.display.charts import (
     spread,
 )
 from forecasteval.display.results import Results
-from forecasteval.display.tables import Bar, Column, Shade, make_table
+from forecasteval.display.tables import Column, Interval, make_table
 from hostile import TEXTS, hostile_results
 
 FLOATS = st.floats(-1e12, 1e12)
@@ -107,30 +107,30 @@ def test_plots_have_names_and_take_axes() -> None:
         comparison.plot("levels", two)
 
 
-def named(*titles: str) -> list[Column]:
-    return [Column(title, itemgetter(place)) for place, title in enumerate(("", *titles))]
-
-
 @pytest.mark.extra("matplotlib")
 @pytest.mark.usefixtures("_no_window")
 def test_every_form_is_drawn() -> None:
     axis, ends = Axis("x", [(0.0, "0"), (1.0, "$1$")]), ((0.0, 0.0), (1.0, 1.0))
     lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
-    rows = [["a", Shade(1.0), Shade(None)], ["b", Shade(-0.5), Shade(0.0)]]
-    table = make_table(named("one", "two"), rows)
+    columns = [Column("", itemgetter(0)), Column("n", itemgetter(1), "mark")]
+    marks = Interval(3.0, (2.0, 5.0), 1.0), Interval(4.0, None, None, 1), Interval(None)
+    table = make_table(columns, zip("abc", marks, strict=True))
     panels = [Panel("p", lines, axis, axis, mark) for mark in (ends, None)]
     charts: dict[str, Any] = {
         "two": Chart("two", "T", "D", table, panels),
-        "matrix": Chart("matrix", "T", "D", table),
-        "bars": Chart("bars", "T", "D", make_table(named("n"), [["a", Bar(3.0)]])),
+        "marks": Chart("marks", "T", "D", table),
     }  # fmt: skip
     assert plot(charts, "two").shape == (2,)
-    assert [text.get_text() for text in plot(charts, "matrix").texts] == [
-        "1.000",
-        "-0.500",
-        "0.000",
+    axes = plot(charts, "marks")
+    drawn = [(line.get_marker(), *line.get_xdata()) for line in axes.lines]
+    assert drawn == [
+        ("None", 2.0, 5.0),
+        ("o", 3.0),
+        ("|", 1.0),
+        ("None", 4.0, 4.0),
+        ("D", 4.0),
     ]
-    assert [bar.get_width() for bar in plot(charts, "bars").patches] == [3.0]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b", "c"]
 
 
 @pytest.mark.extra("matplotlib")

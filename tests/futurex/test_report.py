@@ -34,7 +34,7 @@ def test_the_table_has_a_row_per_level_and_overall() -> None:
     )
     assert [row[0] for row in table.rows] == ["Level 1", "Level 2", "Level 3", "Level 4", "Overall"]
     assert [row[1] for row in table.rows] == ["0.1", "0.2", "0.3", "0.4", ""]
-    assert [row[2] for row in table.rows] == ["1.0000", "–", "–", "0.0000", "0.2000"]
+    assert [str(row[2]) for row in table.rows] == ["1.0000", "–", "–", "0.0000", "0.2000"]
     assert [row[-3:] for row in table.rows[3:]] == [["1", "1", "0"], ["2", "1", "0"]]
 
 

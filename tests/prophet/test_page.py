@@ -48,7 +48,7 @@ def records(count: int = 5, **fields: Any) -> tuple[list[Any], list[Any]]:
 
 def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     charts = make_page(sample).charts()
-    assert list(charts) == ["ranking", "reliability", "scores", "agreement"]
+    assert list(charts) == ["ranking", "reliability", "scores"]
     best = sample["ranking"][0]
     names = [row[1] for row in charts["ranking"].table.rows]
     first = charts["ranking"].table.rows[names.index(best["name"])]
@@ -63,8 +63,6 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     assert [panel.title for panel in charts["scores"].panels] == titles
     last = sample["score_curve"][best["name"]]["return_0"][-1]
     assert charts["scores"].table.rows[0][4] == f"{last:.4f}"
-    agreement = charts["agreement"].table.rows
-    assert all(row[place + 1].value == 1 for place, row in enumerate(agreement))
 
 
 def test_market_and_crowd_stand_in_their_place_without_a_rank(sample: Any, page: Parsed) -> None:

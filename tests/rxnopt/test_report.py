@@ -45,7 +45,7 @@ def test_scores_stand_beside_the_uniform_guess(results: Any) -> None:
     assert [row[0] for row in rows] == [*KINDS, "Overall"]
     for row, kind in zip(rows, KINDS, strict=False):
         found = results["by_question_type"][kind]
-        assert row[1] == f"{found['avg_relative_score']:.4f}"
+        assert str(row[1]) == f"{found['avg_relative_score']:.4f}"
         assert row[2].mark == found["uniform_guess"]["avg_relative_score"]
 
 

@@ -1,0 +1,261 @@
+"""The page of a run: its score and the parts of it on one axis, what was lost by cause, and every
+question, the costliest first. A benchmark gives the data of a `Run`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from forecasteval.common.errors import printable
+from forecasteval.common.records import group_by
+
+from .charts import Axis, Chart
+from .html import (
+    Head,
+    Html,
+    Line,
+    Page,
+    draw_section,
+    draw_table,
+    join,
+    show_heat,
+    show_score,
+    show_signed,
+    soft,
+    tag,
+)
+from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares, interval_axis
+from .pages import count_rows, show_text
+from .results import Results
+from .rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
+from .tables import (
+    Cell,
+    Column,
+    Heat,
+    Interval,
+    Link,
+    Table,
+    format_signature,
+    make_table,
+    show_number,
+)
+
+_UNIT: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
+_ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
+
+
+class Question(NamedTuple):
+    """A question with its answer: `key` is its address, `cost` how much of the overall score it
+    loses by `cause`, `why` the reason of its score in one sentence. `facts` and `texts` are inside
+    its row, below `above`.
+    """
+
+    key: str
+    id: object
+    score: float | None
+    cost: float
+    cause: str
+    title: Html
+    why: str
+    facts: Sequence[tuple[str, str]]
+    texts: Sequence[tuple[str, Cell]]
+    note: str = ""
+    level: str = ""
+    above: str = ""
+    data: Mapping[str, object] = MappingProxyType(
+        {}
+    )  # what filters and orders read besides score, cost and cause
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the page of a run shows.
+
+    `size` says how many questions there are. The rows of `scores` are `parts`. `costs` are (cause,
+    cost) of each item, `filters` and `orders` those of the questions besides causes. `charts` are
+    those of `plot`, of which some stand `below` the questions; `texts` are those of `Page`.
+    """
+
+    results: Results
+    size: str
+    score: float
+    interval: Sequence[float] | None
+    notes: Sequence[str]
+    parts: str
+    scores: Table
+    costs: Sequence[tuple[str, float]]
+    charts: Mapping[str, Chart]
+    questions: Callable[[], Sequence[Question]]
+    texts: Callable[[], Mapping[str, Mapping[str, Cell]]]
+    filters: Sequence[Html] = ()
+    orders: Sequence[tuple[str, str]] = ()
+    lead: str = ""
+    below: Sequence[Chart] = ()
+
+    def page(self) -> Page:
+        results = self.results
+        benchmark, dataset = results["benchmark"], results.get("dataset")
+        return Page(
+            title=printable(results.get("name") or benchmark, 120),
+            lead=self.lead,
+            facts=f"{benchmark} · {printable(dataset or 'without a dataset', 120)} · {self.size}",
+            summary=self._draw_summary,
+            body=self._draw_body,
+            charts=self._list_charts,
+            parts=[Link(chart.title, "", chart.name) for chart in self.below],
+            signature=format_signature(results["signature"], dataset),
+            texts=self.texts,
+        )
+
+    def _list_charts(self) -> dict[str, Chart]:
+        causes = _cause_chart(self.costs)
+        return {**self.charts, **({causes.name: causes} if causes.table.rows else {})}
+
+    def _draw_summary(self) -> Html:
+        """The score with its remarks, beside it the parts on one axis."""
+        low, high = map(show_score, self.interval or (None, None))
+        bounds = f"{low} – {high}" if self.interval else "unknown"
+        about = tag("span", "95% interval", tag("br"), bounds, class_="s")
+        hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
+        total = tag("div", hero, tag("ul", *(tag("li", note) for note in self.notes)))
+        table = draw_marks(self.scores, _UNIT, "lvl", self.parts)
+        return tag("div", total, table, class_="sum")
+
+    def _draw_body(self) -> Iterator[Html]:
+        """The bar of what was lost, the filters, the questions, and the charts below."""
+        questions = self.questions()
+        yield _draw_causes(self.costs, self.score)
+        yield draw_bar("questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders])
+        if len(questions) < len(self.costs):
+            note = count_rows(len(questions), len(self.costs), "what costs most")
+            yield tag("p", note, class_="cap")
+        titles = ("Score", "", "Question", "Reason", "Costs")
+        heads = [tag("span", text, title=None if text else "Level") for text in titles]
+        most = max((cost for _, cost in self.costs), default=0.0) or 1.0
+        rows = [_draw_question(question, most) for question in questions]
+        yield draw_rows("questions", heads, rows, "cost")
+        for chart in self.below:
+            marks = [cell for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
+            table = tag("div", draw_marks(chart.table, interval_axis(marks, 0.0)), class_="scroll")
+            yield draw_section(chart.title, table, note=chart.description, name=chart.name)
+
+
+# --- Scores ---
+
+
+def draw_marks(table: Table, axis: Axis, kind: str | None = None, parts: str = "") -> Html:
+    """A table whose marks share an axis; `parts` is the title of its first column if that has none.
+    A row with a mark of group 1 is that of everything, and comes first.
+    """
+    heads = [
+        head
+        for column, cell in zip(table.columns, table.rows[0], strict=True)
+        for head in _make_heads(column, cell, axis)
+    ]
+    heads[0] = heads[0]._replace(title=heads[0].title or parts)
+    lines: list[Line] = []
+    for row in table.rows:
+        cells: list[Html] = []
+        for column, cell in zip(table.columns, row, strict=True):
+            if column.page == "soft" and cell:
+                cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}"))
+            elif not column.page:
+                cells += _draw_cell(cell, str(row[0]), axis)
+        is_all = any(isinstance(cell, Interval) and cell.group for cell in row)
+        lines.insert(0 if is_all else len(lines), Line(cells, "all" if is_all else None))
+    return draw_table(heads, lines, kind)
+
+
+def _make_heads(column: Column, cell: Cell, axis: Axis) -> list[Head]:
+    if column.page:
+        return []
+    if isinstance(cell, Interval):
+        return [Head("", "g"), axis_head(axis), Head("", "g")]
+    kind = "c" if isinstance(cell, Heat) else "n" * (column.kind == "number")
+    return [Head(column.title, f"{kind} o" if column.spare > 1 else kind)]
+
+
+def _draw_cell(cell: Cell, name: str, axis: Axis) -> list[Html]:
+    if isinstance(cell, Interval):
+        return [Html(), draw_interval(axis, cell, name, "a" if cell.group else ""), Html()]
+    if isinstance(cell, Heat):
+        return [show_heat(cell.value)]
+    return [tag("span", "0", class_="z") if cell == "0" else join(str(cell))]
+
+
+# --- What was lost, by cause ---
+
+
+def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, int]]:
+    """(cause, sum of the costs, number), the costliest first."""
+    totals = [
+        (cause, math.fsum(cost for _, cost in same), len(same))
+        for cause, same in group_by(costs, itemgetter(0)).items()
+    ]
+    return sorted(totals, key=lambda total: (-total[1], total[0]))
+
+
+def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
+    """One bar: what was earned, and what was lost by cause; below it the causes as chips that
+    filter the questions.
+    """
+    totals, kept = _sum_causes(costs), 0.0 if math.isnan(score) else score
+    shares = [Share(kept, "e", f"earned {show_score(score)}")]
+    choices = []
+    for place, (cause, cost, count) in enumerate(totals):
+        style, lost = (f"t{place % 3}", show_signed(-cost)) if cost else ("t", "")
+        choices.append(Choice(cause, f"{cause} {count}", lost, style))
+        if cost:
+            shares.append(Share(cost, style, f"{cause}: {count}, {lost}", cause))
+    lost_all = math.fsum(cost for _, cost, _ in totals)
+    ends = (
+        tag("span", f"earned {show_score(score)}"),
+        tag("span", f"lost {show_score(lost_all)}, by cause"),
+    )
+    caption = tag("div", *ends, class_="lostcap")
+    return join(draw_shares(shares), caption, draw_chips("questions", "cause", choices))
+
+
+def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
+    """The same as a chart for `plot`."""
+    columns = [
+        Column("", itemgetter(0)),
+        Column("costs", lambda row: Interval(row[1], (0.0, row[1])), "mark"),
+        Column("Questions", itemgetter(2), "number"),
+    ]
+    rows = [row for row in _sum_causes(costs) if row[1]]
+    description = "What is missing from an overall score of 1, by the kind of mistake."
+    return Chart("costs", "What costs most", description, make_table(columns, rows))
+
+
+# --- Questions ---
+
+
+def _draw_question(question: Question, most: float) -> Row:
+    """A question; its cost has a bar for its share of the `most` that one costs."""
+    score, why, cost = question.score, question.why, question.cost
+    lost = f"{show_signed(-cost)}{draw_bar_of(cost / most)}" if cost else ""
+    about = f' title="{cost:.6f}"' if cost else ""
+    cells = [
+        show_heat(score, kind="chip"),
+        tag("span", question.level, class_="lv"),
+        tag("span", question.title, class_="qt"),
+        tag("span", show_text(why, 200), class_="why"),
+        Html(f'<span class="co"{about}>{lost}</span>'),
+    ]
+    data = {
+        "cause": question.cause,
+        **question.data,
+        "cost": f"{cost:.6f}",
+        "score": 9 if score is None else f"{score:.4f}",
+    }
+    reason = f"{show_number(score)}: {show_text(why)}"
+    facts = [*question.facts, ("Score", reason), ("Note", show_text(question.note))]
+    name = [] if question.id is None else [soft(f"id {show_text(question.id, 200)}")]
+    inside = draw_inside(question.key, facts, question.texts, *name)
+    return Row(question.key, cells, data, join(question.above, inside))
