@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from .doubts import find_doubt
 from .records import DECODER
 
 # What opens a box, and the brackets that must balance in it; the second to fourth form only where
@@ -32,15 +33,9 @@ _LOST_BACKSLASH: Final = re.compile(
 )
 _LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
 _LIST_MARK: Final = re.compile(r"[,，、;；/|&\n]|\sand\s|和")
-# A box that its sentence denies: `not \boxed{B}`, `the list \boxed{D, I} is withdrawn`
+# A box that its sentence denies: `not \boxed{B}`; what may stand behind: see `find_doubt`
 _DENIED: Final = re.compile(
     r"(?:\b(?:not|rather\s+than|instead\s+of)\b|而不是|不是|而非|并非)[\s:$*]*\Z", re.I
-)
-_WITHDRAWN: Final = re.compile(
-    r"[\s$*]{0,4}(?:(?:is|was|has\s+been)\s(?:now\s|hereby\s)?"
-    r"(?:withdrawn|retracted|superseded|replaced|discarded|wrong|no\slonger"
-    r"|not\s(?:my|the)\s(?:final\s)?answer)|(?:已|被)?(?:作废|撤回))",
-    re.I,
 )
 _OR: Final = re.compile(r"[\s$*,]*(?:or|或者?)[\s$*]*", re.I)  # between two boxes: no answer
 # Boxes of something else than the answer, where another box is left
@@ -94,7 +89,7 @@ def last_boxed(text: str) -> tuple[str, bool]:
         if ranked := _join_ranked(text, boxes):
             return ranked, True
         boxes = _drop_others(text, boxes)
-    content = "" if _WITHDRAWN.match(text, boxes[-1].end + 1) else _join_last(text, boxes)
+    content = "" if find_doubt(text, boxes[-1].end + 1) else _join_last(text, boxes)
     return content, bool(content)
 
 
@@ -161,7 +156,7 @@ def _drop_others(text: str, boxes: list[_Box]) -> list[_Box]:
         box
         for box in boxes
         if not _DENIED.search(text, max(0, box.begin - 20), box.begin)
-        and not _WITHDRAWN.match(text, box.end + 1)
+        and find_doubt(text, box.end + 1) != "denied"
     ] or boxes
     boxes = _without_label(text, boxes, _CONFIDENCE) or boxes
     others = _without_label(text, boxes, _PROBABILITY)
@@ -212,7 +207,7 @@ _CITATION: Final = re.compile(r"【[^【】]*†[^【】]*】|(?<=\S)\s?【[0-9]
 # Emoji, flags, check marks; neither crosses, which deny, nor circled digits, nor letters in
 # squares.
 _EMOJI: Final = (
-    "\u2600-\u26d3\u26d5-\u2716\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+    "\u2600-\u26d3\u26d5-\u2714\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
     "\ufe0f\U0001f000-\U0001f0ff\U0001f1e6-\U0001f6aa\U0001f6ac-\U0001faff\U000e0020-\U000e007f"
 )
 _PICTURES: Final = re.compile(f"[{_EMOJI}🔟]")
@@ -225,6 +220,7 @@ _SYMBOLS: Final = {
     **dict.fromkeys(("times", "cdot"), "×"),
     **dict.fromkeys(("approx", "simeq"), "≈"),
     **dict.fromkeys(("to", "rightarrow", "Rightarrow"), "→"),
+    **dict.fromkeys(("neg", "lnot", "not"), "¬"),
     **dict.fromkeys(("ge", "geq"), "≥"),
     **dict.fromkeys(("le", "leq"), "≤"),
     **dict.fromkeys(("quad", "qquad"), " "),

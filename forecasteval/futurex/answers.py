@@ -101,8 +101,9 @@ _UNREADABLE: Final = Answer("", (), False, problem="no text")
 _TWO_BOXES: Final = Answer("", (), True, problem="boxes that name two answers, or take one back")
 _CONFIDENCE: Final = re.compile(
     r"(?<=[^\s,;(])[,;.(\s]{1,4}(?:with\s)?(?:confidence|certainty|置信度|信心)(?:\slevel)?[\s:：=~≈]{0,3}"
-    r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%?\)?\.?\Z"
-    r"|(?<=[^\s,;(])(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\()[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%\s"
+    r"(?:of\s|约|为)?(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%?\)?\.?\Z"
+    r"|(?<=[^\s,;(])(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\()(?!0+(?:\.0+)?(?![.0-9]))"
+    r"[0-9]{1,3}(?:\.[0-9]{1,6})?\s?\\?%\s"
     r"(?:confidence|certainty)\)?\.?\Z",  # with 70% confidence
     re.I,
 )
@@ -122,7 +123,7 @@ def parse_answer(raw: object, boxed: bool = False) -> Answer | None:
             begin > 6
             and raw.count("{") == 1
             and raw.find("}") == raw.rfind("}") > begin
-            and len(raw) - raw.rfind("}") < 5
+            and not raw[raw.rfind("}") + 1 :].strip("$* .\n")
             and "\t" not in raw
         ):
             text, in_box = raw[begin : raw.rfind("}")].strip(), True

@@ -18,6 +18,8 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, find_doubt
+
 from .answers import question_words
 
 CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
@@ -68,12 +70,8 @@ def key_of(spaced: str) -> str:
 _PIECE: Final = re.compile(r"&|[^\s.,:;!?·()\[\]【】…/&_–—-]+")
 _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 # What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
-_OR_ELSE: Final = re.compile(
-    r"(?:(?:or|nor)\s+\w|(?:not|but|either|never|except|maybe|probably|perhaps|likely|possibly"
-    r"|alt(?:ernative(?:ly)?)?|backup|could\s+be|if\s+not)\b|备选|也?可能|不是|或|\?+\Z)",
-    re.I,
-)
-_DASH: Final = re.compile(r"\s[-–—]+\s+|(?<=[》”\"」』])\s?[-–—]+\s*")
+_OR_ELSE: Final = re.compile(r"(?:not|but|either|never|except|probably|likely)\b|不是", re.I)
+_DASH: Final = re.compile(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
 _PARTED: Final = re.compile(r"\s[-–—]+\s")
 _BY: Final = re.compile(r"\sby\s", re.I)
 _SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
@@ -137,7 +135,7 @@ def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[Form | None]:
     """The form of a text, of the text without its brackets, and of what they hold."""
     yield _make_form(text, kind)
     brackets = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
-    if not brackets or any(map(_OR_ELSE.match, brackets)):
+    if not brackets or (predicted and any(map(_names_another, brackets))):
         return
     bare = _drop_brackets(text)
     yield _make_form(bare, BARE)
@@ -145,6 +143,11 @@ def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[Form | None]:
         yield _make_form(text[: max(map(text.rfind, "([【"))], BARE)
     elif not predicted or _may_be_alias(fold(brackets[0]), fold(bare)):
         yield _make_form(brackets[0], ASIDE)
+
+
+def _names_another(inside: str) -> bool:
+    """Whether brackets behind a name take it back."""
+    return bool(_OR_ELSE.match(inside) or find_doubt(inside))
 
 
 def _drop_brackets(text: str) -> str:
@@ -224,17 +227,28 @@ def _initials(words: Sequence[str]) -> str:
 # What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a
 # rank.
 _HEDGE: Final = re.compile(
-    r"(?a:\b(?:or|over|nor|not|no(?!\.?\s*[0-9])|but|vs?|versus|either|never|except|without"
-    r"|replac(?:es|ing)|excluding|aka|alias|after|hardly|then|by|than"
+    rf"(?a:\b(?:{DENIALS}|or|over|no(?!\.?\s*[0-9])|but|vs?|versus|either|n/a|they|others"
+    r"|replac(?:es|ing)|aka|alias|after|hardly|then|by|than|opponents?|could|might|may\sbe"
     # beside CJK characters, too
-    r"|probably|perhaps|maybe|possibly|likely|unlikely|doubt|wrong|against|fade|avoid|beats?|defeats?|instead\s+of|ahead\s+of)\b)"
+    r"|probably|perhaps|maybe|possibly|likely|unlikely|wrong|fade|avoid|beats?|defeats?"
+    r"|ahead\s+of)\b)"
+    # Son of Saul, Return of the King; but City of Austin
+    r"|(?a:(?<!city)(?<!state)(?<!university)(?<!republic)(?<!kingdom)\sof(?:\sthe)?)\s*\Z"
     r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]"
     r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。-]"  # + | @ = & , ; ? → ≈ … part two names
-    r"|(?:非|不是|不会是|没有|除了|排除|或者?|而是|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
+    rf"|(?:{DENIALS_CJK}|或者?|而是|可能|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
 )
 _OTHER_NAME: Final = re.compile(r"\s\S*/|/\s|[^\x00-\x7f]/")  # Hart / Solberg, but not a/b
 _LEAD_IN: Final = re.compile(r"\A\w+\.?(?:\s\w+)?:\s+")  # GitHub: owner/repo
-_BULLET: Final = re.compile(r"[^\w!?¬≠,;、。(\[【]*")  # ● ■ ▶ +: nothing stands in front of it
+# ● ■ ▶ +: nothing stands in front of it
+_BULLET: Final = re.compile(rf"[^\w!?¬≠{CROSSES},;、。(\[【]*")
+# Solberg?, !Solberg, ❌ Solberg; but a title may be a question
+_DENYING: Final = re.compile(rf"\W*[!¬≠{CROSSES}]|.*[?{CROSSES}]\W*\Z", re.S)
+_QUESTION: Final = re.compile(
+    r"\W*(?:(?:who|whose|what|when|where|why|which|how|is|are|am|do|does|did|can|could|will|would"
+    r"|should|have|has|may)\b|谁|什么|怎么|为什么|哪|几)",
+    re.I,
+)
 
 
 def _may_be_added(front: str) -> bool:
@@ -272,6 +286,8 @@ def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str 
         return EXACT
     if true.plain and predicted.plain and not _may_be_like(true.key, predicted.key):
         return NONE
+    if not predicted.plain and _is_denied(predicted.text, true.text):
+        return NONE
     style = find_style(prompt)
     likeness = NONE
     for form in _find_forms(true.text, ""):
@@ -286,6 +302,11 @@ def _may_be_like(true: str, predicted: str) -> bool:
     true, predicted = true.replace(" ", ""), predicted.replace(" ", "")
     turned = len(true) == len(predicted) and true in predicted + predicted
     return turned or true.endswith(predicted) or predicted.endswith(true)
+
+
+def _is_denied(predicted: str, true: str) -> bool:
+    """Whether a mark denies a predicted name that the true one has not."""
+    return bool(_DENYING.match(predicted) and not (_DENYING.match(true) or _QUESTION.match(true)))
 
 
 def _compare_forms(true: Form, predicted: Form, titles: bool) -> int:

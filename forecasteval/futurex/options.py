@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
+from forecasteval.common.doubts import find_doubt
 from forecasteval.common.markup import clean
 
 from .answers import drop_last_share
@@ -136,7 +137,7 @@ class Options:
 
 _LABEL: Final = r"[!-~\ue05b-\ue07e]"  # with those that `shield` puts in place of labels past Z
 SEPARATOR: Final = re.compile(
-    r"(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?:\s*and\s)?"  # not in 4,000
+    r"(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?!\s?or\s)(?:\s*and\s)?"  # not in 4,000
     rf"|\s(?:and|\+)\s|\+(?<=\b\w\+)(?={_LABEL}(?:\W|\Z))|和|与|以及",
     re.I,
 )
@@ -152,7 +153,7 @@ _LEAD_IN: Final = re.compile(
 _LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
     rf"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
         (?P<open>[(\[【])?\s*(?P<label>{_LABEL})\s*(?(open)[)\]】])
-        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{{2,}}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【](?!\s?(?:or|或)))|(?(open)\s+|(?!)))
+        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{{2,}}\s*|\s*(?:选?项|\bonly)?\s*\Z|\s*(?=[(\[【])|(?(open)\s+|(?!)))
         (?P<text>.*)""",
     re.X | re.I | re.S,
 )
@@ -165,13 +166,13 @@ _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
 _LABEL_RANGE: Final = re.compile(
     rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I
 )  # B-E
-_ASIDE: Final = re.compile(r"\s*\((?!or\s|或)[^()]*\)\Z")  # Yes (or No) is no pick
+_ASIDE: Final = re.compile(r"\s*\(([^()]*)\)\Z")
 _BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
 _DASHES: Final = re.compile(r"\s*[-–—]\s*")
 _COMPARISON: Final = re.compile(r"\s*([<>≤≥])\s*")
 _CONFIDENCE: Final = re.compile(
     r"[,;.(\s–—-]{1,4}(?:with\s)?(?:confidence|probability|likelihood|置信度|可能性|概率)(?:\s?level)?[\s:=~≈]{0,3}"
-    r"(?:of\s|约|为)?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z",
+    r"(?:of\s|约|为)?(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z",
     re.I,
 )
 _REASON: Final = re.compile(
@@ -183,7 +184,9 @@ _CAPITAL: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z))"
 )  # "A" and "I" are words, too, but at no end
 _YES_NO_SPLIT: Final = re.compile(
-    r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|(?:could|may|might)\s+be)\b)\s*", re.I
+    r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|actually|perhaps|maybe|possibly"
+    r"|(?:could|may|might)\s+be)\b)\s*",
+    re.I,
 )
 _YES_NO_TAIL: Final = re.compile(
     r"(?=[ytfn是否不])(?:(yes|no|true|false)"
@@ -261,6 +264,9 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
     share = SHARE.search(said)
     if not label or (share and float(share[1]) < (50 if float(share[1]) > 1 else 0.5)):
         return ""  # "Yes: 30%" leans to No
+    doubt = find_doubt(said, tail.end()) if tail else ""
+    if doubt == "weighed" or (doubt and YES_NO.get(label, label) != "No"):
+        return ""
     words = [word.strip("() ") for word in _YES_NO_SPLIT.split(said)]
     if (
         len(
@@ -337,7 +343,9 @@ def interpret_token(token: str, options: Options) -> list[str]:
     if labels := _parse_labels(token.strip(_BLANKS_AND_QUOTES), options):
         return labels
     key = choice_key(token)
-    if label := options.index.get(key) or options.index.get(choice_key(_ASIDE.sub("", token))):
+    aside = _ASIDE.search(token)  # Yes (or No) is no pick
+    bare = token[: aside.start()] if aside and not find_doubt(aside[1]) else token
+    if label := options.index.get(key) or options.index.get(choice_key(bare)):
         return [label]
     letters = token.split() if " " in token else list(token)
     if len(letters) > 1 and options.labels.issuperset(letters):
@@ -368,9 +376,20 @@ def _parse_labels(token: str, options: Options) -> list[str]:
             return [chr(code) for code in range(low, high + 1)]
     if match := _LABELLED.match(token):
         label = match["label"] if match["label"] in labels else match["label"].upper()
+        if _is_doubted(label, match["text"], options):
+            return []
         # A letter past the last option is a wrong pick.
         return [label] if label in labels or (label.isalpha() and options.prompt) else []
     label = (
         _find_text(token, options) if options.prompt and token.endswith(")") else ""
     )  # "Draw (B)", not "not (B)"
     return [label] if label else []
+
+
+def _is_doubted(label: str, text: str, options: Options) -> bool:
+    """Whether the text behind a label takes it back: `A (could be B)`, `A: wrong`, `A (B)`; but not
+    if it is the option's own.
+    """
+    other = text.strip("()[]【】 ")
+    weighed = find_doubt(text) or (other in options.labels and other != label)
+    return bool(weighed) and options.index.get(choice_key(text)) != label

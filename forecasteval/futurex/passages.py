@@ -20,7 +20,7 @@ from .grammar import PERCENT_SIGN, SCALE, parse_number
 from .numbers import NumberTruth
 from .results import Answered, Item, decide
 from .rules import LEVELS
-from .sentences import find_numbers
+from .sentences import PLAIN_WORD, find_numbers
 
 ANSWER_PROMPT: Final = 2
 MAX_ANSWER: Final = 4000  # characters at the end of an answer that the model sees
@@ -38,10 +38,6 @@ unit, or a name; for several options or names a list of passages, in the order i
 question asks for them
 null if the text settles on no forecast, names alternatives, hedges, refuses or reports an error. \
 Never add, correct, translate or complete anything."""
-_PLAIN_WORD: Final = re.compile(  # behind a number, and no unit
-    "a|after|and|as|at|based|because|before|but|by|compared|during|for|from|given|if|in|is|of|on|or|since|so|than"
-    "|that|the|this|to|was|which|while|will|with"
-)
 _MARKS: Final = re.compile(r"[\s*_`#\"'“”‘’]+")
 # A passage that begins there would leave out what turns it around.
 _TURNED: Final = re.compile(
@@ -148,7 +144,7 @@ def is_settled(text: str) -> bool:
     if len(numbers) != 1:
         return False
     quantity, word = numbers[0]
-    return bool(quantity.scale or quantity.unit or not word or _PLAIN_WORD.fullmatch(word))
+    return bool(quantity.scale or quantity.unit or not word or PLAIN_WORD.fullmatch(word))
 
 
 def decide_answers(

@@ -18,10 +18,10 @@ from .names import IS_CJK, Name, Pairs, match_names, parse_name
 from .rules import PARTIAL_RANKING, Scored
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
-ITEM_SEPARATOR: Final = re.compile(r"[,;|、\n]")
+ITEM_SEPARATOR: Final = re.compile(r"[,;|、\n](?!\s?or\s)")
 # What splits a list; brackets and quotes shield what is in them.
 _SEPARATOR: Final = re.compile(
-    r"(?:[;|、\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))\s*|(?<=[》」』”])\s*(?=[《「『“])"
+    r"(?:[;|、\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?!\s?or\s)\s*|(?<=[》」』”])\s*(?=[《「『“])"
 )
 _ARROW: Final = re.compile(r"(?:→|->|>)\s*")
 _SHIELD: Final = re.compile(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, NUMBER, find_doubt
+
 from .answers import question_words
 from .grammar import (
     CURRENCY,
@@ -104,19 +106,24 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     "bare year": rf"(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)"
     rf"\s+(?:the\s+year\s+)?{_YEAR})\b"
     rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT_START}))",
-    "denied": r"(?:(?i:\b(?:not|(?:anything|everything)\s+but|instead\s+of|rather\s+than))\s+"
-    r"|(?:≠|不是|而非|并非)\s*)[$€£¥]?-?[0-9][0-9.,]*",
+    "denied": rf"(?:(?=[a-zA-Z])(?i:\b(?:{DENIALS}))\s+"
+    rf"|(?:(?:[≠¬{CROSSES}]|(?<!\w)!)=?|{DENIALS_CJK})\s*)[$€£¥]?-?[0-9][0-9.,]*",
+    "taken back": NUMBER,
     "rank": r"(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+",
     "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
     r"[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)",
 }
 # after a glance: nothing begins inside a word, nor with a word far from any digit
 _NOISE: Final = re.compile(
-    rf"(?=[^\s,.;:!?'\"-])(?:(?![A-Za-z])|(?<![A-Za-z])(?=[^0-9]{{0,24}}[0-9]))(?:{'|'.join(_NOISE_KINDS.values())})",
+    rf"(?=[^\s,.;:?'\"-])(?:(?![A-Za-z])|(?<![A-Za-z])(?=[^0-9]{{0,24}}[0-9]))(?:{'|'.join(_NOISE_KINDS.values())})",
     re.X,
 )
 _AFTER_NUMBER: Final = re.compile(
     r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]"
+)
+PLAIN_WORD: Final = re.compile(  # behind a number, and no unit
+    "a|about|after|and|approx(?:imately)?|as|at|based|because|before|but|by|compared|during|for|from|given|if|in|is|of|on|or"
+    "|since|so|than|that|the|this|to|was|which|while|will|with"
 )
 _WORD: Final = re.compile(r"[\w-]*")
 _TAIL: Final = re.compile(r"[A-Za-z0-9_-]*")  # of a word, without the CJK characters behind it
@@ -168,8 +175,6 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
         numbers.append((quantity, word[0].lower() if word else ""))
     return numbers
 
-
-_OR: Final = re.compile(r"\s*(?:or\b|或)", re.I)
 
 # --- Falls ---
 
@@ -246,4 +251,8 @@ def parse_leading_number(text: str, prompt: str) -> Quantity | None:
     if not found:
         return None
     quantity, rest = found
-    return None if DIGITS.search(rest) or _OR.match(rest) else quantity
+    if DIGITS.search(rest) or find_doubt(rest):
+        return None
+    word = _WORD.match(rest.lstrip()) if not quantity.unit else None
+    other = word and word[0] and not PLAIN_WORD.fullmatch(word[0]) and word[0][:4] not in prompt
+    return None if other else quantity  # 31.5 apples

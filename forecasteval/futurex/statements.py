@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from forecasteval.common.doubts import find_doubt
 from forecasteval.common.markup import parse_literal
 from forecasteval.common.records import number_text
 
@@ -52,6 +53,7 @@ def is_error(text: str) -> bool:
 # --- A mapping at the end ---
 
 _ANSWER_KEY: Final = re.compile(r"(?:(?:my|final)[\s_-]?)?(?:answer|prediction)", re.I)
+_ERROR_KEY: Final = re.compile(r"errors?|exception|traceback", re.I)
 _FENCE: Final = re.compile(r"\s*```\s*\Z")
 _ONLY_FENCE: Final = re.compile(r"\s*(?:```\w{0,12}\s*)?")
 _MAX_TRIES: Final = 20  # opening braces
@@ -72,6 +74,8 @@ def find_mapping(text: str) -> Statement | None:
         if position < 0:
             break
         value, end = _decode_mapping(body, position)
+        if any(_ERROR_KEY.fullmatch(key) and said for key, said in value):
+            return Statement("", problem=ERROR)
         if values := [value for key, value in value if _ANSWER_KEY.fullmatch(key)]:
             statements.append(_state_values(values))
         whole |= end == len(body) and bool(_ONLY_FENCE.fullmatch(body, 0, position))
@@ -127,7 +131,8 @@ _LEAD_IN: Final = re.compile(
        (?:answers?|predictions?|forecasts?
          |(?P<further>picks?|choices?|selections?|call|guess|verdict|decision|conclusion))\b
        [*_`]{0,3}(?:\s?\([^()\n]{0,60}\))?[*_`]{0,3}\s?
-       (?P<says>[:：=]|\b(?:is|are|will\sbe)\b\s?:?|(?=[ \t]*$))
+       (?P<says>[:：=]|[-–—]\s|\b(?:is|are|will\sbe)\b\s?:?|(?=[ \t]*$))
+     |I\s(?-i:predict|choose|pick|select)\b(?!\sthat\b)\s?:?
      |(?:(?:所以|因此|故|综上(?:所述)?|总之)[,，]?\s?)?(?P<own_zh>(?:我的|最终|最后|正确)(?:的)?){0,2}
        (?:(?:答案|预测)(?:结果|值)?|(?P<further_zh>结论|选择|判断))[*_`]{0,3}(?:[(（][^()（）\n]{0,60}[)）])?
        [*_`]{0,3}\s?(?P<says_zh>[:：]|[是为]\s?[:：]?|(?=[ \t]*$)))""",
@@ -135,8 +140,8 @@ _LEAD_IN: Final = re.compile(
 )
 _OWN: Final = re.compile("final|my|best|predicted|likely|我|最|正确", re.I)
 _GLANCE: Final = (  # without one of these a text makes no statement
-    *("answer", "predict", "forecast", "pick", "choice", "selection", "call", "guess", "verdict"),
-    *("decision", "conclusion", "答案", "预测", "结论", "选择", "判断", "<", "{"),
+    *("answer", "predict", "forecast", "pick", "choice", "choose", "select", "call", "guess"),
+    *("verdict", "decision", "conclusion", "答案", "预测", "结论", "选择", "判断", "<", "{"),
 )
 _MAX_LINES: Final = 15  # that are not empty
 _MAX_TAIL: Final = 3000  # characters
@@ -196,7 +201,7 @@ def _parse_lead_in(text: str, begin: int, heading: bool) -> Statement:
 
 _CONDITION: Final = re.compile(
     r"\b(?:if|unless|but|however|although|though|either|whether|depends|assuming|otherwise|except"
-    r"|maybe|perhaps|possibly|alternatively)\b"
+    r"|maybe|perhaps|possibly|alternatively|(?:they|others)\ssay|say\s(?:they|others))\b"
     r"|如果|若|除非|取决于|但|不过|然而|否则",
     re.I,
 )
@@ -209,7 +214,8 @@ _NOTE: Final = re.compile(
 )
 _POINT: Final = re.compile(r"\s*(?:[-*•]|[0-9]{1,2}[.)])\s")
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?:actually|wait|correction|second\sthought|instead|i\smean|scratch|revised?|rather|wrong)\b"
+    r"\b(?:actually|wait|correction|second\sthought|instead|i\smean|scratch|revised?|rather|wrong"
+    r"|false|equally\slikely|better\s(?:answer|pick|choice|guess))\b"
     r"|其实|更正|改为|不对|错",
     re.I,
 )
@@ -222,7 +228,8 @@ def _state(said: str, rest: Sequence[str] = ()) -> Statement:
     in_reasons = False
     for line in filter(str.strip, rest):
         note = _NOTE.match(line)
-        if _TAKEN_BACK.search(line) or not (note or (in_reasons and _POINT.match(line))):
+        about = note or (in_reasons and _POINT.match(line))
+        if not about or _TAKEN_BACK.search(line) or find_doubt(line):
             return Statement("", problem=FOLLOWED)
         in_reasons = bool(note and note["reasons"]) or in_reasons
     return Statement(said, parse_literal(said) if said[:1] == "[" else ())

@@ -1,0 +1,55 @@
+"""What takes back the thing beside which it stands: `not B`, `B (could be C)`, `B: wrong`, `B?`.
+
+A forecast that its own text denies or weighs against another one is none. The same words say so of
+boxes, options, names and numbers: in front of them, and right behind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+CROSSES: Final = "✕✖✗✘❌❎⛔🚫"
+# In front of what they deny
+DENIALS: Final = (
+    r"not(?:\s(?:be|answer|say|predict))?|never|neither|nor|non|except(?:\sfor)?|excluding|without"
+    r"|(?:any|every)(?:thing|one)\sbut|rather\sthan|instead\sof|doubt|against"
+    r"|(?:is|are|was|were|do|does|did|will|would|ca|could)n'?t"
+    r"|(?:refuse|decline|cannot)(?:\s(?:to\s)?(?:say|name|answer|predict))?"
+)
+DENIALS_CJK: Final = "而不是|不是|不会是|而非|并非|非|不选|没有|除了|排除"
+# Behind what they deny or weigh
+_DENIED: Final = rf"""(?:[{CROSSES}?]
+   |(?:(?:is|was|are|has\s+been)\s(?:now\s|hereby\s)?)?(?:
+      (?:withdrawn|retracted|superseded|replaced|discarded|rejected|wrong|false|incorrect|untrue
+        |unlikely|no\slonger|not\s(?:correct|right|true|likely))\b
+     |not\s(?:my|the)\s(?:final\s)?answer)
+   |(?-i:[Nn]ot?)(?:\s?[)\]!]|\s?\.?\s*\Z)
+   |(?:with\s)?(?:confidence|certainty|probability)[\s:=*]{{0,4}}(?:of\s)?(?:0(?:\.0+)?(?![.0-9])|none\b|zero\b)
+   |(?:with\s)?(?:a\s)?0(?:\.0+)?\s?%?\s(?:confidence|certainty|probability|chance)
+   |(?:已|被)?(?:作废|撤回)|错|不对)"""
+_WEIGHED: Final = r"""(?:
+    n?or\s{1,4}(?!so\b|more\b|less\b|higher\b|lower\b|above\b|below\b|over\b|under\b)\w
+   |(?:perhaps|maybe|possibly|alt(?:ernative(?:ly)?)?|backup|if\snot|not\ssure)\b
+   |(?:could|might|may)\sbe\b
+   |[^()\n]{0,60}?\b(?:as|equally)\slikely\b
+   |(?:they|others|some|many|most|people)\s(?:say|think|believe)\b
+   |(?:say|think|believe|according\sto)\s(?:they|others|some|many|most|people)\b
+   |(?-i:Actually|Wait|Correction|Scratch)\b
+   |也?可能|或(?!更|以[上下])|还是|备选|其实|更正)"""
+_JOINT: Final = r"[ \t,;:$*–—-]{0,6}[(\[【]?\s?"
+_BEHIND: Final = re.compile(
+    rf"{_JOINT}(?:(?P<denied>{_DENIED})|(?P<weighed>{_WEIGHED}))", re.X | re.I
+)
+# A number that is taken back, with all that is said of another one
+NUMBER: Final = rf"(?i:[0-9][0-9.,]{{0,20}}\s?%?{_JOINT}(?:{_DENIED}|{_WEIGHED}[^\n]*))"
+
+
+def find_doubt(text: str, end: int = 0) -> str:
+    """How a text takes back what ends at a position: it is "denied" or "weighed" there, or "".
+
+    >>> find_doubt("B: wrong", 1), find_doubt("B (could be C)", 1), find_doubt("B (a draw)", 1)
+    ('denied', 'weighed', '')
+    """
+    match = _BEHIND.match(text, end)
+    return match.lastgroup or "" if match else ""
