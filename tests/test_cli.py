@@ -529,7 +529,7 @@ def test_data_lies_beside_a_checkout_else_in_the_current_folder(
 
 
 HEAVY: Final = (
-    *("numpy", "openai", "tqdm", "pandas", "scipy", "filelock", "jinja2", "matplotlib", "openpyxl"),
+    *("numpy", "openai", "tqdm", "pandas", "scipy", "jinja2", "matplotlib", "openpyxl"),
     *("sqlite3", "difflib", "unittest", "asyncio"),
 )
 

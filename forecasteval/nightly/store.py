@@ -8,9 +8,10 @@ import contextlib
 import errno
 import hashlib
 import json
+import os
 import re
 import shutil
-import warnings
+import time
 from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +31,11 @@ from forecasteval.ranking.systems import (
     file_row,
     read_result,
 )
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 Score = Callable[
     ..., Results
@@ -181,7 +187,8 @@ def is_current(path: Path, key: str) -> bool:
 # --- The lock ---
 
 _READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
-_NO_LOCKS: Final = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
+_NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+_POLL: Final = 0.05  # seconds between two looks at a lock that is a file
 
 # What `write_atomic` and the processes of a nightly run write into before it is whole.
 _TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-z_]{8}\.tmp")
@@ -198,36 +205,46 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[str]:
     EvaluationError if the folder cannot be written.
     """
     path, note = folder / ".lock", ""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter(
-            "always"
-        )  # without flock (a system, a disk) filelock warns and finds another way
-        from filelock import FileLock, SoftFileLock, Timeout
-
-        if issubclass(FileLock, SoftFileLock):
-            path = folder / ".soft-lock"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(path)
-            lock.acquire(blocking=wait)
-        except Timeout:
-            raise LockedError(f"{folder}: another run uses this folder") from None
-        except (OSError, NotImplementedError) as error:
-            number = getattr(error, "errno", None)
-            problem = (
-                "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
-            )
-            hint = "; --output DIR names another folder" if number in _READ_ONLY else ""
-            reason = getattr(error, "strerror", None) or error
-            where = getattr(error, "filename", None) or path
-            raise EvaluationError(f"{where}: {problem}: {reason}{hint}") from None
-    if any("soft" in str(warning.message).lower() for warning in caught):
+    if fcntl is None:
+        path = folder / ".soft-lock"
         note = f"{path}: this file system has no locks: if a run is killed, remove its lock by hand"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = _open_locked(path, wait)
+    except BlockingIOError:
+        raise LockedError(f"{folder}: another run uses this folder") from None
+    except OSError as error:
+        problem = (
+            "this file system has no locks" if error.errno in _NO_LOCKS else "cannot be written"
+        )
+        hint = "; --output DIR names another folder" if error.errno in _READ_ONLY else ""
+        reason, where = error.strerror or error, error.filename or path
+        raise EvaluationError(f"{where}: {problem}: {reason}{hint}") from None
     try:
         _sweep(folder)
         yield note
     finally:
-        lock.release()
+        os.close(held)  # which releases it
+        if fcntl is None:
+            path.unlink()
+
+
+def _open_locked(path: Path, wait: bool) -> int:
+    """A descriptor of the file that holds the lock; BlockingIOError if another run does."""
+    if fcntl is None:
+        while True:
+            with contextlib.suppress(FileExistsError):
+                return os.open(path, os.O_CREAT | os.O_EXCL)
+            if not wait:
+                raise BlockingIOError
+            time.sleep(_POLL)
+    held = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(held)
+        raise
+    return held
 
 
 def _sweep(folder: Path) -> None:
