@@ -165,7 +165,7 @@ class Chart(NamedTuple):
     name: str
     title: str
     description: str
-    table: Table
+    table: Table = Table((), ())
     panels: Sequence[Panel] = ()
 
 

@@ -14,7 +14,6 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
@@ -132,14 +131,6 @@ class Table(NamedTuple):
 def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
     """A table with a row of cells for each of `rows`."""
     return Table(columns, [[column.show(row) for column in columns] for row in rows])
-
-
-def number_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table of finished rows: a text, then a number for each of the other titles."""
-    columns = [
-        Column(title, itemgetter(at), "number" if at else "text") for at, title in enumerate(titles)
-    ]
-    return make_table(columns, rows)
 
 
 # --- As text ---

@@ -4,9 +4,9 @@ scores over time, categories, events, every metric.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +24,6 @@ from forecasteval.display.html import (
     draw_table,
     heat_class,
     join,
-    show_link,
     show_score,
     show_signed,
     soft,
@@ -33,18 +32,22 @@ from forecasteval.display.html import (
 from forecasteval.display.html import Line as TableRow
 from forecasteval.display.pages import show_text
 from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
-from forecasteval.display.tables import Link, format_signature, number_table
+from forecasteval.display.tables import Link, Table, format_signature
 
 from .arrays import Floats
-from .details import ProphetResult
+from .details import Bin, ProphetResult
 from .fields import format_time
 from .metrics import find_metric
 from .report import (
     BoardRow,
+    Placed,
     board_rows,
+    category_table,
+    known_metrics,
     list_metrics,
     list_remarks,
     mark_of,
+    metric_table,
     ranking_chart,
     show_ranks,
     title_of,
@@ -62,6 +65,7 @@ _SCORES: Final = 40  # of an event
 _CELLS: Final = 60_000  # of all events
 _SHARE: Final = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
 _TITLES: Final = {"market": "Market prices", "crowd": "Mean of all forecasters"}
+_GAP: Final = Head("", "g")
 
 
 def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
@@ -80,7 +84,7 @@ def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
     facts = [f"{count} {what}" for what, count in counts.items() if count]
     parts = {
         "Calibration": True,
-        "Over time": board.time_panels(),
+        "Over time": board.panels,
         "Categories": results["by_category"],
         "Events": shown,
         "Every metric": True,
@@ -102,18 +106,19 @@ def _anchor(title: str) -> str:
 
 
 def _draw_body(board: Board, shown: Scored | None) -> Iterator[Html]:
-    panels, chart = board.time_panels(), _reliability_chart(board)
     errors = [soft(show_score(row.record["ece"])) for row in board.ranked]
     small = [
         (join(panel.title, " ", error), marks.draw_panel(panel, panel.title, small=True))
-        for panel, error in zip(chart.panels, errors, strict=False)
+        for panel, error in zip(board.diagrams, errors, strict=False)
     ]
-    note = f"{chart.description} The number is the calibration error."
-    yield draw_section(chart.title, marks.small_panels(small), note=note, name="calibration")
-    yield tag("div", *_draw_time(panels), *_draw_categories(board), "", class_="pair")
+    note = f"{_CALIBRATION} The number is the calibration error."
+    yield draw_section("Calibration", marks.small_panels(small), note=note, name="calibration")
+    yield tag("div", *_draw_time(board.panels), *_draw_categories(board), "", class_="pair")
     yield from _draw_events(shown) if shown else ()
-    yield _draw_metrics(board)
-    titled = [tag("div", tag("p", panel.title), _draw_panel(panel)) for panel in panels]
+    table = metric_table(board.rows, known_metrics(board.results, board.rows))
+    note = "coloured by rank, blue is best"
+    yield draw_fold("Every metric", _draw_cells(table), note=note, name="every-metric")
+    titled = [tag("div", tag("p", panel.title), _draw_panel(panel)) for panel in board.panels]
     if titled:
         yield draw_fold("Every score over time", tag("div", *titled, class_="pair"))
     remarks = [tag("li", line) for line in list_remarks(board.results, full=True)]
@@ -126,18 +131,43 @@ def _draw_panel(panel: Panel) -> Html:
     return marks.draw_panel(panel, panel.title)
 
 
+def _draw_time(panels: Sequence[Panel]) -> Iterator[Html]:
+    """The last return over time, or the Brier score."""
+    if panels:
+        panel = panels[-1] if panels[-1].reference else panels[0]
+        title = f"{panel.title} over time"
+        yield draw_section(title, _draw_panel(panel), note=_OVER_TIME, name="over-time")
+
+
+def _draw_categories(board: Board) -> Iterator[Html]:
+    if board.results["by_category"]:
+        cells = _draw_cells(category_table(board.results, board.ranked[: pages.CHARTED]))
+        note = "Blue: better than the mean of the category; orange: worse. In brackets: events."
+        yield draw_section("Brier score by category", cells, note=note, name="categories")
+
+
+def _draw_cells(table: Table) -> Html:
+    """A table of the report, its numbers on their colours."""
+    heads = [Head(column.title, "c" if column.kind == "number" else "") for column in table.columns]
+    lines = [TableRow(list(map(_show_cell, row))) for row in table.rows]
+    return tag("div", draw_table(heads, lines, "mx"), class_="scroll")
+
+
+def _show_cell(cell: Any) -> str:
+    if not isinstance(cell, Placed):
+        return str(cell)
+    style = "hx" if cell.place is None else heat_class(cell.place)
+    return tag("span", show_score(cell.value), class_=style, title=str(cell))
+
+
 def _make_charts(board: Board) -> dict[str, Chart]:
     """What `plot` draws."""
-    panels = board.time_panels()
-    charts = [ranking_chart(board.results, board.rows, board.by), _reliability_chart(board)]
-    if panels:
-        rows = [
-            (lines[0].name, *(line.end[1] if line.end else None for line in lines))
-            for lines in zip(*(panel.lines for panel in panels), strict=True)
-        ]
-        table = number_table(["Forecaster", *(panel.title for panel in panels)], rows)
-        charts.append(Chart("scores", "Scores over time", _OVER_TIME, table, panels))
-    return {chart.name: chart for chart in charts}
+    charts = [
+        ranking_chart(board.results, board.rows, board.by),
+        Chart("reliability", "Calibration", _CALIBRATION, panels=board.diagrams),
+        Chart("scores", "Scores over time", _OVER_TIME, panels=board.panels),
+    ]
+    return {chart.name: chart for chart in charts if chart.panels or chart.table.rows}
 
 
 # --- The ranking ---
@@ -150,15 +180,27 @@ class Board:
 
     def __init__(self, results: ProphetResult) -> None:
         self.results, self.by = results, results["ranked_by"]["metric"]
-        rows = board_rows(results, self.by, None, everybody=False)
-        ranked = [row for row in rows if row.is_baseline or row.record.get(f"{self.by}_rank")]
-        self.rows = ranked[:_ROWS] + rows[len(ranked) :][:_FEW]
-        self.ranked = [row for row in ranked[:_ROWS] if not row.is_baseline]
+        self.rows = board_rows(results, self.by, _ROWS, _FEW)
+        self.ranked = [row for row in self.rows if row.name in results["forecasters"]]
         self.mean = self.by if find_metric(self.by).formula else "brier"
         self.market = [row for row in self.rows if row.is_baseline and row.name == "market"]
+        returns = [name for name in list_metrics(results) if name.startswith("return_")]
+        self.returns = returns[-1:] if self.market else []
+        self.diagrams = [
+            _reliability_panel(row.shown, results["reliability"][row.name])
+            for row in self.ranked[:_SMALL]
+        ]
+
+    @cached_property
+    def panels(self) -> list[Panel]:
+        """A panel per score over time; none where no event has a closing time."""
+        curves = [(row.name, self.results["score_curve"][row.name]) for row in self.ranked]
+        metrics = list_metrics(self.results)
+        panels = [_time_panel(curves[: pages.CHARTED], metric) for metric in metrics]
+        return [panel for panel in panels if any(len(line.points) > 1 for line in panel.lines)]
 
     def could_be_first(self, row: BoardRow) -> bool:
-        return 1 in (row.record.get(f"{self.by}_rank_interval") or [])[:1]
+        return 1 in (row.record.get(f"{self.by}_rank_interval") or ())[:1]
 
     def difference(self, row: BoardRow) -> tuple[JsonObject | None, int]:
         """That to the market if there is any; 1 if it is surely for the better, -1 for the worse, 0
@@ -175,58 +217,63 @@ class Board:
         first = [row for row in self.ranked if row.record[f"{self.by}_rank"] == 1]
         if not first:
             return f"Nobody has the {self.results['min_events']} events that a rank needs."
-        others = len(first) - 1
-        names = [tag("b", first[0].shown), f" and {others} more lead" if others else " leads"]
-        could = sum(map(self.could_be_first, self.ranked)) - sum(map(self.could_be_first, first))
-        doubt = f"; {could} more could be first" if could else ""
-        text = f" with {show_score(first[0].record[self.by])}{doubt}."
+        leads = f" and {len(first) - 1} more lead" if len(first) > 1 else " leads"
+        text = f"{leads} with {show_score(first[0].record[self.by])}"
+        could = sum(self.could_be_first(row) for row in self.ranked if row not in first)
+        text += f"; {could} more could be first." if could else "."
         sides = [side for found, side in map(self.difference, self.ranked) if found]
         if sides:
             better = sides.count(1)
             count = f"{better} of {len(sides)}" if better else "Nobody"
             text += f" {count} beat{'s' * (better < 2)} the market significantly."
-        return join(*names, text)
+        return join(tag("b", first[0].shown), text)
 
     def draw(self) -> Html:
         """The table with its caption."""
-        by, axis = self.by, marks.interval_axis(mark_of(self.by, row) for row in self.rows)
-        better = ("", "better →") if find_metric(by).higher_is_better else ("← better", "")
-        line = self.market[0].record[by] if self.market else None
-        returns = [name for name in list_metrics(self.results) if name.startswith("return_")]
-
-        def mark(row: BoardRow) -> Html:
-            style = "ref" if row.is_baseline else "a" if self.could_be_first(row) else ""
-            return marks.draw_interval(axis, mark_of(by, row), row.shown, style, line)
-
-        columns: list[tuple[Head, Callable[[BoardRow], str]]] = [
-            (Head("Rank", "rk"), self._show_rank),
-            (Head("Forecaster"), _name_of),
-            (Head(title_of(by), "n sc"), lambda row: show_score(row.record[by])),
-            (Head("", "g"), lambda row: ""),
-            (marks.axis_head(axis, *better), mark),
-            (Head("", "g"), lambda row: ""),
+        axis = marks.interval_axis(mark_of(self.by, row) for row in self.rows)
+        ends = ("", "better →") if find_metric(self.by).higher_is_better else ("← better", "")
+        to_market = [f"{title_of(self.mean)} − market’s"] if self.market else []
+        heads = [
+            Head("Rank", "rk"),
+            Head("Forecaster"),
+            Head(title_of(self.by), "n sc"),
+            _GAP,
+            marks.axis_head(axis, *ends),
+            _GAP,
+            *(Head(title, "n vs") for title in to_market),
+            *(Head(title, "n k") for title in ("Calibration error", *map(title_of, self.returns))),
+            Head("Events", "n k"),
         ]
+        lines = [self._draw_line(row, axis) for row in self.rows]
+        caption = "Lines: 95% intervals. Shaded: could be first (the rank interval reaches 1)."
         if self.market:
-            title = f"{title_of(self.mean)} − market’s"
-            columns.append((Head(title, "n vs"), self._show_difference))
-        columns.append(
-            (Head("Calibration error", "n k"), lambda row: show_score(row.record["ece"]))
-        )
-        if returns and self.market:
-            title = title_of(returns[-1])
-            columns.append((Head(title, "n k"), lambda row: show_score(row.record[returns[-1]], 2)))
-        columns.append((Head("Events", "n k"), lambda row: str(row.record["n_events"])))
-        lines = [TableRow([cell(row) for _, cell in columns], self._kind(row)) for row in self.rows]
-        table = draw_table([head for head, _ in columns], lines, "rank")
-        return join(table, tag("p", self._caption(), class_="cap"))
+            caption += (
+                " Dotted: the market. ± is half of a 95% interval, coloured if it excludes 0."
+            )
+        caption += f" Ranked by {title_of(self.by)}: {self.results['ranked_by']['why']}."
+        return join(draw_table(heads, lines, "rank"), tag("p", caption, class_="cap"))
 
-    def _kind(self, row: BoardRow) -> str | None:
-        few = None if row.record.get(f"{self.by}_rank") else "few"
-        return "ref" if row.is_baseline else "tie" if self.could_be_first(row) else few
-
-    def _show_rank(self, row: BoardRow) -> str:
-        rank = row.record.get(f"{self.by}_rank")
-        return join(tag("b", str(rank)), " ", soft(show_ranks(row, self.by))) if rank else ""
+    def _draw_line(self, row: BoardRow, axis: Axis) -> TableRow:
+        record, rank = row.record, row.record.get(f"{self.by}_rank")
+        kind, style = (None, "") if rank else ("few", "")
+        if row.is_baseline:
+            kind, style = "ref", "ref"
+        elif self.could_be_first(row):
+            kind, style = "tie", "a"
+        line = self.market[0].record[self.by] if self.market else None
+        cells = [
+            join(tag("b", str(rank)), " ", soft(show_ranks(row, self.by))) if rank else "",
+            _TITLES[row.name] if row.is_baseline else row.shown,
+            show_score(record[self.by]),
+            "",
+            marks.draw_interval(axis, mark_of(self.by, row), row.shown, style, line),
+            "",
+            *(self._show_difference(row) for _ in self.market),
+            show_score(record["ece"]),
+            *(show_score(record[name], 2) for name in self.returns),
+            str(record["n_events"]),
+        ]
+        return TableRow(cells, kind)
 
     def _show_difference(self, row: BoardRow) -> str:
         found, side = self.difference(row)
@@ -238,62 +285,35 @@ class Board:
         style = (None, "up", "dn")[side]
         return tag("span", show_signed(found["difference"]), *half, title=title, class_=style)
 
-    def _caption(self) -> str:
-        better = "Higher" if find_metric(self.by).higher_is_better else "Lower"
-        text = f"{better} is better. Lines: 95% intervals."
-        if any(map(self.could_be_first, self.ranked)):
-            text += " Shaded: could be first (the rank interval reaches 1)."
-        if self.market:
-            text += " Dotted: the market. ± is half of a 95% interval, coloured if it excludes 0."
-        text += f" Ranked by {title_of(self.by)}: {self.results['ranked_by']['why']}."
-        count = len(self.results["forecasters"]) + len(self.results["provisional"])
-        hidden = count - sum(not row.is_baseline for row in self.rows)
-        return text + (f" {hidden} provisional ones are not shown." if hidden else "")
-
-    def time_panels(self) -> list[Panel]:
-        """A panel per score; none where no event has a closing time."""
-        curves = self.results["score_curve"]
-        names = [row.name for row in self.ranked[: pages.CHARTED]]
-        panels = [_time_panel(curves, names, metric) for metric in list_metrics(self.results)]
-        return [panel for panel in panels if any(len(line.points) > 1 for line in panel.lines)]
-
-
-def _name_of(row: BoardRow) -> str:
-    return _TITLES[row.name] if row.is_baseline else row.shown
-
 
 # --- Calibration, scores over time ---
 
 
-def _reliability_chart(board: Board) -> Chart:
-    panels, rows = [], []
-    for row in board.ranked[:_SMALL]:
-        bins = [each for each in board.results["reliability"][row.name] if each["n"]]
-        most = max(each["n"] for each in bins)
-        points = [(each["mean_probability"] or 0.0, each["frequency"]) for each in bins]
-        line = Line(row.shown, points, [each["n"] / most for each in bins])
-        panels.append(Panel(row.shown, [line], _SHARE, _SHARE, ((0, 0), (1, 1)), False, 140))
-        rows += [(row.shown, *each.values()) for each in bins]
-    about = (
-        "Across: the probability given, 0 to 1. Up: how often it came true. On the diagonal both "
-        "agree; below it the forecasts were too high. Larger dots: more forecasts."
-    )
-    titles = ["Forecaster", "From", "To", "n", "Mean probability", "Came true"]
-    return Chart("reliability", "Calibration", about, number_table(titles, rows), panels)
-
-
+_CALIBRATION: Final = (
+    "Across: the probability given, 0 to 1. Up: how often it came true. On the diagonal both "
+    "agree; below it the forecasts were too high. Larger dots: more forecasts."
+)
 _OVER_TIME: Final = (
     "The running mean in the order in which events close, from the tenth part on; above the dotted "
     f"line of a return bets earned money. The first {_NAMED} of the ranking are named."
 )
 
 
-def _time_panel(curves: JsonObject, names: Sequence[str], metric: str) -> Panel:
+def _reliability_panel(name: str, bins: Sequence[Bin]) -> Panel:
+    known = [each for each in bins if each["n"]]
+    most = max(each["n"] for each in known)
+    points = [(each["mean_probability"] or 0.0, each["frequency"]) for each in known]
+    line = Line(name, points, [each["n"] / most for each in known])
+    return Panel(name, [line], _SHARE, _SHARE, ((0, 0), (1, 1)), False, 140)
+
+
+def _time_panel(curves: Sequence[tuple[str, JsonObject]], metric: str) -> Panel:
     lines = []
-    for place, name in enumerate(names):
-        pairs = zip(curves[name]["closed"], curves[name].get(metric, ()), strict=False)
+    for place, (name, curve) in enumerate(curves):
         known = [
-            (datetime.fromisoformat(at).timestamp(), y) for at, y in pairs if at and y is not None
+            (datetime.fromisoformat(at).timestamp(), y)
+            for at, y in zip(curve["closed"], curve.get(metric, ()), strict=False)
+            if at and y is not None
         ]
         points = known[len(known) // 10 :]  # the first means are those of single events
         lines.append(Line(printable(name, 40), points, faint=place >= _NAMED))
@@ -306,94 +326,33 @@ def _time_panel(curves: JsonObject, names: Sequence[str], metric: str) -> Panel:
     return Panel(title_of(metric), lines, x, number_axis("", values), even)
 
 
-def _draw_time(panels: Sequence[Panel]) -> list[Html]:
-    """The last return over time, or the Brier score."""
-    shown = [panel for panel in panels if panel.reference][-1:] or panels[:1]
-    return [
-        draw_section(
-            f"{panel.title} over time", _draw_panel(panel), note=_OVER_TIME, name="over-time"
-        )
-        for panel in shown
-    ]
-
-
-# --- Categories, every metric ---
-
-
-def _draw_categories(board: Board) -> list[Html]:
-    heads, columns, rows = [Head("")], [], board.ranked[: pages.CHARTED]
-    for name, category in board.results["by_category"].items():
-        heads.append(Head(join(printable(name, 20), tag("small", str(category["n_events"]))), "c"))
-        found = [category["forecasters"].get(row.name) for row in rows]
-        briers = np.array([each["brier"] if each else np.nan for each in found])
-        apart = np.nan_to_num(briers - np.nanmean(briers)) if any(found) else briers
-        places = 0.5 - 0.5 * apart / max(np.abs(apart).max(initial=0), 1e-9)
-        columns.append([_show_place(*cell) for cell in zip(briers, places, strict=True)])
-    if not columns:
-        return []
-    cells = zip(*columns, strict=True)
-    lines = [TableRow([row.shown, *each]) for row, each in zip(rows, cells, strict=True)]
-    note = "Blue: better than the mean of the category; orange: worse. Small: events."
-    table = tag("div", draw_table(heads, lines, "mx"), class_="scroll")
-    return [draw_section("Brier score by category", table, note=note, name="categories")]
-
-
-def _show_place(value: float | None, place: float | None, title: str = "") -> Html:
-    """A number on a colour, from 0 for the worst to 1 for the best."""
-    style = "hx" if place is None or value != value else heat_class(place)
-    about = f"{title}{show_score(value, 4)}"
-    return tag("span", show_score(value), class_=style, title=about)
-
-
-def _draw_metrics(board: Board) -> Html:
-    """Every metric of every row, coloured by rank."""
-    metrics = [
-        name
-        for name in list_metrics(board.results)
-        if any(row.record[name] is not None for row in board.rows)
-    ]
-    last, lines = max(len(board.ranked) - 1, 1), []
-    for row in board.rows:
-        cells: list[str] = [_name_of(row)]
-        for name in metrics:
-            rank = row.record.get(f"{name}_rank")
-            place, title = (1 - (rank - 1) / last, f"rank {rank}: ") if rank else (None, "")
-            cells.append(_show_place(row.record[name], place, title))
-        lines.append(TableRow(cells, "ref" if row.is_baseline else None))
-    heads = [Head(""), *(Head(title_of(name), "c") for name in metrics)]
-    table = tag("div", draw_table(heads, lines, "mx"), class_="scroll")
-    note = "coloured by rank, blue is best"
-    return draw_fold("Every metric", table, note=note, name="every-metric")
-
-
 # --- Events ---
 
 
 def _draw_events(shown: Scored) -> Iterator[Html]:
     """The hardest events, and all of them as rows that open."""
-    events, rows = shown.events, list(_list_events(shown))
+    total, rows = len(shown.events.ids), list(_list_events(shown))
     axis = marks.axis_head(_SHARE, "probability given to it")
-    heads = [Head("Brier", "c"), Head("Event"), Head("Came true", "k"), Head("", "g"), axis]
+    heads = [Head("Brier", "c"), Head("Event"), Head("Came true", "k"), _GAP, axis]
     hardest = []
-    for title, row in rows[:_HARDEST]:
-        brier, _, won, dots = row.cells
-        link = show_link(Link(title, "", row.key))
+    for row in rows[:_HARDEST]:
+        brier, title, won, dots = row.cells
+        link = tag("a", title, href=f"#{row.key}")
         hardest.append(TableRow([brier, link, won, "", dots]))
     note = "Dots: the probability that each forecaster gave to what came true; diamond: the market."
     yield draw_section("The hardest events", draw_table(heads, hardest), note=note, name="events")
-    categories = sorted({str(row.data["category"]) for _, row in rows} - {""})
+    categories = sorted({str(row.data["category"]) for row in rows} - {""})
     chips = draw_chips("all", "category", [Choice(name, name) for name in categories], "seg")
     orders = [("-brier", "hardest first"), ("brier", "easiest first"), ("closed", "by time")]
     titles = [tag("span", text) for text in ("Brier", "Event", "Came true", "Given to it, 0 to 1")]
-    total = len(events.ids)
     kept = f"All {total} events" if len(rows) == total else f"{len(rows)} of {total} events"
     bar = draw_bar("all", "events", chips, orders=orders)
-    content = bar, draw_rows("all", titles, [row for _, row in rows], "event")
+    content = bar, draw_rows("all", titles, rows, "event")
     yield draw_fold(kept, *content, note="hardest first; a row opens to its options and scores")
 
 
-def _list_events(shown: Scored) -> Iterator[tuple[str, Row]]:
-    """Title and row of the events with the highest mean Brier scores, as many as a page holds."""
+def _list_events(shown: Scored) -> Iterator[Row]:
+    """The events with the highest mean Brier scores, as many as a page holds."""
     events, (scored, market, _) = shown.events, shown.split()
     counts = np.bincount(scored.forecasts.event)
     means = np.bincount(scored.forecasts.event, scored.values["brier"]) / counts
@@ -404,10 +363,9 @@ def _list_events(shown: Scored) -> Iterator[tuple[str, Row]]:
         own, options = scored.of_event(at), [printable(name, 60) for name in events.names(at)]
         won = events.outcome[events.slots(np.array([at]))] > 0
         p = own.forecasts.p.reshape(-1, len(options))
-        price = np.append(market.of_event(at).forecasts.p, np.full(len(options), np.nan))
-        price = price[: len(options)]
+        prices = market.of_event(at).forecasts.p
+        price = prices if len(prices) else np.full(len(options), np.nan)
         names = [printable(own.forecasts.names[who], 40) for who in own.forecasts.forecaster]
-        title = show_text(events.title[at] or events.ids[at], 200)
         came = ", ".join(name for name, true in zip(options, won, strict=True) if true) or "none"
         dots = Html("<span></span>")
         if won.any():
@@ -415,22 +373,23 @@ def _list_events(shown: Scored) -> Iterator[tuple[str, Row]]:
             dots = marks.draw_dots(_SHARE, given, float(price[won].mean()))
         category, brier = printable(events.category[at], 60), float(means[at])
         closed = format_time(float(events.closed[at])) or ""
+        title = show_text(events.title[at] or events.ids[at], 200)
         cells = [
             _show_brier(brier),
             tag("span", title, " ", soft(category), class_="qt"),
             tag("span", show_text(came, 120), class_="why"),
             dots,
         ]
-        data = {"category": category, "brier": f"{brier:.6f}", "closed": closed}
         scores = sorted(zip(own.values["brier"].tolist(), names, strict=True))[:_SCORES]
         listed = " · ".join(f"{name} {show_score(value)}" for value, name in scores)
         texts = [
             ("Options", _draw_options(options, won, p, price)),
             ("Brier scores, the best first", listed),
         ]
+        data = {"category": category, "brier": f"{brier:.6f}", "closed": closed}
         foot = soft(f"id {show_text(events.ids[at], 200)}")
-        inside = draw_inside(key, [("Closed", closed[:16].replace("T", " "))], texts, foot)
-        yield title, Row(key, cells, data, inside)
+        facts = [("Closed", closed[:16].replace("T", " "))]
+        yield Row(key, cells, data, draw_inside(key, facts, texts, foot))
 
 
 def _show_brier(value: float) -> Html:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from operator import itemgetter
+from statistics import fmean
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_names, printable
@@ -18,7 +19,6 @@ from forecasteval.display.tables import (
     Report,
     Table,
     make_table,
-    number_table,
     show_interval,
     show_number,
 )
@@ -45,12 +45,31 @@ class BoardRow(NamedTuple):
         return f"({self.name})" if self.is_baseline else printable(self.name, 40)
 
 
+class Placed(NamedTuple):
+    """A number whose place among others, from 0 for the worst to 1 for the best, is its colour on a
+    page; None: without a colour. `note` stands in brackets behind it.
+    """
+
+    value: float | None
+    place: float | None = None
+    note: object = ""
+
+    def __str__(self) -> str:
+        return show_number(self.value) + (f" ({self.note})" if self.note else "")
+
+
 def title_of(metric: str) -> str:
     return find_metric(metric).title
 
 
 def list_metrics(results: ProphetResult) -> list[str]:
     return list(results["rank_correlation"]["overall"]["spearman"])
+
+
+def known_metrics(results: ProphetResult, rows: Iterable[BoardRow]) -> list[str]:
+    """The metrics that some row has."""
+    records = [row.record for row in rows]
+    return [name for name in list_metrics(results) if any(r[name] is not None for r in records)]
 
 
 def report_blocks(
@@ -65,7 +84,8 @@ def report_blocks(
     if sort not in (None, *known):
         raise InputError("--sort", f"expected one of {', '.join(known)}", printable(sort or "", 60))
     by = sort or results["ranked_by"]["metric"]
-    rows = board_rows(results, by, SHOWN if not full else None, everybody=full)
+    most = None if full else SHOWN
+    rows = board_rows(results, by, most, most)
     blocks: Report = [ranking_chart(results, rows, by).table, *_board_messages(results, by, full)]
     for title, table in _list_tables(results, rows) if full else ():
         blocks += ["", title, table]
@@ -114,20 +134,21 @@ _NAME: Final = Column("Forecaster", lambda row: row.shown)
 
 
 def board_rows(
-    results: ProphetResult, by: str, most: int | None, everybody: bool
+    results: ProphetResult, by: str, most: int | None, few: int | None
 ) -> list[BoardRow]:
-    """The forecasters that are shown, best first, market and crowd in their place among them; then
-    the provisional, those with most events first: at most `most` of both.
+    """At most `most` forecasters, best first, market and crowd in their place among them; then at
+    most `few` provisional ones, those with most events first.
 
-    Not `everybody`: of the provisional only those of `_SOME` events, if there is anybody of so
+    With None all; else of the provisional only those of `_SOME` events, if there is anybody of so
     many: one lucky forecast looks best.
     """
     rows = [BoardRow(name, row) for name, row in results["forecasters"].items()]
     rows.sort(key=lambda row: (row.record[f"{by}_rank"] or math.inf, row.name))
-    few = [BoardRow(name, row) for name, row in results["provisional"].items()]
-    some = [row for row in few if row.record["n_events"] >= _SOME]
-    few = few if everybody or not (rows or some) else some
-    few.sort(key=lambda row: (-row.record["n_events"], row.name))
+    more = [BoardRow(name, row) for name, row in results["provisional"].items()]
+    more.sort(key=lambda row: (-row.record["n_events"], row.name))
+    some = [row for row in more if row.record["n_events"] >= _SOME]
+    if few is not None and (rows or some):
+        more = some
     shown, sign = rows[:most], find_metric(by).sign
     for name, record in results["baselines"].items():
         if record["n_events"]:
@@ -135,7 +156,7 @@ def board_rows(
             values = [row.record[by] for row in shown]
             better = sum(value is not None and sign * value >= own for value in values)
             shown.insert(better, BoardRow(name, record, True))
-    return shown + few[:most]
+    return shown + more[:few]
 
 
 def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Chart:
@@ -156,12 +177,9 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) 
     yield _number("Rank 95%", lambda row: show_ranks(row, by) or "–")
     yield _number("P(best)", field_of(f"{by}_best"), best="high", spare=2, digits=2)
     yield _number("Beats next", field_of(f"{by}_beats_next"), spare=4, digits=2)
-    spare = 5
-    for metric in list_metrics(results):
-        known = any(row.record[metric] is not None for row in rows)
-        if known and metric != by and metric not in _FULL_ONLY:
-            yield _metric_column(metric, spare)
-            spare += 1
+    known = [metric for metric in known_metrics(results, rows) if metric not in {by, *_FULL_ONLY}]
+    for spare, metric in enumerate(known, 5):
+        yield _metric_column(metric, spare)
     if any(row.record["n_priced"] for row in rows):
         yield _number("Priced", field_of("n_priced"), spare=100)
 
@@ -233,23 +251,56 @@ def _agreement_line(matrix: Matrix) -> list[str]:
 
 def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[tuple[str, Table]]:
     metrics = list_metrics(results)
-    yield "Every metric, ranks in brackets", _by_metric(rows, metrics, _ranked)
+    yield "Every metric, ranks in brackets", metric_table(rows, metrics)
     intervals = _by_metric(rows, metrics, lambda row, metric: row.get(f"{metric}_interval"))
     yield "95% intervals (t, clustered by series; returns: tilted market)", intervals
     for base, record in results["baselines"].items():
-        against = [(row, row.record["against"].get(base)) for row in rows]
-        both = [BoardRow(row.shown, cells) for row, cells in against if cells]
         if record["n_events"]:
-            table = _by_metric(both, list(both[0].record), _difference)
+            both = [row for row in rows if base in row.record["against"]]
+            means = [metric for metric in metrics if find_metric(metric).formula]
+            table = _by_metric(both, means, partial(_difference, base))
             yield f"Difference to the {base} on the same events, with its 95% interval", table
     title = "1 - Brier, skill against the crowd; parts of the mean square that add up to it"
     yield title, make_table(_DECOMPOSITION, rows)
-    if categories := results["by_category"]:
-        columns = [_NAME, *(_category_column(*category) for category in categories.items())]
+    if results["by_category"]:
         ranked = [row for row in rows if row.name in results["forecasters"]]
-        yield "Brier by category (events)", make_table(columns, ranked)
+        yield "Brier by category (events)", category_table(results, ranked)
     title = "Rank agreement (Spearman), 1 where two metrics rank alike"
-    yield title, agreement_table(results)
+    matrix = results["rank_correlation"]["overall"]["spearman"]
+    columns = [_number(title_of(metric), matrix[metric].get, digits=3) for metric in matrix]
+    yield title, make_table([Column("", title_of), *columns], matrix)
+
+
+def metric_table(rows: Sequence[BoardRow], metrics: Iterable[str]) -> Table:
+    """The metrics on the colours of their ranks, which stand in brackets."""
+    last = max(2, sum("brier_rank" in row.record for row in rows))
+
+    def show(record: Record, metric: str) -> Placed:
+        rank = record.get(f"{metric}_rank")
+        return Placed(record[metric], rank and (last - rank) / (last - 1), rank)
+
+    return _by_metric(rows, metrics, show)
+
+
+def category_table(results: ProphetResult, rows: Sequence[BoardRow]) -> Table:
+    """The Brier score in the events of a category, on a colour by its distance from the mean."""
+
+    def column(name: str, category: Category) -> Column:
+        found = category["forecasters"]
+        scores = [found[row.name]["brier"] for row in rows if row.name in found]
+        mean = fmean(scores or [0])
+        most = max([abs(score - mean) for score in scores], default=0) or 1
+
+        def show(row: BoardRow) -> Placed:
+            if row.name not in found:
+                return Placed(None)
+            score = found[row.name]["brier"]
+            return Placed(score, (1 - (score - mean) / most) / 2, found[row.name]["n_events"])
+
+        return _number(f"{printable(name, 30)} ({category['n_events']})", show)
+
+    columns = [column(*category) for category in results["by_category"].items()]
+    return make_table([_NAME, *columns], rows)
 
 
 def _by_metric(
@@ -261,14 +312,11 @@ def _by_metric(
     return make_table([_NAME, *map(column, metrics)], rows)
 
 
-def _ranked(row: Record, metric: str) -> str:
-    rank = row.get(f"{metric}_rank")
-    return show_number(row[metric]) + (f" ({rank})" if rank else "")
-
-
-def _difference(row: Record, metric: str) -> str:
-    found = row[metric]["difference"]
-    return "–" if found is None else f"{found:+.4f} {show_interval(row[metric]['interval'])}"
+def _difference(base: str, record: Record, metric: str) -> str:
+    found = record["against"][base][metric]
+    if found["difference"] is None:
+        return "–"
+    return f"{found['difference']:+.4f} {show_interval(found['interval'])}"
 
 
 def _part(key: str) -> Column:
@@ -281,29 +329,6 @@ _DECOMPOSITION: Final = (
     _number("Skill", field_of("brier_skill")),
     *map(_part, ("reliability", "resolution", "uncertainty", "within_bins", "mean_square")),
 )
-
-
-def _category_column(name: str, category: Category) -> Column:
-    """The Brier score of forecasters in the events of a category."""
-
-    def show(row: BoardRow) -> str:
-        record = category["forecasters"].get(row.name)
-        return f"{show_number(record['brier'])} ({record['n_events']})" if record else "–"
-
-    return _number(f"{printable(name, 30)} ({category['n_events']})", show)
-
-
-def _show_agreement(value: float | None) -> str:
-    return show_number(value, 3)
-
-
-def agreement_table(results: ProphetResult) -> Table:
-    """Spearman's correlation of the ranks by any two metrics."""
-    matrix = results["rank_correlation"]["overall"]["spearman"]
-    cells = (
-        (title_of(metric), *map(_show_agreement, row.values())) for metric, row in matrix.items()
-    )
-    return number_table(["", *map(title_of, matrix)], cells)
 
 
 # --- Items ---
