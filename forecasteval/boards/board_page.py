@@ -38,16 +38,8 @@ from forecasteval.ranking.changes import OVERALL, History
 from forecasteval.ranking.names import BOARD, system_of_row
 from forecasteval.ranking.systems import ALPHA
 
-from .board_charts import (
-    cost_chart,
-    cost_of,
-    draw_changes,
-    draw_cost,
-    draw_history,
-    draw_weeks,
-    history_chart,
-    show_cell,
-)
+from .board_charts import cost_of, draw_charts, draw_weeks, list_charts, show_cell
+from .changes import draw_changes
 from .metadata import about_keys, cell_text, name_systems
 from .question_rows import draw_questions
 from .standings import (
@@ -495,9 +487,7 @@ def _draw_body(
     if history:
         yield draw_changes(history, standings, name_systems(board))
     for standing in standings:
-        pair = [draw_history(standing, history), draw_cost(standing)]
-        if any(pair):
-            yield tag("div", *pair, class_="pair wide" if all(pair) else None)
+        yield draw_charts(standing, history)
     for place, standing in enumerate(standings, 1):
         table = standing.newest
         if table.get("questions"):
@@ -560,5 +550,5 @@ def _list_charts(standings: Sequence[Standing], history: History | None) -> dict
         rows = [{**row, "shown": standing.names[system]} for system, row in standing.systems]
         charts.append(Chart(standing.name, standing.title, "", make_table(columns, rows)))
     for standing in standings:
-        charts += filter(None, (history_chart(standing, history), cost_chart(standing)))
+        charts += list_charts(standing, history)
     return {chart.name: chart for chart in charts}

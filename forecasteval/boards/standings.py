@@ -1,31 +1,17 @@
-"""What a board says, before it is drawn: who leads, what moved and why, what costs a system most,
-what money buys.
-"""
+"""What a board says, before it is drawn: who leads, what moved, what costs a system most."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import group_by
 from forecasteval.display.html import link_to
 from forecasteval.display.pages import make_keys
 from forecasteval.display.tables import Link, show_number
-from forecasteval.ranking.changes import (
-    CORRECTED,
-    MORE,
-    OTHERS,
-    UNKNOWN,
-    Change,
-    History,
-    Line,
-    SeasonLine,
-    moved,
-    why,
-)
+from forecasteval.ranking.changes import History, Line, SeasonLine
 from forecasteval.ranking.names import system_of_row
 from forecasteval.ranking.systems import question_key, read_scale
 
@@ -34,7 +20,6 @@ from .tables import is_tied, mark_of
 Row = Mapping[str, Any]
 Names = Mapping[str, str]
 ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
-ASKED: Final = frozenset({MORE, CORRECTED, OTHERS, UNKNOWN})  # causes that are of a dataset
 SHOWN: Final = 200  # questions of a dataset that a page shows
 _NAMED: Final = 3  # systems that a sentence names
 
@@ -172,58 +157,6 @@ def unit_scale(table: Row) -> Callable[[float], float] | None:
     return lambda score: scale.sign * (score - worst) / scale.width
 
 
-class Reason(NamedTuple):
-    """Changes that have one reason; `dataset` is "" where they are of several."""
-
-    kind: str  # changed, new, gone, waiting or back
-    why: str
-    datasets: list[str]
-    changes: list[Change]
-
-    @property
-    def moves(self) -> list[float]:
-        """How far the scores moved that did, the lowest first."""
-        return sorted(filter(None, map(moved, self.changes)))
-
-
-def group_changes(changes: Iterable[Change]) -> list[Reason]:
-    """Changes by their reason, those first that moved most scores.
-
-    What is asked is a matter of its dataset; another version has one reason on all of them.
-    """
-
-    def key(change: Change) -> tuple[str, str, str]:
-        is_asked = not ASKED.isdisjoint(change["causes"])
-        reason = why(change) if change["kind"] == "changed" else ""
-        return change["kind"], reason, change["dataset"] * is_asked
-
-    reasons = []
-    for (kind, reason, _), same in group_by(changes, key).items():
-        datasets = list(dict.fromkeys(change["dataset"] for change in same))
-        reasons.append(Reason(kind, reason, datasets, same))
-    return sorted(reasons, key=lambda reason: (-len(reason.moves), reason.kind, reason.datasets))
-
-
-# --- What money buys ---
-
-
-def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Of each (cost, score): whether none that costs no more scores as much or more.
-
-    Of two equal points the first counts. Scores are better when higher.
-
-    >>> pareto([(1, 0.5), (2, 0.5), (2, 0.7), (0, 0.1)])
-    [True, False, True, True]
-    """
-    ahead, best = [False] * len(points), -math.inf
-    for place in sorted(
-        range(len(points)), key=lambda place: (points[place][0], -points[place][1])
-    ):
-        if points[place][1] > best:
-            ahead[place], best = True, points[place][1]
-    return ahead
-
-
 # --- Systems by weeks ---
 
 
@@ -276,7 +209,7 @@ def page_keys(table: Row) -> list[str]:
     """The addresses of a table's questions on the pages of runs, "" where several would have the
     same.
     """
-    keys = [make_keys([question["id"]])[0] for question in table["questions"]]
+    keys = [make_keys([question["id"]])[0] for question in table.get("questions", ())]
     often = Counter(keys)
     return [key if often[key] == 1 else "" for key in keys]
 
@@ -364,6 +297,10 @@ class Standing(NamedTuple):
         if self.table["kind"] == "pooled":
             return f"{self.table['benchmark']}, {len(self.table['datasets'])} weeks"
         return f"{self.table['benchmark']}, {show_week(self.table)}"
+
+    def rank_before(self, system: str) -> int | None:
+        """The rank of a system before the last night, if that is known."""
+        return self.moves[system].rank if system in self.moves else None
 
     def page_of(self, run: Row) -> str | None:
         """The address of a run's page, if it is there."""

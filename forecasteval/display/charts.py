@@ -81,7 +81,8 @@ class Line(NamedTuple):
     """A named line through points (x, y), broken where y is None. `dots` are areas of the points
     from 0 to 1.
 
-    Without `joined` only the dots are drawn. A `faint` line is grey until the pointer is on it.
+    Without `joined` only the dots are drawn. A `faint` line is grey and has no name until the
+    pointer is on it. `kind` are classes on a page, in place of a colour by the line's number.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Line(NamedTuple):
     dots: Sequence[float] = ()
     joined: bool = True
     faint: bool = False
+    kind: str = ""
 
     @property
     def end(self) -> tuple[float, float] | None:
@@ -138,7 +140,7 @@ class Panel(NamedTuple):
         lines = [
             (line.end, number)
             for number, line in enumerate(self.lines)
-            if self.named and not line.faint
+            if self.named and line.joined and not line.faint
         ]
         return spread(
             sorted((self.height * (1 - self.y.at(end[1])), number) for end, number in lines if end),

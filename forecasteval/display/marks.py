@@ -154,7 +154,8 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
     parts = [*_draw_axes(panel, small), *(_draw_line(panel, line, at) for at, line in numbered)]
     parts += [_draw_name(panel, y, at) for y, at in panel.labels()]
-    kind = "pl small" if small else "pl named" if panel.named else "pl"
+    beside = panel.named and any(line.joined and not line.faint for line in panel.lines)
+    kind = "pl small" if small else "pl named" if beside else "pl"
     height = panel.height + (0 if small else 44)
     return tag("svg", tag("title", about), *parts, class_=kind, role="img", height=height)
 
@@ -199,22 +200,24 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
         radius = f"{(6 + 40 * area) ** 0.5:.1f}"
         title = tag("title", f"{line.name}: {y:.4g}")
         parts.append(tag("circle", title, cx=_x(panel.x, x), cy=_y(panel, y), r=radius))
-    if line.faint and panel.named and line.end:
+    if line.end and panel.named and (line.faint or not line.joined):
         x, y = line.end
-        place = {"x": _x(panel.x, x), "y": _y(panel, y), "dx": 8, "dy": 4}
-        parts.append(tag("text", printable(line.name, 16), **place))
-    return tag("g", *parts, class_="l faint" if line.faint else f"l l{number % _COLOURS}")
+        left = not line.faint and panel.x.at(x) > 0.2  # above, as a line may come from the left
+        side = {"dx": -6, "dy": -8, "class_": "e"} if left else {"dx": 8, "dy": 4}
+        name = printable(line.name, 16)
+        parts.append(tag("text", name, x=_x(panel.x, x), y=_y(panel, y), **side))
+    style = f"{line.kind} named" if line.kind and not line.faint else line.kind
+    return tag("g", *parts, class_=style or ("l faint" if line.faint else _colour(number)))
+
+
+def _colour(number: int) -> str:
+    return f"l l{number % _COLOURS}"
 
 
 def _draw_name(panel: Panel, at: float, number: int) -> Html:
-    """The name of a line right of the panel, or that of a dot beside it."""
-    line = panel.lines[number]
-    place: dict[str, object] = {"x": "100%", "dx": 8, "dy": 4}
-    if line.end and not line.joined:
-        beside = -8 if panel.x.at(line.end[0]) > 0.7 else 8
-        place |= {"x": _x(panel.x, line.end[0]), "dx": beside, "dy": 4}
-    kind = f"l l{number % _COLOURS}" + " e" * (place["dx"] == -8)
-    return tag("text", printable(line.name, 16), y=f"{at:.1f}", class_=kind, **place)
+    """The name of a line right of the panel."""
+    name = printable(panel.lines[number].name, 16)
+    return tag("text", name, x="100%", dx=8, dy=4, y=f"{at:.1f}", class_=_colour(number))
 
 
 def small_panels(panels: Sequence[tuple[str, Html]]) -> Html:
