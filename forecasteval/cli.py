@@ -41,6 +41,7 @@ from forecasteval.scoring import (
     group_runs,
     is_file_name,
     name_files,
+    require_no_clash,
     score_names,
 )
 
@@ -345,7 +346,9 @@ def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str,
                 "expected a system of prediction/",
                 f"another name; known: {known}",
             )
-        named[system] = [file.path for file in files if file.system == system]
+        chosen = [file for file in files if file.system == system]
+        require_no_clash(chosen)
+        named[system] = [file.path for file in chosen]
     if len(named) < 2:
         raise InputError("compare", "expected two systems or more", str(len(named)))
     return named

@@ -220,37 +220,42 @@ class NamedFile(NamedTuple):
     """A prediction file with a dataset, and the names by which users may call it.
 
     `system_names` are those of its system, of which `SYSTEMS_FILE` has more; `file_names` its own,
-    with and without its run, and its dataset with a name of its system.
+    with and without its run, and its dataset with a name of its system. `clash`: two names of its
+    system have a file for one dataset, so that it cannot be told which is meant; "" for none.
     """
 
     path: Path
     system: str
     system_names: frozenset[str]
     file_names: frozenset[str]
+    clash: str
 
 
 def name_files(root: Path, scorer: Scorer) -> list[NamedFile]:
-    """The files of `root/prediction` that have a dataset.
-
-    Raises InputError if two names of a system have a file for one dataset.
-    """
+    """The files of `root/prediction` that have a dataset."""
     found = [
         (task.path, task.dataset)
         for task in find_tasks(root, scorer.is_whole)[0]
         if task.dataset is not None
     ]
     systems = read_systems(root / "prediction")
-    resolved = systems.without_clashes([(path.stem, dataset.name) for path, dataset in found])
-    if clashes := resolved.mistakes[len(systems.mistakes) :]:
-        raise InputError(SYSTEMS_FILE, clashes[0])
+    clashes = systems.find_clashes([(path.stem, dataset.name) for path, dataset in found])
     files = []
     for path, dataset in found:
-        system = resolved.system_of(path.stem, dataset.name)
-        names = frozenset(resolved.names_of(system))
+        system = systems.system_of(path.stem, dataset.name)
+        names = frozenset(systems.names_of(system))
         own = {path.stem, without_run(path.stem, dataset.name)}
         whole = {f"{dataset.stem}-{name}" for name in names}
-        files.append(NamedFile(path, system, names, frozenset(own | whole)))
+        clash = clashes.get(system, "")
+        files.append(NamedFile(path, system, names, frozenset(own | whole), clash))
     return files
+
+
+def require_no_clash(files: Iterable[NamedFile]) -> None:
+    """InputError if two names of the system of one of these files have a file for one dataset."""
+    for file in files:
+        if file.clash:
+            raise InputError(SYSTEMS_FILE, file.clash)
 
 
 def is_file_name(name: str, folder: Path) -> bool:
@@ -269,10 +274,12 @@ def find_named(name: str, root: Path, scorer: Scorer, vote: bool | None = None) 
     folder = root / "prediction"
     if is_file_name(name, folder) or not (folder / SYSTEMS_FILE).exists():
         return [name]
+    files = [
+        file for file in name_files(root, scorer) if name in file.system_names | file.file_names
+    ]
+    require_no_clash(files)
     paths = [
-        file.path.with_name(without_run(file.path.stem)) if vote else file.path
-        for file in name_files(root, scorer)
-        if name in file.system_names | file.file_names
+        file.path.with_name(without_run(file.path.stem)) if vote else file.path for file in files
     ]
     return list(dict.fromkeys(map(str, paths))) or [name]
 

@@ -65,6 +65,7 @@ from .tables import (
     is_tied,
     mark_of,
     partial_remark,
+    say_waiting,
     show_metric,
     show_notes,
     week_remark,
@@ -186,7 +187,7 @@ def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History
         if table.get("pending"):
             parts += ["   ", _show_pending(table)]
     for dataset in board.get("waiting", {}):
-        waits = f"{show_week({'dataset': dataset})}: no truth yet"
+        waits = f"{show_week({'dataset': dataset})}: {say_waiting(board, dataset)}"
         parts += ["   ", tag("span", waits, class_="pend")]
     return join(*parts)
 

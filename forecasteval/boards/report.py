@@ -145,6 +145,7 @@ def flatten_board(board: Row) -> tuple[list[str], list[dict[str, object]]]:
     )
     columns = [*_COLUMNS, *(f"level_{level}" for level in levels)]
     columns += ["n", "missing", "unparsed", "padded", "p_leader"]
+    columns += [key for key in ("pending", "void") if any(_sum_up(table, key) for table in tables)]
     if any(row.get("runs") for row in rows):
         columns += ["runs", "run_deviation"]
     if board.get("pooled"):
@@ -164,6 +165,8 @@ def _record(table: Row, row: Row) -> dict[str, object]:
     rank_low, rank_high = (row["rank_interval"] if pooled else None) or (None, None)
     return {
         "prediction": table.get("prediction"),
+        "pending": _sum_up(table, "pending"),
+        "void": _sum_up(table, "void"),
         **row,
         **{f"level_{level}": value for level, value in row.get("level_scores", {}).items()},
         **{f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()},
@@ -178,6 +181,12 @@ def _record(table: Row, row: Row) -> dict[str, object]:
         "runs": row.get("n_runs") or len(row.get("runs", [row])),
         "signature": format_signature(table["signature"]),
     }
+
+
+def _sum_up(table: Row, key: str) -> int:
+    """How many questions of a table, or of all its datasets, are not among the resolved ones."""
+    parts = table["datasets"] if table["kind"] == "pooled" else [table]
+    return sum(part.get(key, 0) for part in parts)
 
 
 def flatten_pairs(comparison: Row) -> list[dict[str, object]]:

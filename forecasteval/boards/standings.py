@@ -15,7 +15,7 @@ from forecasteval.ranking.changes import History, Line, SeasonLine
 from forecasteval.ranking.names import system_of_row
 from forecasteval.ranking.systems import question_key, read_scale
 
-from .tables import is_tied, mark_of
+from .tables import is_tied, mark_of, show_size
 
 Row = Mapping[str, Any]
 Names = Mapping[str, str]
@@ -45,9 +45,7 @@ def count_resolved(table: Row) -> int:
 
 def say_resolved(table: Row) -> str:
     """How many questions of a dataset have a truth, `20 of 52 resolved`."""
-    done = count_resolved(table)
-    pending = table.get("pending", 0)
-    return f"{done} of {done + pending} resolved" if pending else f"{done} questions"
+    return show_size(count_resolved(table), table, "questions")
 
 
 class Name(NamedTuple):

@@ -190,7 +190,7 @@ def _systems(table: Row, rows: Sequence[Row]) -> Parts:
     """Systems by their overall score, with the scores by level."""
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
-    shown = _show_size(count, table, "questions")
+    shown = show_size(count, table, "questions")
     if used != count:
         shown = f"{used} of {shown} (small levels left out)"
     columns = [
@@ -216,15 +216,18 @@ def _forecasters(table: Row, rows: Sequence[Row]) -> Parts:
         _count("n", "n"),
     ]
     remarks = ["–: provisional, in too few events for a rank (--min-events)."]
-    title = f"{printable(table['name'])}, {_show_size(table['n_events'], table, 'events')}"
+    title = f"{printable(table['name'])}, {show_size(table['n_events'], table, 'events')}"
     warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
     return title + warnings, columns, remarks * any(row.get("provisional") for row in rows)
 
 
-def _show_size(count: int, table: Row, unit: str) -> str:
-    """How many questions or events there are, or how many of them are resolved."""
-    pending = table.get("pending", 0)
-    return f"{count} of {count + pending} resolved" if pending else f"{count} {unit}"
+def show_size(count: int, table: Row, unit: str) -> str:
+    """How many questions or events there are, or how many of them are resolved, and how many are
+    void.
+    """
+    pending, void = table.get("pending", 0), table.get("void", 0)
+    size = f"{count} of {count + pending} resolved" if pending else f"{count} {unit}"
+    return f"{size}, {void} void left out" if void else size
 
 
 def _name(title: str) -> Column:
@@ -295,10 +298,15 @@ def failed_table(board: Row) -> Table:
 def describe_waiting(board: Row) -> list[str]:
     """A line for each dataset that has no truth yet."""
     return [
-        f"{printable(dataset, 60)}: no truth yet, {len(files)} "
+        f"{printable(dataset, 60)}: {say_waiting(board, dataset)}, {len(files)} "
         + ("file waits" if len(files) == 1 else "files wait")
         for dataset, files in board.get("waiting", {}).items()
     ]
+
+
+def say_waiting(board: Row, dataset: str) -> str:
+    """Why nothing of a dataset can be scored."""
+    return "no question to score" if dataset in board.get("void", ()) else "no truth yet"
 
 
 # --- The tables of a comparison ---

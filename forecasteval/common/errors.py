@@ -50,6 +50,13 @@ class PendingError(InputError):
         super().__init__(where, f"no truth yet: {questions} questions, all pending{hint}")
 
 
+class VoidError(PendingError):
+    """All questions of a dataset are void: nothing can be scored, and nothing is wrong."""
+
+    def __init__(self, where: str, questions: int) -> None:
+        InputError.__init__(self, where, f"no question to score: {questions} questions, all void")
+
+
 class ClashError(InputError):
     """Files that cannot be scored together: `errors` has one by the path of each of them; the
     others still can.

@@ -142,6 +142,8 @@ class RecordFile:
     UTF-8, no JSON, empty, neither list nor object.
     """
 
+    value_key = "prediction"  # of the records that `{id: value}` becomes
+
     def __init__(self, path: Path, is_json: bool = False) -> None:
         self.path, self._is_json = path, is_json
         self._begin()
@@ -232,8 +234,8 @@ class RecordFile:
         else:
             twice = repeated_keys(value)
             for name, answer in value.items():
-                record = {"id": name, "prediction": answer}
-                yield Record(record, ["prediction"]) if name in twice else record
+                record = {"id": name, self.value_key: answer}
+                yield Record(record, [self.value_key]) if name in twice else record
 
     def _lines(self, file: Iterable[bytes]) -> Iterator[object]:
         """The records of lines, blank lines skipped; only a line feed ends a line: a record may

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple, TypedDict
 
-from forecasteval.common.errors import InputError, PendingError, RecordNotes
+from forecasteval.common.errors import InputError, PendingError, RecordNotes, VoidError
 from forecasteval.common.records import (
     as_text,
     encode_fields,
@@ -112,8 +112,9 @@ class Scoring:
             self.void_count += len(block) - len(kept)
             self._add([record for _, record in kept], [number for number, _ in kept])
         if not self.items:
-            void = f"{self.void_count} void ones" if self.void_count else "none"
-            raise InputError(self._where, "expected questions", void)
+            if self.void_count:
+                raise VoidError(self._where, self.void_count)
+            raise InputError(self._where, "expected questions", "none")
         if all(item["outcome"] == "pending" for item in self.items):
             raise PendingError(self._where, len(self.items))
         self.notes.update(self._keys.warnings(self._where, len(self.items)))

@@ -37,6 +37,12 @@ class QuestionFile(RecordFile):
         self.truths.end()
 
 
+class TruthFile(RecordFile):
+    """The records of a file of truths, which may be `{id: truth}`."""
+
+    value_key = "ground_truth"
+
+
 class Truths:
     """The records of a file of truths, by id; it is read anew by `begin`.
 
@@ -46,7 +52,7 @@ class Truths:
     """
 
     def __init__(self, path: Path) -> None:
-        self.file = RecordFile(path)
+        self.file = TruthFile(path)
         self.unused = list[str]()  # ids that no question has, once all questions are resolved
         self._values: dict[str, dict[str, object]] = {}
         self._prompts: dict[str, object] = {}  # of the questions by id

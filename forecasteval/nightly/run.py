@@ -118,6 +118,7 @@ class _Night:
     fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files, by dataset
+    void: set[str] = field(default_factory=set)  # datasets of these without a question to score
 
     def __post_init__(self) -> None:
         self.folder = self.scorer.output
@@ -164,12 +165,13 @@ class _Night:
         with contextlib.closing(
             score_files(self.scorer.score, tasks, self.root, self.folder, self.options)
         ) as outcomes:
-            for task, (scored, failures, notes, waiting) in zip(tasks, outcomes, strict=True):
+            for task, (scored, failures, notes, waiting, void) in zip(tasks, outcomes, strict=True):
                 self.failures += failures
                 self.notes += notes
                 if waiting:
                     dataset = task.dataset.name if task.dataset else task.prediction
                     self.waiting.setdefault(dataset, []).extend(waiting)
+                    self.void |= {dataset} if void else set()
                 if not scored:
                     continue
                 for kind, count in scored.llm_failures.items():
@@ -188,7 +190,17 @@ class _Night:
         least = self.options.min_questions, self.options.min_datasets
         code = hash_code(PACKAGE / "ranking")  # an edited model makes another board
         inputs = hash_text(
-            dump_json([code, ranking_settings(*least), self.checksums, failed, about, self.waiting])
+            dump_json(
+                [
+                    code,
+                    ranking_settings(*least),
+                    self.checksums,
+                    failed,
+                    about,
+                    self.waiting,
+                    sorted(self.void),
+                ]
+            )
         )
         if board.get("inputs_sha256") == inputs:
             return board
@@ -201,6 +213,8 @@ class _Night:
         }
         if self.waiting:
             new["waiting"] = dict(sorted(self.waiting.items()))
+        if self.void:
+            new["void"] = sorted(self.void)
         if mistakes := [*about.mistakes, *add_about(new, about)]:
             failed.append(failure(SYSTEMS_FILE, _show_mistakes(mistakes)))
         new["failed"] = sorted(failed, key=_BY_FILE)

@@ -16,6 +16,7 @@ from forecasteval.common.errors import (
     InputError,
     OtherQuestionsError,
     PendingError,
+    VoidError,
     printable,
 )
 from forecasteval.common.files import (
@@ -61,13 +62,14 @@ class Outcome(NamedTuple):
     """The outcome of a task; some of several files may fail while the others have a result.
 
     `notes` name files that answer other questions than those of their dataset, and `waiting` are
-    those to whose questions there is no truth yet: neither is a failure of the night.
+    those to whose questions there is no truth yet, or which are `void`: no failure of the night.
     """
 
     scored: Scored | None
     failures: Sequence[Failure] = ()
     notes: Sequence[str] = ()
     waiting: Sequence[str] = ()
+    void: bool = False
 
 
 # --- Files ---
@@ -161,16 +163,17 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
 
 def _sort_errors(errors: Iterable[tuple[Path, EvaluationError]], root: Path) -> Outcome:
     """The outcome of files without a result."""
-    failures, notes, waiting = list[Failure](), list[str](), list[str]()
+    failures, notes, waiting, void = list[Failure](), list[str](), list[str](), False
     for path, error in errors:
         reason = explain(error, path, root)
         if isinstance(error, PendingError):
             waiting.append(path.name)
+            void |= isinstance(error, VoidError)
         elif isinstance(error, OtherQuestionsError):
             notes.append(f"{path.name}: not scored: {reason}")
         else:
             failures.append(failure(path.name, reason))
-    return Outcome(None, failures, notes, waiting)
+    return Outcome(None, failures, notes, waiting, void)
 
 
 def _score_same(

@@ -76,6 +76,7 @@ class SystemTable(Scaled):
     dataset: str | None
     level_counts: dict[Level, int]
     pending: int = 0  # questions without a truth yet, not among these
+    void: int = 0  # questions that are left out of everything
     weights: dict[Level, float]  # of the levels that count
     signature: dict[str, Any]
     questions: list[Question]
@@ -174,6 +175,7 @@ class Board:
     failed: list[dict[str, Any]] = field(default_factory=list, metadata=forms.ALWAYS)
     without_result: list[str] = field(default_factory=list, metadata=forms.ALWAYS)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
+    void: list[str] = field(default_factory=list)  # datasets of these whose questions are all void
     inputs_sha256: str = ""
 
 

@@ -112,6 +112,7 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
         higher_is_better=first.higher_is_better,
         level_counts=counts,
         pending=first.pending,
+        void=first.void,
         weights={level: first.weights[level] for level in levels},
         signature={
             **first.policy,

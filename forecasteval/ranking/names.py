@@ -114,21 +114,25 @@ class Systems(NamedTuple):
         own = split_name(stem, dataset).system
         return self.aliases.get(own, own)
 
-    def without_clashes(self, files: Iterable[tuple[str, str | None]]) -> Systems:
-        """The same without the aliases of systems of which two names have a file, given as its
-        stem and dataset, for one dataset; a mistake names both.
+    def find_clashes(self, files: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+        """The systems of which two names have a file, given as its stem and dataset, for one
+        dataset; each with a mistake that names both.
         """
         names: dict[tuple[str, str | None], set[str]] = {}
         for stem, dataset in files:
             own = split_name(stem, dataset).system
             names.setdefault((self.aliases.get(own, own), dataset), set()).add(own)
-        clashes = {
+        return {
             system: f"system {printable(system, 40)}: "
             f"{' and '.join(printable(repr(name), 40) for name in sorted(both))} are one system, "
             f"but both have a file for {printable(dataset or 'no dataset', 60)}"
             for (system, dataset), both in names.items()
             if len(both) > 1
         }
+
+    def without_clashes(self, files: Iterable[tuple[str, str | None]]) -> Systems:
+        """The same without the aliases of systems with a clash; its mistakes are added."""
+        clashes = self.find_clashes(files)
         kept = {name: system for name, system in self.aliases.items() if system not in clashes}
         return self._replace(aliases=kept, mistakes=[*self.mistakes, *clashes.values()])
 

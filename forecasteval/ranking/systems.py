@@ -156,6 +156,7 @@ class System(Scaled):
 
     row: FileRow
     questions: dict[Level, Questions]
+    void: int = 0  # questions that are left out of everything
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
     @property
@@ -300,7 +301,8 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     except (LookupError, TypeError, AttributeError):
         raise FormError(f"{name}: expected items with the keys of this version") from None
     questions = {level: _columns(answers) for level, answers in by_level.items()}
-    return System(row=row, questions=questions, **scale.describe())
+    void = forms.read_as(int, results.get("void", 0), f"{name}: void")
+    return System(row=row, questions=questions, void=void, **scale.describe())
 
 
 class _Answer(NamedTuple):
@@ -377,7 +379,7 @@ def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
 class Summary:
     """What ranking needs of a stored result, in the form in which it is kept beside that."""
 
-    schema: Literal[2] = field(default=2, metadata=forms.ALWAYS)
+    schema: Literal[3] = field(default=3, metadata=forms.ALWAYS)
     file_sha256: str  # of the stored result
     system: System | ForecasterTable
 

@@ -135,7 +135,7 @@ def test_void_questions_are_in_nothing_but_counted() -> None:
     )
     with pytest.raises(InputError, match="'void' must be true or false, got 'perhaps'"):
         evaluate([q(void="perhaps")])
-    with pytest.raises(InputError, match="expected questions, got 3 void ones"):
+    with pytest.raises(InputError, match="no question to score: 3 questions, all void"):
         evaluate(voids)
 
 

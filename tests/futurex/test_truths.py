@@ -50,6 +50,17 @@ def test_truths_fill_and_replace(tmp_path: Path, ending: str) -> None:
     assert f"Truths of w.truths{ending} are used." in run(tmp_path, "-f", "w-x").out
 
 
+def test_a_map_of_truths(tmp_path: Path) -> None:
+    folder(tmp_path, {"a": "A", "b": "A"}, ".json")
+    made = run(tmp_path, "-f", "w-x", "--json").json
+    assert (item(made, "a")["score"], item(made, "b")["truth"], made["pending"]) == (1.0, "A", 2)
+
+
+def test_a_file_of_predictions_is_none_of_truths(tmp_path: Path) -> None:
+    folder(tmp_path, [{"id": "a", "prediction": "A"}], ".json")
+    assert_refused(run(tmp_path, "-f", "w-x"), "expected 'id' and 'ground_truth'", "'prediction'")
+
+
 def test_a_blank_cell_says_nothing(tmp_path: Path) -> None:
     folder(tmp_path, "id,ground_truth,Std,void\nb,,,\na,A,,\nd,,,true\n")
     made = run(tmp_path, "-f", "w-x", "--json").json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from boards_folders import contents, counts, failures, stored
-from cli import ROOT, question, read_json, run, write
+from cli import ROOT, assert_refused, question, read_json, run, write
 from forecasteval.nightly import corrections
 from forecasteval.ranking.changes import OVERALL, why
 
@@ -316,3 +317,42 @@ def test_a_comparison_is_on_the_resolved_questions(tmp_path: Path) -> None:
     lines = done.out.splitlines()
     at = lines.index("Comparison on 6 questions, 250922.json")
     assert lines[at + 1] == "Pending, without a truth yet: 2 more"
+
+
+# --- Void questions ---
+
+
+def without(root: Path, *void: str) -> Path:
+    """The questions of these names are void."""
+    path = root / "dataset/250922.json"
+    rows = [{**row, "void": row["id"] in void} for row in read_json(path)]
+    return write(root, {"dataset/250922.json": rows})
+
+
+def test_void_questions_are_counted_beside_pending_ones(tmp_path: Path) -> None:
+    done = run(without(week(tmp_path, "AAAAA..."), "q0", "q5"), "nightly")
+    assert "4 of 6 resolved, 2 void left out" in done.out
+    (table,) = stored(tmp_path)["tables"]
+    assert (table["pending"], table["void"]) == (2, 2)
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert "4 of 6 resolved, 2 void left out" in page
+
+
+def test_the_csv_has_what_is_pending_and_void(tmp_path: Path) -> None:
+    run(without(week(tmp_path, "AAAAA..."), "q0", "q5"), "nightly")
+    with (tmp_path / "evaluation/leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["n"], row["pending"], row["void"]) for row in csv.DictReader(file)]
+    assert rows == [("4", "2", "2")] * 2
+
+
+def test_a_dataset_that_is_wholly_void_is_no_failure(tmp_path: Path) -> None:
+    root = without(week(tmp_path, "AAAAAAAA"), *NAMES)
+    done = run(root, "nightly")
+    assert (done.code, done.err) == (0, "")
+    assert "250922.json: no question to score, 2 files wait" in done.out.splitlines()
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert "no question to score" in page
+    before = contents(tmp_path)
+    assert run(root, "nightly").out == done.out
+    assert contents(tmp_path) == before
+    assert_refused(run(root, "-f", "250922-a"), "no question to score: 8 questions, all void")

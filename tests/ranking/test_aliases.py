@@ -59,6 +59,14 @@ def test_two_names_with_a_file_for_one_dataset(tmp_path: Path) -> None:
     assert_refused(run(root, "compare", "Grok 4", "other"), "'grok-4-0709' and 'grok4'", "w1.json")
 
 
+def test_a_clash_refuses_only_what_needs_it(tmp_path: Path) -> None:
+    root = folder(tmp_path, {**FILES, "w1-grok4": "BBBB", "w1-third": "BBBB", "w2-third": "ABAB"})
+    done = run(root, "compare", "third", "other", "--json")
+    assert [row["name"] for row in done.json["systems"]] == ["third", "other"]
+    for names in (["compare", "grok-4-0709", "other"], ["-f", "Grok 4"]):
+        assert_refused(run(root, *names), "'grok-4-0709' and 'grok4'", "w1.json")
+
+
 @pytest.mark.parametrize(
     ("systems", "told"),
     [
