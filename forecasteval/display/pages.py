@@ -20,6 +20,7 @@ BYTES: Final = 2_400_000  # of the long texts of all its records: 3,000 rows nee
 TEXT: Final = 20_000  # characters of an untrusted text in an opened row
 CHARTED: Final = 40  # rows of a chart
 CUT: Final = 320  # characters of an untrusted text in a cell
+_LONGEST: Final = 6  # bytes of a character: &#x27;
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
 _ANCHOR: Final = re.compile(r"[0-9A-Za-z_-]{1,60}")
 _HEX: Final = re.compile(r"[0-9a-f]{12,}")
@@ -32,9 +33,10 @@ def text_limit(texts: Iterable[str]) -> int:
     """How many characters of each text fit a page: 20,000, or fewer so that all of them take
     `BYTES`.
     """
-    sizes = [
-        (len(html.escape(text).encode("utf-8", "replace")), len(text)) for text in texts if text
-    ]
+    known = [text for text in texts if text]
+    if sum(map(len, known)) * _LONGEST < BYTES:
+        return TEXT
+    sizes = [(len(html.escape(text).encode("utf-8", "replace")), len(text)) for text in known]
     limit = TEXT
     while limit > CUT and sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES:
         limit = max(CUT, limit * 4 // 5)

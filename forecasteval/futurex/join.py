@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
+from forecasteval.common.files import stamp_of
 from forecasteval.common.records import (
     BadRecord,
     Record,
@@ -25,6 +26,7 @@ from .truths import QuestionFile, Truths, is_blank
 
 _QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
 _ANSWER_KEYS: Final = ("answer", "prediction")
+_KEPT: Final = 500  # rows that are kept for a page: to read them again costs a fifth of drawing it
 # What other programs call a reply, which `convert --answer` takes.
 _REPLY_KEYS: Final = ("response", "output", "model_answer", "reply", "completion", "generation")
 # Keys that questions have, of which none can be their truth under another name.
@@ -52,21 +54,33 @@ class Rows:
         if self.truths:  # a value may be of either file
             self.where += f" with {self.truths.file.path.name}"
         self._rows = records if dataset is None else Join(dataset, records, where)
+        self._kept: list[object] = []  # the first rows
+        self._stamps = self._stamp_files()
 
     def __iter__(self) -> Iterator[Any]:
-        keys = TruthKeys(_ANSWER_KEYS)
+        keys, self._kept = TruthKeys(_ANSWER_KEYS), []
         for number, record in enumerate(self._rows):
             if number == 0 and isinstance(self._rows, RecordFile) and _is_prediction(record):
                 expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
                 hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
                 raise InputError(self.where, f"{expected} {hint}", "neither")
             keys.add(record)
+            if number <= _KEPT:
+                self._kept.append(record)
             yield record
         keys.require(self.where)
 
-    def read_again(self) -> Rows | None:
-        """The same rows once more, for a page; None if their records can be read only once."""
-        return None if isinstance(self._given[0], Iterator) else Rows(*self._given)
+    def read_again(self) -> Iterable[Any] | None:
+        """The same rows once more, for a page; None if their records can be read only once. Few
+        rows of files that have not changed are not read from them again.
+        """
+        if isinstance(self._given[0], Iterator):
+            return None
+        is_kept = 0 < len(self._kept) <= _KEPT and self._stamps == self._stamp_files()
+        return self._kept if is_kept else Rows(*self._given)
+
+    def _stamp_files(self) -> list[object]:
+        return [stamp_of(file.path) for _, file in self._files()]
 
     @property
     def damaged(self) -> int:
