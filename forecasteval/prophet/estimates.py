@@ -13,7 +13,7 @@ import numpy as np
 from .arrays import Floats, Ints, split_runs, weighted_means
 from .forecasts import Forecasts
 from .metrics import Metric
-from .models import BradleyTerryFit, Fitted, Models
+from .models import BradleyTerryFit, EffectsFit, Fitted, Models
 from .return_intervals import tilted_interval
 from .score_table import BASELINES, Scored, normalise
 from .scores import PRICE_RANGE, calibration_errors
@@ -42,10 +42,6 @@ class Estimate(NamedTuple):
         low, high = float(self.low[at]), float(self.high[at])
         return None if math.isnan(low) or math.isnan(high) else [low, high]
 
-    def clipped(self, bounds: tuple[float, float]) -> Estimate:
-        """With the intervals cut to what is possible."""
-        return self._replace(low=np.clip(self.low, *bounds), high=np.clip(self.high, *bounds))
-
 
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or a baseline
 
@@ -72,42 +68,45 @@ class Board(NamedTuple):
         cell = self.cluster[forecasts.event] * self.rows + forecasts.forecaster
         return np.bincount(cell, values, math.prod(shape)).reshape(shape).astype(float)
 
+    def estimate(
+        self, found: Floats, influence: Floats, values: Floats, weight: Floats
+    ) -> Estimate:
+        """What was found of the rows, with the errors and intervals that follow from the influence
+        of the clusters. The forecasts behind it are those whose `values` are not nan.
+        """
+        has = ~np.isnan(values)
+        shares = self.sum_cells(np.where(has, weight, 0))
+        total = shares.sum(axis=0)
+        shares /= np.where(total > 0, total, 1)
+        counts = np.bincount(self.scored.forecasts.forecaster[has], minlength=self.rows)
+        error, freedom = clustered_errors(influence, shares)
+        low, high = t_intervals(found, error, freedom)
+        clusters = np.count_nonzero(shares, axis=0)
+        return Estimate(found, counts, clusters, error, low, high, influence)
+
     def estimate_means(self, values: Floats, weight: Floats) -> Estimate:
         """Σ w x / Σ w of every row, without values that are nan; a cluster has the influence Σ w (x
         - mean) / Σ w.
         """
-        row, has = self.scored.forecasts.forecaster, ~np.isnan(values)
-        means, counts = weighted_means(values, weight, row, self.rows)
-        shares = self.find_shares(values, weight)
-        shift = self.sum_cells(np.where(has, weight * (values - means[row]), 0))
-        total = np.bincount(row, np.where(has, weight, 0), self.rows)
-        return self.estimate(means, counts, shares, shift / np.where(total > 0, total, 1))
-
-    def find_shares(self, values: Floats, weight: Floats) -> Floats:
-        """By cluster and row the share of the row's weight, of forecasts whose value is not nan."""
-        mass = self.sum_cells(np.where(np.isnan(values), 0, weight))
-        total = mass.sum(axis=0)
-        return mass / np.where(total > 0, total, 1)
-
-    def estimate(self, values: Floats, counts: Ints, shares: Floats, influence: Floats) -> Estimate:
-        """With the errors and intervals that follow from the influence of the clusters."""
-        error, freedom = clustered_errors(influence, shares)
-        low, high = t_intervals(values, error, freedom)
-        clusters = np.count_nonzero(shares, axis=0)
-        return Estimate(values, counts, clusters, error, low, high, influence)
+        row, weight = self.scored.forecasts.forecaster, np.where(np.isnan(values), 0, weight)
+        means = weighted_means(values, weight, row, self.rows)[0]
+        moved = self.sum_cells(np.nan_to_num(weight * (values - means[row])))
+        total = np.bincount(row, weight, self.rows)
+        return self.estimate(means, moved / np.where(total > 0, total, 1), values, weight)
 
     def estimate_model(
-        self, like: Estimate, fitted: Fitted[Any], values: Floats, influence: Floats, shares: Floats
+        self, fitted: Fitted[Any], found: Floats, influence: Floats, metric: str = "brier"
     ) -> Estimate:
-        """Values of the forecasters of a fit, with their influence by its events; `like` has the
-        same events behind it.
+        """What was found of the forecasters of a fit, with their influence by its events; events
+        have equal weights in models. Behind it are the forecasts that have the metric.
         """
         full = np.full(self.rows, math.nan)
-        full[fitted.forecasters] = values
+        full[fitted.forecasters] = found
         by_cluster = np.zeros((int(self.cluster.max()) + 1, self.rows))
         places = np.ix_(self.cluster[fitted.events], fitted.forecasters)
         np.add.at(by_cluster, places, influence)
-        return self.estimate(full, like.counts, shares, by_cluster)
+        values = self.scored.values[metric]
+        return self.estimate(full, by_cluster, values, np.ones(len(values)))
 
 
 def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Measures:
@@ -128,63 +127,49 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
     unknown = without_error(np.full(board.rows, math.nan), brier.counts, brier.clusters)
     measures |= {(metric.name, ""): unknown for metric in scored.metrics if not metric.formula}
     measures["ece", ""] = unknown._replace(values=calibration_errors(bins))
-    measures |= _measure_models(board, measures, models)
-    if not intervals:
-        return {key: without_error(*estimate[:3]) for key, estimate in measures.items()}
-    returns = [metric for metric in means if metric.payoffs]
-    measures |= _tilt_intervals(board, measures, returns) if returns else {}
-    clipped = {
-        (metric.name, ""): measures[metric.name, ""].clipped(metric.bounds)
-        for metric in scored.metrics
-    }
-    return measures | clipped
-
-
-def _measure_models(board: Board, measures: Measures, models: Models) -> Measures:
-    scored, brier, log = board.scored, measures["brier", ""], measures["log", ""]
-    found, briers = Measures(), scored.values["brier"]
-    alike = np.ones(len(briers))  # models do not weigh events
-    shares = board.find_shares(briers, alike)
-    effects = models.effects.fit
-    adjusted = board.estimate_model(brier, models.effects, effects.score, effects.influence, shares)
-    # Market and crowd have the score of forecasters who do not move the others': where they have
-    # all events, of equal weight, that is their Brier score.
-    easier = briers - effects.difficulty[scored.forecasts.event]
-    plain = weighted_means(easier, alike, scored.forecasts.forecaster, board.rows)[0]
-    last = np.arange(board.rows) >= board.rows - len(BASELINES)
-    everywhere = last & (brier.counts == len(board.cluster)) & np.isclose(plain, brier.values)
-    found["adjusted_brier", ""] = adjusted._replace(
-        values=np.where(last, plain, adjusted.values),
-        error=np.where(everywhere, brier.error, adjusted.error),
-        low=np.where(everywhere, brier.low, adjusted.low),
-        high=np.where(everywhere, brier.high, adjusted.high),
-    )
+    measures["adjusted_brier", ""] = _adjust(board, brier, models.effects)
     if models.irt:
-        irt = models.irt.fit
-        ability = board.estimate_model(brier, models.irt, irt.ability, irt.influence, shares)
-        discrimination = np.full(len(board.cluster), math.nan)
+        irt, discrimination = models.irt.fit, np.full(len(board.cluster), math.nan)
+        measures["irt_ability", ""] = board.estimate_model(models.irt, irt.ability, irt.influence)
         discrimination[models.irt.events] = irt.discrimination
         weight = discrimination[scored.forecasts.event]  # which is taken as given
-        weighed = np.where(np.isnan(weight), math.nan, briers)
-        weighted = board.estimate_means(weighed, scored.weight * np.nan_to_num(weight))
-        found |= {("irt_ability", ""): ability, ("weighted_brier", ""): weighted}
+        values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
+        weighted = board.estimate_means(values, scored.weight * np.nan_to_num(weight))
+        measures["weighted_brier", ""] = weighted
     if models.strengths:
-        shares = board.find_shares(scored.values["log"], alike)
-        found["bradley_terry", ""] = _estimate_strengths(board, log, models.strengths, shares)
-    return found
+        measures["bradley_terry", ""] = _estimate_strengths(board, models.strengths)
+    if not intervals:
+        return {key: without_error(*estimate[:3]) for key, estimate in measures.items()}
+    measures |= _tilt_intervals(board, measures, [metric for metric in means if metric.payoffs])
+    for metric in scored.metrics:
+        low, high = (np.clip(ends, *metric.bounds) for ends in measures[metric.name, ""][4:6])
+        measures[metric.name, ""] = measures[metric.name, ""]._replace(low=low, high=high)
+    return measures
 
 
-def _estimate_strengths(
-    board: Board, log: Estimate, fitted: Fitted[BradleyTerryFit], shares: Floats
-) -> Estimate:
+def _adjust(board: Board, brier: Estimate, effects: Fitted[EffectsFit]) -> Estimate:
+    """Adjusted Brier. Market and crowd have the score of forecasters who do not move the others':
+    where they have all events, of equal weight, that is their Brier score.
+    """
+    scored, fit = board.scored, effects.fit
+    adjusted = board.estimate_model(effects, fit.score, fit.influence)
+    easier = scored.values["brier"] - fit.difficulty[scored.forecasts.event]
+    plain, _ = weighted_means(easier, np.ones(len(easier)), scored.forecasts.forecaster, board.rows)
+    last = np.arange(board.rows) >= board.rows - len(BASELINES)
+    everywhere = last & (brier.counts == len(board.cluster)) & np.isclose(plain, brier.values)
+    ends = (np.where(everywhere, *pair) for pair in zip(brier[3:6], adjusted[3:6], strict=True))
+    error, low, high = ends
+    values = np.where(last, plain, adjusted.values)
+    return adjusted._replace(values=values, error=error, low=low, high=high)
+
+
+def _estimate_strengths(board: Board, fitted: Fitted[BradleyTerryFit]) -> Estimate:
     """Strengths of mean 1, with intervals of ln θ."""
     fit, size = fitted.fit, len(fitted.fit.strength)
     moves = fit.influence - (fit.influence @ fit.strength / size)[:, None]  # the mean stays 1
     logs = np.log(np.maximum(fit.strength, 1e-300))
-    estimate = board.estimate_model(log, fitted, logs, moves, shares)
-    theta = np.full(board.rows, math.nan)
-    theta[fitted.forecasters] = fit.strength
-    low, high = (np.exp(np.minimum(end, 700)) for end in (estimate.low, estimate.high))
+    estimate = board.estimate_model(fitted, logs, moves, "log")
+    theta, low, high = (np.exp(np.minimum(each, 700)) for each in (estimate[0], *estimate[4:6]))
     return estimate._replace(
         values=theta,
         error=estimate.error * theta,
@@ -205,29 +190,30 @@ def _tilt_intervals(board: Board, measures: Measures, returns: list[Metric]) -> 
     error is larger.
     """
     scored, events = board.scored, board.scored.events
-    _, *baselines = scored.split()
     paid = {(metric, ""): np.zeros(len(events.outcome)) for metric in returns}
-    for base, part in zip(BASELINES, baselines, strict=True):
+    for base, part in zip(BASELINES, scored.split()[1:], strict=True):
         paid |= {(metric, base): np.full(len(events.outcome), math.nan) for metric in returns}
         for bets in _list_bets(part):
             for metric in returns:
                 paid[metric, base][events.slots(bets.event)] = _pay(bets, metric)
-    wider = {key: _design_effect(board, measures[key[0].name, key[1]], *key) for key in paid}
-    ends = {key: np.full((2, board.rows), math.nan) for key in paid}
+    found = {(metric.name, base): measures[metric.name, base] for metric, base in paid}
+    wider = {key: _design_effect(board, estimate, *key) for key, estimate in found.items()}
+    ends = {key: np.full((2, board.rows), math.nan) for key in found}
     for bets in _list_bets(scored):
         at, slot = int(bets.forecaster[0]), events.slots(bets.event)
         prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
         weight = events.weight[bets.event]
         weight = np.repeat(weight / weight.mean(), bets.sizes)
         pays = {metric: _pay(bets, metric) * weight for metric in returns}
-        for key, subtracted in paid.items():
-            mean = float(measures[key[0].name, key[1]].values[at])
-            pay = pays[key[0]] - subtracted[slot] * weight
+        for (metric, base), subtracted in paid.items():
+            key = metric.name, base
+            mean = float(found[key].values[at])
+            pay = pays[metric] - subtracted[slot] * weight
             both = tilted_interval(pay, prices, bets.offsets, mean)
             ends[key][:, at] = mean + (np.array(both) - mean) * wider[key][at]
     return {
-        (metric.name, base): measures[metric.name, base]._replace(low=low, high=high)
-        for (metric, base), (low, high) in ends.items()
+        key: estimate._replace(low=ends[key][0], high=ends[key][1])
+        for key, estimate in found.items()
     }
 
 
@@ -249,13 +235,12 @@ def _pay(bets: Forecasts, metric: Metric) -> Floats:
     return metric.payoffs(bets.p, bets.q, bets.bid, bets.offsets)
 
 
-def _design_effect(board: Board, estimate: Estimate, metric: Metric, base: str) -> Floats:
+def _design_effect(board: Board, estimate: Estimate, metric: str, base: str) -> Floats:
     """By row how many times as large the clustered error is as that of independent events, at least
     1.
     """
-    alone = Board(board.scored, np.arange(len(board.cluster)))
-    values = board.scored.less(metric.name, base)
-    independent = alone.estimate_means(values, board.scored.weight).error
+    alone, values = Board(board.scored, np.arange(len(board.cluster))), board.scored
+    independent = alone.estimate_means(values.less(metric, base), values.weight).error
     with np.errstate(invalid="ignore", divide="ignore"):
         wider = np.where(estimate.clusters < estimate.counts, estimate.error / independent, 1.0)
     return np.asarray(np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0))
