@@ -37,10 +37,10 @@ class Estimate(NamedTuple):
     high: Floats
     influence: Floats
 
-    def bounds(self, at: int) -> list[float] | None:
-        """The interval of a row, if it is known."""
-        low, high = float(self.low[at]), float(self.high[at])
-        return None if math.isnan(low) or math.isnan(high) else [low, high]
+    def intervals(self) -> list[list[float] | None]:
+        """The interval of every row, if it is known."""
+        ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        return [None if math.isnan(low + high) else [low, high] for low, high in ends]
 
 
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or a baseline

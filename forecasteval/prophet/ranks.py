@@ -5,13 +5,13 @@ others.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
-from .arrays import Bools, Floats, Ints, plain_number, weighted_means
+from .arrays import Bools, Floats, Ints, weighted_means
 from .estimates import LEAST_CLUSTERS, Estimate, Measures
 from .metrics import RANK_TIE, Metric, shared_ranks
 from .score_table import BASELINES, Scored
@@ -20,57 +20,53 @@ from .scores import decompose_brier
 UNEQUAL: Final = 0.05  # share of all events that two forecasters may differ in
 NO_SPREAD: Final = 0.05  # of the mean error: stands for the spread of skills where none shows
 Record = dict[str, Any]  # the keys depend on the metrics
+Columns = dict[str, Floats | Ints | list[Any]]
 
 
 def make_records(measures: Measures, scored: Scored, bins: Floats) -> list[Record]:
     """The forecasters' records, then those of the market and the crowd."""
-    brier, count = measures["brier", ""], len(scored.forecasts.names)
+    brier, means = measures["brier", ""], [metric for metric in scored.metrics if metric.formula]
     crowd = brier.values - measures["brier", "crowd"].values  # on each forecaster's events
-    priced = [measures[metric.name, ""] for metric in scored.metrics if metric.payoffs]
-    sharpe, decomposed = sharpe_ratios(scored), decompose_brier(bins)
-    records = []
-    for at in range(count):
-        skill = 1 - brier.values[at] / crowd[at] if crowd[at] > 0 else math.nan
-        record: Record = {
-            "n_events": int(brier.counts[at]),
-            "n_clusters": int(brier.clusters[at]),
-            "n_exclusive": int(measures["log", ""].counts[at]),
-            "n_priced": int(priced[0].counts[at]) if priced else 0,
-            "coverage": int(brier.counts[at]) / len(scored.events.ids),
-        }
-        for metric in scored.metrics:
-            estimate = measures[metric.name, ""]
-            record[metric.name] = plain_number(estimate.values[at])
-            if len(estimate.influence):
-                record[f"{metric.name}_interval"] = estimate.bounds(at)
-                record[f"{metric.name}_se"] = plain_number(estimate.error[at])
-        record |= {f"{name}_sharpe": plain_number(values[at]) for name, values in sharpe.items()}
-        record["one_minus_brier"] = plain_number(1 - brier.values[at])
-        record["brier_skill"] = plain_number(skill)
-        parts = {name: plain_number(values[at]) for name, values in decomposed.items()}
-        record["decomposition"] = parts
-        record["against"] = {
-            base: _differences(measures, scored.metrics, base, at)
-            for place, base in enumerate(BASELINES, count - len(BASELINES))
-            if at != place
-        }
-        records.append(record)
+    priced = [measures[metric.name, ""].counts for metric in means if metric.payoffs]
+    columns: Columns = {
+        "n_events": brier.counts,
+        "n_clusters": brier.clusters,
+        "n_exclusive": measures["log", ""].counts,
+        "n_priced": priced[0] if priced else 0 * brier.counts,
+        "coverage": brier.counts / len(scored.events.ids),
+    }
+    for metric in scored.metrics:
+        estimate = measures[metric.name, ""]
+        columns[metric.name] = estimate.values
+        if len(estimate.influence):
+            columns[f"{metric.name}_interval"] = estimate.intervals()
+            columns[f"{metric.name}_se"] = estimate.error
+    columns |= {f"{name}_sharpe": ratios for name, ratios in sharpe_ratios(scored).items()}
+    columns["one_minus_brier"] = 1 - brier.values
+    columns["brier_skill"] = 1 - brier.values / np.where(crowd > 0, crowd, math.nan)
+    columns["decomposition"] = _list_rows({**decompose_brier(bins)})
+    against: Columns = {
+        base: _list_rows({m.name: _list_differences(measures[m.name, base]) for m in means})
+        for base in BASELINES
+    }
+    records = _list_rows(columns | {"against": _list_rows(against)})
+    for base, record in zip(BASELINES, records[-len(BASELINES) :], strict=True):
+        del record["against"][base]
     return records
 
 
-def _differences(
-    measures: Measures, metrics: Sequence[Metric], base: str, at: int
-) -> dict[str, Record]:
-    """By metric the difference to the market or the crowd on the same events."""
-    estimates = {m.name: measures[m.name, base] for m in metrics if m.formula}
-    return {
-        name: {
-            "n": int(estimate.counts[at]),
-            "difference": plain_number(estimate.values[at]),
-            "interval": estimate.bounds(at),
-        }
-        for name, estimate in estimates.items()
-    }
+def _list_rows(columns: Columns) -> list[Record]:
+    """The rows of a table as results hold them: None for nan."""
+    lists = [
+        column if isinstance(column, list) else [None if x != x else x for x in column.tolist()]
+        for column in columns.values()
+    ]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def _list_differences(estimate: Estimate) -> list[Record]:
+    columns: Columns = {"n": estimate.counts, "difference": estimate.values}
+    return _list_rows(columns | {"interval": estimate.intervals()})
 
 
 def sharpe_ratios(scored: Scored) -> dict[str, Floats]:
@@ -110,43 +106,46 @@ def add_ranks(
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         able = [at for at in ranked if not math.isnan(estimate.values[at])]
-        ranks = shared_ranks(metric.sign * estimate.values[able]).tolist() if able else []
-        places: dict[int, Record] = {
-            at: {"rank": rank} for rank, at in sorted(zip(ranks, able, strict=True))
-        }
-        keys = ["rank"]
+        ranks = shared_ranks(metric.sign * estimate.values[able]).tolist()
+        order = [at for _, at in sorted(zip(ranks, able, strict=True))]
+        columns: dict[str, dict[int, object]] = {"rank": dict(zip(able, ranks, strict=True))}
         if len(draws.counts) and len(estimate.influence):
-            keys += ["rank_interval", "best", "beats_next"]
-            _add_certainty(places, metric, estimate, scored, draws)
+            columns |= _find_certainty(order, metric, estimate, scored, draws)
         for at in ranked:
-            records[at].update(
-                {f"{metric.name}_{key}": places.get(at, {}).get(key) for key in keys}
-            )
+            cells = {f"{metric.name}_{key}": column.get(at) for key, column in columns.items()}
+            records[at].update(cells)
 
 
-def _add_certainty(
-    places: Mapping[int, Record], metric: Metric, estimate: Estimate, scored: Scored, draws: Draws
-) -> None:
-    """Rank interval and P(best) of those with an error; beats next of two who share two events."""
-    sure = [at for at in places if not math.isnan(estimate.error[at])]
+def _find_certainty(
+    order: Sequence[int], metric: Metric, estimate: Estimate, scored: Scored, draws: Draws
+) -> dict[str, dict[int, object]]:
+    """Rank interval and P(best) of those with an error; beats next of two who share two events.
+
+    `order` are places of records, the best first.
+    """
+    sure = [at for at in order if not math.isnan(estimate.error[at])]
     if len(sure) < 2:
-        return
+        return {"rank_interval": {}, "best": {}, "beats_next": {}}
     influence = metric.sign * estimate.influence[:, sure]
     values, error = metric.sign * estimate.values[sure], estimate.error[sure]
     samples = draws.shifted(values, influence)
-    low, high = rank_intervals(samples)
+    ends = rank_intervals(samples)
     best = probability_best(values, influence, error, len(samples), draws.seed)
-    best = np.where(low > 1, 0, best)  # what the interval excludes is not also likely
+    best = np.where(ends[0] > 1, 0, best)  # what the interval excludes is not also likely
     best /= max(best.sum(), 1e-300)
-    for at, *interval, share in zip(sure, low.tolist(), high.tolist(), best, strict=True):
-        places[at].update(rank_interval=interval, best=float(share))
     by = metric.name if metric.formula else "log" if metric.name == "bradley_terry" else "brier"
-    met = answered(scored, by)
+    met, beats = answered(scored, by), dict[int, object]()
     for (place, at), (below, following) in pairwise(enumerate(sure)):
         if (met[at] & met[following]).sum() >= LEAST_CLUSTERS:
             gap = samples[:, place] - samples[:, below]
             wins = (gap > RANK_TIE) + 0.5 * (np.abs(gap) <= RANK_TIE)
-            places[at]["beats_next"] = float(wins.mean())
+            beats[at] = float(wins.mean())
+    intervals = np.transpose(ends).tolist()
+    return {
+        "rank_interval": dict(zip(sure, intervals, strict=True)),
+        "best": dict(zip(sure, best.tolist(), strict=True)),
+        "beats_next": beats,
+    }
 
 
 def answered(scored: Scored, metric: str) -> Bools:

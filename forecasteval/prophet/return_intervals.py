@@ -39,56 +39,52 @@ def tilted_interval(
     event i at offsets[i]:offsets[i + 1]; mean: the mean payoff seen. Returns both ends, (mean,
     mean) if no outcome changes what is paid.
     """
-    worlds = _Worlds(
-        np.asarray(pay, dtype=float), np.asarray(prices, dtype=float), np.asarray(offsets)[:-1]
-    )
-    count, rare = np.size(offsets) - 1, (1 - level) / 2
-    total, least, most = mean * count, float(worlds.least.sum()), float(worlds.most.sum())
+    x, starts = np.asarray(pay, dtype=float), np.asarray(offsets)[:-1]
+    worlds = _Worlds(x, np.asarray(prices, dtype=float), starts)
+    count, rare = len(starts), (1 - level) / 2
+    total, least, most = mean * count, *(float(edge.sum()) for edge, _ in worlds.edges)
     width = math.sqrt(worlds.cumulants(0.0)[2])
     if width <= 1e-12 * max(most, 1.0):
         return mean, mean
     bound, rounding = LIMIT / width, 1e-9 * max(total, 1.0)
+    low = high = mean
     if total <= least + rounding:
-        return mean, max(worlds.pay_at_edge(rare, bound, False) / count, mean)
-    if total >= most - rounding:
-        return min(worlds.pay_at_edge(rare, bound, True) / count, mean), mean
-    low, high = (end / count for end in worlds.pay_around(total, rare, bound))
+        high = worlds.pay_at_edge(rare, bound, False) / count
+    elif total >= most - rounding:
+        low = worlds.pay_at_edge(rare, bound, True) / count
+    else:
+        low, high = (end / count for end in worlds.pay_around(total, rare, bound))
     return min(low, mean), max(high, mean)
 
 
 class _Worlds:
-    """Worlds of tilted prices q, in which the options pay x; `least` and `most` are the extreme
-    payoffs by event.
+    """Worlds of tilted prices q, in which the options pay x. `edges` are the least and the most
+    that each event pays, and how far its options are from that.
     """
 
     def __init__(self, x: Floats, q: Floats, starts: Ints) -> None:
-        self.q, self.starts = q, starts
-        sizes = np.diff(starts, append=len(x))
-        self.least, self.most = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
-        self._above, self._below = (x - np.repeat(edge, sizes) for edge in (self.least, self.most))
+        self.q, self.starts, sizes = q, starts, np.diff(starts, append=len(x))
+        extremes = (extreme.reduceat(x, starts) for extreme in (np.minimum, np.maximum))
+        self.edges = [(edge, x - np.repeat(edge, sizes)) for edge in extremes]
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
         """K, K' and K'' > 0 of the sum of payoffs in the world of a tilt."""
         # Of differences to the payoff that the tilt favours no exponential is larger than 1.
-        edge, rest = (self.most, self._below) if tilt > 0 else (self.least, self._above)
+        edge, rest = self.edges[tilt > 0]
         mass = self.q * np.exp(tilt * rest)
         norm = np.add.reduceat(mass, self.starts)
         mass *= rest
         first = np.add.reduceat(mass, self.starts) / norm
         mass *= rest
-        second = np.add.reduceat(mass, self.starts) / norm
+        spread = np.add.reduceat(mass, self.starts) / norm - first * first
         log = np.log(norm).sum() + tilt * edge.sum()
-        return (
-            float(log),
-            float((edge + first).sum()),
-            max(float((second - first * first).sum()), 1e-300),
-        )
+        return float(log), float((edge + first).sum()), max(float(spread.sum()), 1e-300)
 
     def pay_at_edge(self, chance: float, bound: float, most: bool) -> float:
         """The expected payoff with the tilt by which every event pays its most (or its least) with
         this chance.
         """
-        edge, rest = (self.most, self._below) if most else (self.least, self._above)
+        edge, rest = self.edges[most]
         at_edge = np.abs(rest) <= 1e-12 * np.maximum(np.abs(edge).max(), 1.0)
         log_mass = float(np.log(np.add.reduceat(self.q * at_edge, self.starts)).sum())
         paid, sign = float(edge.sum()), 1.0 if most else -1.0

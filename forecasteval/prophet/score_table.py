@@ -106,18 +106,17 @@ def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
     }
     views = {}
     for scope, (chosen, probabilities) in scopes.items():
-        inside, own_ends = np.repeat(chosen, sizes), np.append(0, np.cumsum(sizes[chosen]))
-        columns = (column[inside] for column in (probabilities, q, bid, outcome))
-        views[scope] = chosen, (*columns, own_ends)
+        inside = np.repeat(chosen, sizes)
+        columns = [column[inside] for column in (probabilities, q, bid, outcome)]
+        views[scope] = chosen, [*columns, np.append(0, np.cumsum(sizes[chosen]))]
     for metric in scored.metrics:
         if metric.formula:
             where, arguments = views[metric.scope]
             scored.values[metric.name][at][where] = metric.formula(*arguments)
     where, (p, _, _, outcome, ends) = views["exclusive"]
-    if where.any():
-        winner = winner_values("score_forecasts", p, outcome, ends[:-1])
-        rivals = np.maximum.reduceat(np.where(outcome == 1, -1.0, p), ends[:-1])
-        scored.p_winner[at][where], scored.correct[at][where] = winner, winner > rivals + ROUNDING
+    scored.p_winner[at][where] = winner = winner_values("score_forecasts", p, outcome, ends[:-1])
+    rivals = np.maximum.reduceat(np.where(outcome == 1, -1.0, p), ends[:-1])
+    scored.correct[at][where] = winner > rivals + ROUNDING
 
 
 def normalise(p: Floats, ends: Ints) -> Floats:

@@ -28,9 +28,7 @@ def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> 
     """The value at the winner of each forecast's event; InputError unless every event has exactly
     one winner.
     """
-    if len(starts) and (
-        ((outcome != 0) & (outcome != 1)).any() or (np.add.reduceat(outcome, starts) != 1).any()
-    ):
+    if not np.isin(outcome, (0, 1)).all() or (np.add.reduceat(outcome, starts) != 1).any():
         raise InputError(where, "every event must have exactly one winner")
     return np.add.reduceat(values * outcome, starts)
 
@@ -75,8 +73,7 @@ def spherical_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None 
     """
     (p, o), starts, _ = flat_columns("spherical_score", {"p": p, "outcome": outcome}, offsets)
     norm = np.sqrt(np.add.reduceat(p * p, starts))
-    norm[norm == 0] = 1.0
-    return winner_values("spherical_score", p, o, starts) / norm
+    return winner_values("spherical_score", p, o, starts) / np.where(norm > 0, norm, 1)
 
 
 def check_gamma(gamma: object) -> float:
@@ -106,17 +103,14 @@ def crra_stake(
     """
     gamma = check_gamma(gamma)
     (p, q), starts, sizes = flat_columns("crra_stake", {"p": p, "q": q}, offsets)
-    if not len(starts):
-        return p
     total = np.add.reduceat(p, starts)
     if (total <= 0).any():
         raise InputError("crra_stake", "every forecast must have a positive sum", "0")
     if gamma == 1:
         return np.asarray(p / np.repeat(total, sizes))
     q = np.clip(q, *PRICE_RANGE)
-    with np.errstate(
-        divide="ignore", over="ignore"
-    ):  # ln 0, and anything over a tiny gamma, is -inf: no stake
+    # ln 0, and anything over a tiny gamma, is -inf: no stake
+    with np.errstate(divide="ignore", over="ignore"):
         edge = np.log(p) - np.log(q)
         behind = edge - np.repeat(np.maximum.reduceat(edge, starts), sizes)
         behind[behind > -EDGE_TIE] = 0.0  # else rounding would break the ties of a tiny gamma
@@ -220,8 +214,7 @@ def bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: in
 def calibration_errors(sums: Floats) -> Floats:
     """The expected calibration error of every group of `bin_sums`."""
     with np.errstate(invalid="ignore"):
-        error: Floats = np.abs(sums[2] - sums[3]).sum(axis=1) / sums[1].sum(axis=1)
-    return error
+        return np.asarray(np.abs(sums[2] - sums[3]).sum(axis=1) / sums[1].sum(axis=1))
 
 
 def decompose_brier(sums: Floats) -> dict[str, Floats]:
