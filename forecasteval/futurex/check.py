@@ -18,11 +18,11 @@ from forecasteval.display.results import Finding, Results, check_results
 
 from .choices import ChoiceTruth
 from .grammar import parse_number
-from .join import TruthKeys, is_void
+from .join import Keys, is_void
 from .numbers import NumberTruth, readings
 from .questions import parse_record
 from .rules import Rules
-from .truths import QuestionFile, is_blank
+from .truths import QuestionFile, is_blank, show_keys
 
 # A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
 # FutureX-Past.
@@ -65,7 +65,7 @@ def check_file(path: Path) -> Results:
     """`check_dataset` of a file."""
     dataset = QuestionFile(path)
     found = check_dataset(dataset)
-    notes = found.notes + (dataset.truths.messages() if dataset.truths else [])
+    notes = found.notes + dataset.messages()
     return check_results(path, dataset.sha256, found.records, found.findings, notes)
 
 
@@ -82,7 +82,7 @@ def check_dataset(records: Iterable[object]) -> Check:
     findings: list[Finding] = []
     number, not_compared = 0, []
     seen: dict[str, int] = {}
-    truth_keys, states = TruthKeys(), Counter[str]()
+    truth_keys, states = Keys("ground_truth"), Counter[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
@@ -107,8 +107,8 @@ def check_dataset(records: Iterable[object]) -> Check:
             if kind != _NOT_COMPARED
         ]
         not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
-    if strange := truth_keys.find_strange():
-        detail = f"{', '.join(strange)}; is one of them the truth?"
+    if strange := truth_keys.find_others():
+        detail = f"{show_keys(strange)}; is one of them the truth?"
         findings.append(Finding("no 'ground_truth' in any record", "", 1, detail))
     notes = []
     if states["pending"] or states["void"]:

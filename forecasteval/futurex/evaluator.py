@@ -137,7 +137,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
     def summarise(self, scores: Scoring, data: Rows) -> dict[str, object]:
         """The scores by level and over all levels; docs/python.md has every key."""
         damaged = {"damaged_lines": data.damaged} if data.damaged else {}
-        beside = {"truths": data.truths.file.path.name} if data.truths else {}
+        beside = {"truths": data.truths.path.name} if data.truths else {}
         return {
             **summarise(scores.items, self.rules.renormalised),
             "no_sigma_count": scores.no_sigma_count,

@@ -17,7 +17,7 @@ from forecasteval.common.records import (
 )
 
 from .answers import Answer, parse_answer
-from .join import AnswerKeys, is_void, raw_answer
+from .join import Keys, is_void, raw_answer
 from .numbers import NumberTruth
 from .questions import SHOWN, Truth, parse_record, score_answer
 from .rules import Rules, Scored
@@ -100,7 +100,7 @@ class Scoring:
         )  # what it did with numbers and names, and warnings
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
-        self._keys, self._digest = AnswerKeys(), hashlib.sha256()
+        self._keys, self._digest = Keys("answer", "prediction"), hashlib.sha256()
 
     def add_all(self, data: Iterable[Mapping[str, object]]) -> None:
         """Score all records; InputError if one of them is no question, if there is none, or if none
@@ -117,7 +117,7 @@ class Scoring:
             raise InputError(self._where, "expected questions", "none")
         if all(item["outcome"] == "pending" for item in self.items):
             raise PendingError(self._where, len(self.items))
-        self.notes.update(self._keys.warnings(self._where, len(self.items)))
+        self.notes.update(self._keys.require_answer(self._where))
 
     def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
@@ -172,10 +172,10 @@ class Scoring:
 
     def _find_answer(self, record: Mapping[str, object], name: str) -> object:
         """The raw answer of a record; unreadable if it is given twice."""
+        self._keys.add(record, name)
         raw = record.get("answer")
         if type(raw) is str and type(record) is dict:
             return raw
-        self._keys.add(record, name)
         raw = raw_answer(record)
         if isinstance(raw, Mapping):
             self.notes["answer is an object"].append(name)

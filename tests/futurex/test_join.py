@@ -11,7 +11,7 @@ from cli import write
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
-from forecasteval.futurex.join import AnswerKeys, Join, Rows, raw_answer, read_rows
+from forecasteval.futurex.join import Keys, Rows, raw_answer, read_rows
 
 
 def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
@@ -19,7 +19,7 @@ def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
 
 
 def answers(questions: list[Any], predictions: list[Any]) -> tuple[list[Any], list[str]]:
-    rows = Join(questions, predictions, "p.json")
+    rows = Rows(predictions, "p.json", questions)
     return [row["answer"] for row in rows], rows.messages()
 
 
@@ -67,9 +67,9 @@ def test_the_fields_of_the_dataset_count() -> None:
 
 
 def test_keys_given_twice_stay_known() -> None:
-    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], "p.json")
+    (row,) = Rows([Record({"id": "x", "answer": "A"}, ["answer"])], "p.json", [ask("x")])
     assert repeated_keys(row) == ("answer",)
-    (row,) = Join([ask("x")], [Record({"id": "x", "answer": "A"}, ["prompt", "level"])], "p.json")
+    (row,) = Rows([Record({"id": "x", "answer": "A"}, ["prompt", "level"])], "p.json", [ask("x")])
     assert repeated_keys(row) == ()  # the dataset's count
 
 
@@ -85,7 +85,7 @@ def test_a_prediction_with_two_ids_costs_only_itself() -> None:
 
 def test_predictions_for_another_dataset() -> None:
     with pytest.raises(InputError, match="expected predictions for this dataset, got other ids"):
-        Join([ask("x")], [{"id": "y"}], "p.json")
+        list(Rows([{"id": "y", "answer": "A"}], "p.json", [ask("x")]))
 
 
 @pytest.mark.parametrize(
@@ -117,15 +117,18 @@ def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
 
 
 def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> None:
-    keys = AnswerKeys()
+    keys = Keys("answer", "prediction")
     lacking = {"c": {"response": "A", "id": "c"}, "d": {"output": "A", "id": "d"}}
     for name, record in ({"a": {"answer": None}, "b": {"prediction": ""}} | lacking).items():
         keys.add(record, name)
-    assert keys.warnings("p.json", 4) == {
+    assert keys.require_answer("p.json") == {
         "record with neither 'answer' nor 'prediction', missing": ["c", "d"]
     }
+    keys = Keys("answer", "prediction")
+    for name, record in lacking.items():
+        keys.add(record, name)
     with pytest.raises(InputError) as error:
-        keys.warnings("p.json", 2)
+        keys.require_answer("p.json")
     assert (
         str(error.value)
         == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output';"
@@ -134,7 +137,7 @@ def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> No
 
 
 def test_keys_of_questions_are_no_candidates() -> None:
-    keys = AnswerKeys()
+    keys = Keys("answer", "prediction")
     keys.add(
         {
             "id": 1,
@@ -148,19 +151,19 @@ def test_keys_of_questions_are_no_candidates() -> None:
         "a",
     )
     with pytest.raises(InputError, match=r"got neither$"):
-        keys.warnings("p.json", 1)
+        keys.require_answer("p.json")
 
 
 def test_the_commonest_keys_are_named_first() -> None:
-    keys = AnswerKeys()
+    keys = Keys("answer", "prediction")
     for number in range(3):
         keys.add({"rare": 1, "often": 1} if not number else {"often": 1}, str(number))
     with pytest.raises(InputError, match=r"got 'often', 'rare'$"):
-        keys.warnings("p.json", 3)
+        keys.require_answer("p.json")
 
 
 def test_no_record_lacks_nothing() -> None:
-    assert AnswerKeys().warnings("p.json", 0) == {}
+    assert Keys("answer", "prediction").require_answer("p.json") == {}
 
 
 def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
@@ -168,7 +171,7 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
         InputError,
         match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'",
     ):
-        Join([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json")
+        list(Rows([{"id": "x", "response": "A"}], "p.json", [ask("x"), ask("y")]))
 
 
 def test_a_dataset_without_questions(tmp_path: Path) -> None:
@@ -193,5 +196,5 @@ def test_a_dataset_without_questions(tmp_path: Path) -> None:
 )
 def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
     with pytest.raises(InputError) as error:
-        Join([ask("x")], rows, "p.json")
+        list(Rows(rows, "p.json", [ask("x")]))
     assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"
