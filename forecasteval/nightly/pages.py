@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,21 +86,18 @@ def require_usable(path: str | bool | None) -> None:
 
 
 def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
-    """Write the page of a comparison to `path`, or else to `folder/compare.html`; there it leads
-    to the leaderboard and the runs that have a page beside it.
+    """Write the page of a comparison to `path`, or else to `folder/compare.html`; it leads to the
+    leaderboard and the runs that have a page in the folder.
     """
-    page = results.page()
-    if isinstance(path, str):
-        write_page(page, Path(path))
-        return
+    target = Path(path) if isinstance(path, str) else folder / "compare.html"
     names = [("Leaderboard", BOARD), *((system["name"],) * 2 for system in results["systems"])]
     links = [
-        Link(printable(title, 40), f"{name}.html")
+        Link(printable(title, 40), os.path.relpath(folder / f"{name}.html", target.parent))
         for title, name in names
         if "/" not in name and is_current(folder / f"{name}.html", "")
     ]
-    with lock_folder(folder, wait=True):
-        write_page(page._replace(links=links), folder / "compare.html")
+    with nullcontext() if isinstance(path, str) else lock_folder(folder, wait=True):
+        write_page(results.page()._replace(links=links), target)
 
 
 def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:

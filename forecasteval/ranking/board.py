@@ -218,9 +218,11 @@ class BothRead:
     """A pair over the `n` questions of which both answers were read; it is not the score."""
 
     n: int
+    scores: list[float]  # of A and B
     difference: float
     interval: Interval | None
     p: float
+    levels: dict[Level, Tally]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +245,7 @@ class Pair:
 class LevelDifference:
     """The mean difference of A and B in a level."""
 
+    scores: list[float]  # of A and B
     difference: float
     interval: Interval | None
 

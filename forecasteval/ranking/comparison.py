@@ -14,7 +14,13 @@ from typing import Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import JsonObject, group_by, hash_questions
-from forecasteval.common.statistics import mean, stratified_error, stratified_interval, t_tail
+from forecasteval.common.statistics import (
+    mean,
+    stratified_error,
+    stratified_interval,
+    stratified_mean,
+    t_tail,
+)
 from forecasteval.common.version import __version__
 
 from .board import (
@@ -221,7 +227,9 @@ def _describe_pair(
     least = detectable_difference(error) if error else math.inf
     by_level = {
         level: LevelDifference(
-            difference=mean(values), interval=stratified_interval([(1.0, values)], (-most, most))
+            scores=[mean(system.questions[level].scores) for system in (a, b)],
+            difference=mean(values),
+            interval=stratified_interval([(1.0, values)], (-most, most)),
         )
         for level, (_, values) in zip(levels, difference.spread, strict=True)
     }
@@ -257,7 +265,14 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
     (difference,) = measure_differences([read], levels)
     most = read[0].share * a.scale.width
     interval = stratified_interval(difference.spread, (-most, most))
-    return BothRead(n=count, difference=difference.value, interval=interval, p=difference.p)
+    return BothRead(
+        n=count,
+        scores=[stratified_mean(system.strata(levels)) for system in read],
+        difference=difference.value,
+        interval=interval,
+        p=difference.p,
+        levels=_tally(*read, levels),
+    )
 
 
 def _keep(system: System, kept: Mapping[Level, Sequence[bool]]) -> System:

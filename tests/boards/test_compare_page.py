@@ -63,7 +63,7 @@ def test_page_shows_both_answers_where_scores_differ() -> None:
     parsed = check_page(text)
     assert ["A a: answer", "\\boxed{95}"] in parsed.facts
     assert ["B b: answer", "–"] in parsed.facts
-    assert list(found.page().charts()) == ["differences", "levels"]
+    assert list(found.page().charts()) == ["differences"]
 
 
 def test_first_screen_says_what_is_better_and_where() -> None:
@@ -78,7 +78,13 @@ def test_first_screen_says_what_is_better_and_where() -> None:
         "Level 4 weight 0.4",
     ]  # fmt: skip
     assert [row[1] for row in rows[1:]] == ["5", "4", "3", "2"]
-    assert [row[4] for row in rows[1:]] == ["+0.300", "0.000", "0.000", "+0.375"]
+    assert [row[2:5] for row in rows[1:]] == [
+        [".83", ".53", "+0.300"],
+        [".93", ".93", "0.000"],
+        [".67", ".67", "0.000"],
+        [".88", ".50", "+0.375"],
+    ]
+    assert [row[8].partition("wins")[0] for row in rows[1:]] == ["221", "121", "111", "110"]
 
 
 def test_files_are_compared_with_their_whole_prompts_and_answers(tmp_path: Path) -> None:
@@ -156,6 +162,34 @@ def test_where_it_is_written(
     done = run(tmp_path, "compare", "a", "b", *option)
     assert (done.code, done.out, done.err) == (0, plain.out, "")
     check_page((tmp_path / written).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("option", "written", "folder"),
+    [
+        ("--html", "evaluation/compare.html", "./"),
+        ("--html=pages/out.html", "pages/out.html", "./../evaluation/"),
+    ],
+)
+def test_it_leads_to_the_pages_of_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, written: str, folder: str
+) -> None:
+    """From wherever it is written, to those that there are."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b c"):
+        write(tmp_path, {f"prediction/{name}.json": [q("q1")]})
+
+    def links() -> list[str]:
+        assert run(tmp_path, "compare", "a", "b c", option).code == 0
+        page = check_page((tmp_path / written).read_text(encoding="utf-8"))
+        return [link["href"] for link in page.find("a") if ".html" in link["href"]]
+
+    assert links() == []
+    run(tmp_path, "-f", "b c", "--html")
+    assert links() == [f"{folder}b%20c.html"]
+    run(tmp_path, "nightly", "--html")
+    names = ("leaderboard", "a", "b%20c")
+    assert links() == [f"{folder}{name}.html" for name in names]
 
 
 def test_a_system_behind_the_option_is_not_overwritten(tmp_path: Path) -> None:

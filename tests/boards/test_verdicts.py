@@ -61,7 +61,14 @@ def test_unread_answers_have_a_line_of_their_own() -> None:
         "a and b cannot be told apart: +0.0000, p = 1.0000, on the 24 questions that both answered "
         "readably. This is not the score."
     )
-    assert found["pairs"][0]["both_read"] == {"n": 24, "difference": 0, "interval": None, "p": 1}
+    assert found["pairs"][0]["both_read"] == {
+        "n": 24,
+        "scores": [2 / 3, 2 / 3],
+        "difference": 0,
+        "interval": None,
+        "p": 1,
+        "levels": {1: {"wins": 0, "ties": 24, "losses": 0}},
+    }
 
 
 def test_over_weeks(tmp_path: Path) -> None:

@@ -100,11 +100,11 @@ def test_plots_have_names_and_take_axes() -> None:
     )
     _, ax = pyplot.subplots()
     assert comparison.plot(ax=ax) is ax
-    with pytest.raises(InputError, match="expected one of differences, levels, got 'nothing'"):
+    with pytest.raises(InputError, match="expected one of differences, got 'nothing'"):
         comparison.plot("nothing")
     _, two = pyplot.subplots(1, 2)
-    with pytest.raises(InputError, match="levels has 1 panels, got 2 Axes"):
-        comparison.plot("levels", two)
+    with pytest.raises(InputError, match="differences has 1 panels, got 2 Axes"):
+        comparison.plot("differences", two)
 
 
 @pytest.mark.extra("matplotlib")
