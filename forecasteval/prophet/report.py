@@ -137,18 +137,10 @@ def board_rows(
     results: ProphetResult, by: str, most: int | None, few: int | None
 ) -> list[BoardRow]:
     """At most `most` forecasters, best first, market and crowd in their place among them; then at
-    most `few` provisional ones, those with most events first.
-
-    With None all; else of the provisional only those of `_SOME` events, if there is anybody of so
-    many: one lucky forecast looks best.
+    most `few` provisional ones; None: all.
     """
-    rows = [BoardRow(name, row) for name, row in results["forecasters"].items()]
+    rows = [BoardRow(*row) for row in results["forecasters"].items()]
     rows.sort(key=lambda row: (row.record[f"{by}_rank"] or math.inf, row.name))
-    more = [BoardRow(name, row) for name, row in results["provisional"].items()]
-    more.sort(key=lambda row: (-row.record["n_events"], row.name))
-    some = [row for row in more if row.record["n_events"] >= _SOME]
-    if few is not None and (rows or some):
-        more = some
     shown, sign = rows[:most], find_metric(by).sign
     for name, record in results["baselines"].items():
         if record["n_events"]:
@@ -156,7 +148,17 @@ def board_rows(
             values = [row.record[by] for row in shown]
             better = sum(value is not None and sign * value >= own for value in values)
             shown.insert(better, BoardRow(name, record, True))
-    return shown + more[:few]
+    return shown + _provisional_rows(results, few is None)[:few]
+
+
+def _provisional_rows(results: ProphetResult, everybody: bool) -> list[BoardRow]:
+    """Those with most events first; unless `everybody` only those of `_SOME` events, if there is
+    anybody of so many: one lucky forecast looks best.
+    """
+    rows = [BoardRow(*row) for row in results["provisional"].items()]
+    rows.sort(key=lambda row: (-row.record["n_events"], row.name))
+    some = [row for row in rows if row.record["n_events"] >= _SOME]
+    return rows if everybody or not (some or results["forecasters"]) else some
 
 
 def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Chart:
@@ -216,14 +218,14 @@ def mark_of(by: str, row: BoardRow) -> Interval:
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     """Notes that explain the board."""
     ranked, provisional = results["forecasters"], results["provisional"]
-    few = sum(row["n_events"] < _SOME for row in provisional.values())
-    few = 0 if few == len(ranked | provisional) else few  # then they are listed
     count, messages = len(provisional), list[str]()
-    if not full and max(len(ranked), count - few) > SHOWN:
+    listed = len(_provisional_rows(results, full))
+    if not full and max(len(ranked), listed) > SHOWN:
         messages += [f"… the first {SHOWN} of {len(ranked)} ranked and {count} provisional: --full"]
     if provisional:
         text = f"Provisional, fewer than {results['min_events']} events, without rank: {count}"
-        hidden = f", {few} of them with one or two, listed by --full" if few and not full else ""
+        few = count - listed
+        hidden = f", {few} of them with one or two, listed by --full" if few else ""
         messages += ["", f"{text}{hidden} (--min-events)"]
     if by == "adjusted_brier":
         everybody = (ranked | provisional).items()
