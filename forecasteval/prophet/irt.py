@@ -119,12 +119,10 @@ class Curvature:
 
         if len(diagonal) <= len(blocks) + 1:
             factor = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
-            return lambda right: np.asarray(cho_solve(factor, right))
+            return lambda right: cho_solve(factor, right)
         scaled = self.cross / diagonal[:, None]
         factor = cho_factor(block_diag(*blocks) - self.cross.T @ scaled)
-        return lambda right: np.asarray(
-            (right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right)
-        )
+        return lambda right: (right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right)
 
     def _solve_blocks(self, right: Floats) -> Floats:
         """The inverse of the 2×2 blocks times the rows of `right`."""
@@ -203,4 +201,4 @@ def _step(model: Posterior, x: Floats, gradient: Floats) -> Floats:
             length /= 2
             if length < 1e-10:
                 break
-    return np.asarray(x + length * step)
+    return x + length * step

@@ -60,9 +60,9 @@ _FEW: Final = 10  # provisional ones below it
 _SMALL: Final = 12  # reliability diagrams
 _NAMED: Final = 3  # lines with a colour
 _HARDEST: Final = 5  # events above the list of all
+_EVENTS: Final = 2000  # of that list
 _OPTIONS: Final = 8  # of an event: those that came true, then the likeliest ones
 _SCORES: Final = 40  # of an event
-_CELLS: Final = 60_000  # of all events
 _SHARE: Final = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
 _TITLES: Final = {"market": "Market prices", "crowd": "Mean of all forecasters"}
 _GAP: Final = Head("", "g")
@@ -352,19 +352,18 @@ def _draw_events(shown: Scored) -> Iterator[Html]:
 
 
 def _list_events(shown: Scored) -> Iterator[Row]:
-    """The events with the highest mean Brier scores, as many as a page holds."""
+    """The events with the highest mean Brier scores."""
     events, (scored, market, _) = shown.events, shown.split()
+    prices = np.full(len(events.outcome), np.nan)
+    prices[events.slots(market.forecasts.event)] = market.forecasts.p
     counts = np.bincount(scored.forecasts.event)
     means = np.bincount(scored.forecasts.event, scored.values["brier"]) / counts
-    order = np.argsort(-means, kind="stable")
-    spent = np.cumsum((counts + 4 * np.minimum(events.sizes, _OPTIONS) + 8)[order])
-    order = order[: max(1, int(np.searchsorted(spent, _CELLS)))]
+    order = np.argsort(-means, kind="stable")[:_EVENTS]
     for at, key in zip(order.tolist(), pages.make_keys(events.ids[order]), strict=True):
-        own, options = scored.of_event(at), [printable(name, 60) for name in events.names(at)]
-        won = events.outcome[events.slots(np.array([at]))] > 0
+        own, slots = scored.of_event(at), events.slots(np.array([at]))
+        options = [printable(name, 60) for name in events.option[slots]]
+        won, price = events.outcome[slots] > 0, prices[slots]
         p = own.forecasts.p.reshape(-1, len(options))
-        prices = market.of_event(at).forecasts.p
-        price = prices if len(prices) else np.full(len(options), np.nan)
         names = [printable(own.forecasts.names[who], 40) for who in own.forecasts.forecaster]
         came = ", ".join(name for name, true in zip(options, won, strict=True) if true) or "none"
         dots = Html("<span></span>")

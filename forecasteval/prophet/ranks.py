@@ -194,7 +194,7 @@ class Draws:
         """The estimates in each resample, one step from the estimate: + Σ_c (count_c - 1)
         influence_c.
         """
-        return np.asarray(estimate + (self.counts - 1) @ influence)
+        return estimate + (self.counts - 1) @ influence
 
 
 def rank_intervals(samples: Floats) -> tuple[Ints, Ints]:

@@ -140,7 +140,7 @@ def contract_payoffs(
     (p, q), starts, sizes = flat_columns("contract_payoffs", {"p": p, "q": q}, offsets)
     ask = np.clip(q, *PRICE_RANGE)
     if bid is None:
-        return np.asarray(crra_stake(p, q, gamma, offsets) / ask)
+        return crra_stake(p, q, gamma, offsets) / ask
     bids = np.asarray(bid, dtype=float).reshape(-1)
     no = np.clip(1 - np.where(np.isnan(bids), q, bids), *PRICE_RANGE)
     is_no = (1 - p) / no > p / ask * (1 + EDGE_TIE)
