@@ -25,7 +25,6 @@ from .options import (
     SEPARATOR,
     SHARE,
     UNSHIELDED,
-    YES_NO,
     Options,
     choice_key,
     drop_lead_in,
@@ -148,8 +147,6 @@ def _parse_exact(answer: Answer, options: Options) -> Picks | None:
     any other.
     """
     text = answer.text
-    if not options.labels and (said := YES_NO.get(text.lower())):
-        return Picks(frozenset([said]))
     exact = exact_tokens(text)
     if options.labels.issuperset(exact):
         return Picks(frozenset(exact))
@@ -196,11 +193,7 @@ _WINS: Final = re.compile(
     r"\s*(?:(?:will|to)\s+)?(?:over|beats?|defeats?|def\.?|edges?|wins?\s*(?:over|against)|击败|战胜)\s*(?:the\s+)?",
     re.I,
 )
-_LOSES: Final = re.compile(
-    r"\s*(?:will\s+|to\s+)?(?:lose|loses)\s+(?:to|against)\s*(?:the\s+)?", re.I
-)
 _SETTING: Final = re.compile(r"\s*in\s+(?:regulation|overtime|ot)\b")
-_EACH_SCORES: Final = re.compile(r"\s*([0-9]{1,3})\s*[,;–-]?\s*")
 # What may stand behind the side that wins, brackets dropped: `to win 4-3`, `in OT`, `55%`, `!`
 _PICKED: Final = re.compile(
     r"""\s*(?:(?:will|to)\s+win|wins?|victory|获胜|胜出|取胜|赢|胜)?
@@ -268,7 +261,7 @@ def parse_sides(prompt: str) -> tuple[str, ...]:
     r"""The two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`, or `X
     vs. Y`; or ().
     """
-    sides = _BOXED_SIDES.search(prompt) if "or \\boxed{" in prompt else None
+    sides = _BOXED_SIDES.search(prompt)
     if not sides and (" v" in prompt or " 对 " in prompt):
         sides = _VERSUS.search(prompt)
     names = tuple(fold(clean(side)) for side in sides.groups()) if sides else ()
@@ -287,8 +280,6 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
     bare = ROUND.sub(" ", text).strip()
     folded = fold(bare)
     first, second = sorted(sides, key=folded.find)
-    if folded.find(second) < 0:
-        return None
     if folded.find(first) < 0:
         return _interpret_one(bare, second)
     begin, other = folded.find(first), folded.find(second)
@@ -301,13 +292,9 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
         return ""
     if after.lstrip().startswith(":") and after.strip(" :.") in sides:
         return after.strip(" :.")
-    scores = [_EACH_SCORES.fullmatch(part) for part in (between, after)]
-    if scores[0] and scores[1] and scores[0][1] != scores[1][1]:  # Islanders 3, Oilers 2
-        return first if int(scores[0][1]) > int(scores[1][1]) else second
     if any(map(str.isalpha, after)):
         return ""
-    verb = _RESULT.sub("", between)
-    return first if _WINS.fullmatch(verb) else second if _LOSES.fullmatch(verb) else ""
+    return first if _WINS.fullmatch(_RESULT.sub("", between)) else ""
 
 
 def _interpret_one(text: str, side: str) -> str | None:

@@ -5,7 +5,6 @@ no.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -29,15 +28,12 @@ _FORMS: Final = (
     re.compile(rf"^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)", re.M),
     re.compile(rf"\|\s*{_MARK}\s*([^|]*)"),  # question | A. text | B. text
 )
-_LINE_LABEL: Final = re.compile(r"\n([A-~])\.")
 _SECOND: Final = re.compile(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 
 def count_options(prompt: str) -> int:
     """How many options a prompt lists."""
-    labels = "".join(_LINE_LABEL.findall(prompt))
-    known = len(labels) > 1 and _LABELS.startswith(labels)  # most
-    return len(labels) if known else len(find_options(prompt))
+    return len(find_options(prompt))
 
 
 def find_options(prompt: str) -> list[str]:
@@ -79,8 +75,8 @@ class Options:
     """
 
     def __init__(self, labels: frozenset[str], prompt: str = "") -> None:
-        self._marks = labels & _SHIELDED.keys() if len(labels) > 26 else frozenset()
-        self.labels = labels | {_SHIELDED[mark] for mark in self._marks} if self._marks else labels
+        self._marks = labels & _SHIELDED.keys()
+        self.labels = labels.union(map(_SHIELDED.__getitem__, self._marks))
         self.prompt = prompt
 
     @cached_property
@@ -123,14 +119,12 @@ class Options:
         return _LONE_MARK.sub(replace, text) if self._marks else text
 
     def find_verbatim(self, text: str) -> str:
-        """The label of the only option that stands in the prompt just as `text`, `B. Tie` or `Tie`;
-        "" if none does.
+        """The label of the only option that stands in the prompt just as `text`; "" if none
+        does.
         """
-        label, body = (text[0], text[3:].lstrip()) if text[1:3] == ". " else ("", text)
-        if body not in self.prompt or self._texts.count(body) != 1:
+        if text not in self.prompt or self._texts.count(text) != 1:
             return ""
-        found = _LABELS[self._texts.index(body)]
-        return found if label in ("", found) else ""
+        return _LABELS[self._texts.index(text)]
 
 
 # --- How a text names options ---
@@ -237,11 +231,7 @@ def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
             text = drop_last_share(text)
         if label := _interpret_yes_or_no(text, options):
             return [label]
-    spans = split_tokens(text)
-    tokens = [text[begin:end].strip() for begin, end in spans]
-    if options.labels.issuperset(tokens):
-        return tokens
-    groups = _interpret_tokens(text, spans, options)
+    groups = _interpret_tokens(text, options)
     if marked and groups and options.labels.issuperset(groups[0][1]):
         behind = [
             text[groups[0][0] :],
@@ -257,7 +247,7 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
     """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`, `A: no, B:
     yes` or `是，否`.
     """
-    labelled = _LABELLED.match(text) if options.prompt else None
+    labelled = _LABELLED.match(text)
     said = labelled["text"] if labelled else text
     tail = _YES_NO_TAIL.match(said)
     label = options.index.get(tail[0].lower(), "") if tail else ""
@@ -288,13 +278,12 @@ def _is_reason(text: str, options: Options) -> bool:
     return words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
 
 
-def _interpret_tokens(
-    text: str, spans: Sequence[tuple[int, int]], options: Options
-) -> list[tuple[int, list[str]]]:
+def _interpret_tokens(text: str, options: Options) -> list[tuple[int, list[str]]]:
     """The picks of each token, and where it ends; an option's text may hold separators, and the
     longest counts.
     """
     groups: list[tuple[int, list[str]]] = []
+    spans = split_tokens(text)
     first, width = 0, options.width if len(spans) > 1 else 0
     while first < len(spans):
         begin = spans[first][0]
@@ -313,11 +302,9 @@ def _interpret_tokens(
 
 def _bare_token(token: str, options: Options) -> str:
     """A token without bullet, number in a list and full stop."""
-    token = token.strip()
-    if len(token) > 1:
-        token = token.lstrip("-•·▪ ").rstrip(" 。!")
+    token = token.strip().lstrip("-•·▪ ").rstrip(" 。!")
     numbered = _NUMBERED.match(token)
-    if numbered and choice_key(token) not in options.index:
+    if numbered and choice_key(token) not in options.index:  # an option may be 1. FC Otters
         token = token[numbered.end() :]
     return token[1:-1] if token[:1] == "[" and token[1:-1].isalpha() else token
 
@@ -330,9 +317,7 @@ def _find_text(token: str, options: Options) -> str:
         return label
     match = _LABELLED.match(token)
     label, text = (match["label"], match["text"]) if match else (token[-2:-1], token[:-3])
-    agree = label in options.labels and options.index.get(choice_key(text)) == label.translate(
-        UNSHIELDED
-    )
+    agree = options.index.get(choice_key(text)) == label.translate(UNSHIELDED)
     return label if agree else ""
 
 
@@ -348,7 +333,7 @@ def interpret_token(token: str, options: Options) -> list[str]:
     if label := options.index.get(key) or options.index.get(choice_key(bare)):
         return [label]
     letters = token.split() if " " in token else list(token)
-    if len(letters) > 1 and options.labels.issuperset(letters):
+    if options.labels.issuperset(letters):
         return letters
     return ["?" + key] if key else []
 
@@ -359,31 +344,22 @@ def _parse_labels(token: str, options: Options) -> list[str]:
     `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.
     """
     labels = options.labels
-    if token in labels or not labels:
-        return [token] if labels else []
-    several = _SEQUENCE.fullmatch(token)
-    if several and choice_key(token) not in options.index:
-        letters = [
-            char.upper() if char.upper() in labels else char
-            for char in token
-            if char not in "(). 0123456789"
-        ]
+    if not labels:
+        return []
+    if _SEQUENCE.fullmatch(token):
+        letters = [char for char in token if char not in "(). 0123456789"]
         return letters if labels.issuperset(letters) else []
     ends = _LABEL_RANGE.fullmatch(token)
     if ends and labels.issuperset(ends.groups()):
         low, high = (ord(end.translate(UNSHIELDED)) for end in ends.groups())
-        if low < high:
-            return [chr(code) for code in range(low, high + 1)]
+        return [chr(code) for code in range(low, high + 1)]
     if match := _LABELLED.match(token):
         label = match["label"] if match["label"] in labels else match["label"].upper()
         if _is_doubted(label, match["text"], options):
             return []
         # A letter past the last option is a wrong pick.
-        return [label] if label in labels or (label.isalpha() and options.prompt) else []
-    label = (
-        _find_text(token, options) if options.prompt and token.endswith(")") else ""
-    )  # "Draw (B)", not "not (B)"
-    return [label] if label else []
+        return [label] if label in labels or label.isalpha() else []
+    return []
 
 
 def _is_doubted(label: str, text: str, options: Options) -> bool:
