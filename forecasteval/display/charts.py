@@ -73,7 +73,10 @@ def number_axis(title: str, values: Iterable[float | None]) -> Axis:
         <= _STEPS
     )
     places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
-    ticks = [(round(place * step, 12), f"{place * step:.{digits}f}") for place in places]
+    ticks = [
+        (round(place * step, 12), f"{place * step:.{digits}f}".replace("-", "−"))
+        for place in places
+    ]
     return Axis(title, ticks, ticks[0][0], ticks[-1][0])
 
 

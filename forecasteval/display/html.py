@@ -49,9 +49,17 @@ def tag(name: str, /, *content: str, **attributes: object) -> Html:
     for key, value in attributes.items():
         if value is not None:
             begin += f' {_attribute(key)}="{quoted(str(value))}"'
-    inside = [part if type(part) is Html else escape(part) for part in content]
-    parts = [f"<{begin}>", *inside, f"</{name}>"] if content else [f"<{begin}/>"]
-    return Html("".join([*parts, "\n"] if name in _OWN_LINE else parts))
+    end = "\n" if name in _OWN_LINE else ""
+    if not content:
+        return Html(f"<{begin}/>{end}")
+    return Html(f"<{begin}>{''.join(map(escaped, content))}</{name}>{end}")
+
+
+def escaped(text: str) -> str:
+    """A text between tags, where quotes may stand as they are; HTML stays what it is."""
+    if type(text) is Html:
+        return text
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 quoted = lru_cache(maxsize=4096)(escape)  # of short texts: many attributes have the same value
@@ -64,7 +72,7 @@ def _attribute(key: str) -> str:
 
 def join(*parts: str) -> Html:
     """Parts one behind the other; those that are no HTML are escaped."""
-    return Html("".join([part if type(part) is Html else escape(part) for part in parts]))
+    return Html("".join(map(escaped, parts)))
 
 
 def soft(text: str) -> Html:
@@ -123,7 +131,7 @@ def show_heat(value: float | None, text: str = "", kind: str = "") -> Html:
     """A score on its colour, with all its digits when it is pointed at."""
     if value is None or math.isnan(value):
         return tag("span", text or "–", class_=f"{kind} hx")
-    shown = escape(text) if text else show_score(value, 2)
+    shown = escaped(text) or show_score(value, 2)
     title = show_score(value, 4)
     return Html(f'<span class="{kind} {heat_class(value)}" title="{title}">{shown}</span>')
 

@@ -5,7 +5,6 @@ address.
 from __future__ import annotations
 
 import hashlib
-import html
 import re
 from collections.abc import Iterable, Mapping
 from itertools import chain, count
@@ -13,6 +12,7 @@ from typing import Final
 
 from forecasteval.common.errors import printable
 
+from .html import escaped
 from .tables import Cell, Marked
 
 MOST: Final = 3000  # records that a page shows
@@ -20,7 +20,7 @@ BYTES: Final = 2_400_000  # of the long texts of all its records: 3,000 rows nee
 TEXT: Final = 20_000  # characters of an untrusted text in an opened row
 CHARTED: Final = 40  # rows of a chart
 CUT: Final = 320  # characters of an untrusted text in a cell
-_LONGEST: Final = 6  # bytes of a character: &#x27;
+_LONGEST: Final = 5  # bytes of a character: &amp;
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
 _ANCHOR: Final = re.compile(r"[0-9A-Za-z_-]{1,60}")
 _HEX: Final = re.compile(r"[0-9a-f]{12,}")
@@ -36,7 +36,7 @@ def text_limit(texts: Iterable[str]) -> int:
     known = [text for text in texts if text]
     if sum(map(len, known)) * _LONGEST < BYTES:
         return TEXT
-    sizes = [(len(html.escape(text).encode("utf-8", "replace")), len(text)) for text in known]
+    sizes = [(len(escaped(text).encode("utf-8", "replace")), len(text)) for text in known]
     limit = TEXT
     while limit > CUT and sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES:
         limit = max(CUT, limit * 4 // 5)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final, NamedTuple
 
-from .html import Html, join, quoted, tag
+from .html import Html, escaped, join, quoted, tag
 from .tables import Cell, Marked
 
 _FOLDED: Final = 100  # rows from which on the style shows the first 50 only
@@ -139,8 +139,7 @@ def draw_inside(
 
 
 def _draw_fact(title: str, text: str) -> str:
-    shown = text if type(text) is Html else escape(text)
-    return f"<div><dt>{quoted(title)}</dt><dd>{shown}</dd></div>"
+    return f"<div><dt>{quoted(title)}</dt><dd>{escaped(text)}</dd></div>"
 
 
 def _draw_text(title: str, text: Cell) -> str:
@@ -155,4 +154,4 @@ def show_marked(text: Cell) -> Html:
     """A text, of which a part may be marked."""
     if isinstance(text, Marked):
         return join(text.before, tag("mark", text.marked), text.after)
-    return join(str(text)) if not isinstance(text, Html) else text
+    return join(text if isinstance(text, str) else str(text))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
+from forecasteval.common.files import stamp_of
 from forecasteval.common.records import (
     BadRecord,
     Record,
@@ -25,6 +26,7 @@ from .truths import QuestionFile, is_blank, question_id, show_keys
 
 _QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
 _ANSWER_KEYS: Final = ("answer", "prediction")
+_KEPT: Final = 500  # rows that are kept for a page: to read them again costs a fifth of drawing it
 # What other programs call a reply, which `convert --answer` takes.
 _REPLY_KEYS: Final = ("response", "output", "model_answer", "reply", "completion", "generation")
 # Keys that questions have, of which none can be their truth under another name.
@@ -67,8 +69,16 @@ class Rows:
         }
         self._files = {key: file for key, file in sources.items() if isinstance(file, RecordFile)}
         self._notes = RecordNotes()
+        self._kept, self._stamps = list[object](), list[object]()
 
     def __iter__(self) -> Iterator[Any]:
+        self._kept, self._stamps = list[object](), self._stamp_files()
+        for row in self._read():
+            if len(self._kept) <= _KEPT:
+                self._kept.append(row)
+            yield row
+
+    def _read(self) -> Iterator[object]:
         self._notes = RecordNotes()
         if self._dataset is not None:
             yield from self._join(self._dataset)
@@ -151,9 +161,17 @@ class Rows:
         repeated = [*repeated_keys(question), *twice]
         return Record(row, repeated) if repeated else row
 
-    def read_again(self) -> Rows | None:
-        """These rows, for a page; None if their records can be read only once."""
-        return None if isinstance(self._records, Iterator) else self
+    def read_again(self) -> Iterable[Any] | None:
+        """These rows, for a page; None if their records can be read only once. Few rows of files
+        that have not changed since are not read from them again.
+        """
+        if isinstance(self._records, Iterator):
+            return None
+        is_kept = 0 < len(self._kept) <= _KEPT and self._stamps == self._stamp_files()
+        return self._kept if is_kept else self
+
+    def _stamp_files(self) -> list[object]:
+        return [stamp_of(file.path) for file in self._files.values()]
 
     @property
     def damaged(self) -> int:
