@@ -33,7 +33,7 @@ from forecasteval.display.html import (
 from forecasteval.display.marks import axis_head, draw_interval, interval_axis
 from forecasteval.display.pages import make_keys
 from forecasteval.display.rows import Choice, draw_bar, draw_chips, draw_inside
-from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table, show_p
+from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table
 from forecasteval.ranking.changes import OVERALL, History
 from forecasteval.ranking.names import BOARD, system_of_row
 from forecasteval.ranking.systems import ALPHA
@@ -60,15 +60,15 @@ from .standings import (
 )
 from .standings import Row as BoardRow
 from .tables import (
+    TIE,
     describe_waiting,
     failed_table,
     is_tied,
     mark_of,
-    partial_remark,
     say_waiting,
+    season_remarks,
     show_metric,
-    show_notes,
-    week_remark,
+    view_table,
 )
 
 _LOSSES: Final = 5  # questions that a row names
@@ -219,15 +219,21 @@ def _draw_ranking(standing: Standing) -> Html:
     heads += [column.head for column in columns[_NAMED:]]
     leader = next((mark_of(row)[0] for row in table["rows"] if row["rank"] is not None), None)
     keys = make_keys((system for system, _ in standing.systems), prefix)
-    lines: list[Line] = []
-    for key, (system, row) in zip(keys, standing.systems, strict=True):
+    lines, view = list[Line](), view_table(table).table
+    for key, (system, row), texts in zip(keys, standing.systems, view.rows, strict=True):
         if row["rank"] is None and not any(line.kind == "prov" for line in lines):
             lines.append(Line([_say_unranked(table)]))
         cells = [column.cell(key, row) for column in columns]
         cells.insert(_NAMED, _draw_mark(axis, standing.names[system], row, leader))
         kind = "prov" if row["rank"] is None else "tie" if is_tied(row) else None
         lines.append(Line(cells, kind, data={key: text for key, text, _ in _values(row)}))
-        lines.append(Line([_draw_opened(standing, key, system, row)], "in"))
+        facts = [*zip(view.header, map(str, texts), strict=True)][2:]  # without rank and name
+        facts = [
+            (title, text.removeprefix(TIE).lstrip(", "))  # which the shading says
+            for title, text in facts
+            if text not in ("–", "0")
+        ]
+        lines.append(Line([_draw_opened(standing, key, system, facts)], "in"))
     return join(
         _draw_filters(standing, prefix), draw_table(heads, lines, "rank", name=standing.name)
     )
@@ -380,48 +386,15 @@ def _draw_filters(standing: Standing, prefix: str) -> Html:
 # --- A row that is open ---
 
 
-def _draw_opened(standing: Standing, key: str, system: str, row: BoardRow) -> Html:
+def _draw_opened(
+    standing: Standing, key: str, system: str, facts: Sequence[tuple[str, str]]
+) -> Html:
     """The numbers of a system, its weeks with their runs, and the questions that cost it most."""
     of, over = ("Weeks and runs", " over all weeks") if standing.weeks else ("Runs", "")
-    title = f"Costliest questions{over}; of equal ones first those that others got right"
+    title = f"Costliest questions{over}: score, mean of all systems, question, truth"
     losses = standing.losses().get(system, ())
     texts = [(of, _list_weeks(standing, system)), (title, _draw_losses(standing, losses))]
-    return draw_inside(key, _list_facts(standing, row), texts)
-
-
-def _list_facts(standing: Standing, row: BoardRow) -> list[tuple[str, str]]:
-    score, interval = mark_of(row)
-    facts = [("Score", show_score(score, 4))]
-    if interval:
-        facts.append(
-            ("95% interval", f"{show_score(interval[0], 4)} to {show_score(interval[1], 4)}")
-        )
-    if row.get("behind") is not None and row["rank"] != 1:
-        facts.append(("Behind the leader", show_score(row["behind"], 4)))
-    if row.get("p_leader") is not None:
-        facts.append(("p (Holm) against the leader", show_p(row["p_leader"])))
-    if row.get("p_best") is not None:
-        facts.append(("P(best)", show_score(row["p_best"], 2)))
-    facts += [
-        (title, str(row[name]))
-        for title, name in (
-            ("Questions", "n"),
-            ("Missing", "missing"),
-            ("Unparsed", "unparsed"),
-            ("Padded", "padded"),
-        )
-        if row.get(name)
-    ]
-    if row.get("run_deviation") is not None:
-        facts.append(("SD of runs", show_score(row["run_deviation"], 4)))
-    if notes := show_notes(row):
-        facts.append(("Notes", notes))
-    about = row.get("about", {})
-    return facts + [
-        (printable(key, 40).capitalize(), printable(cell_text(about[key]), 120))
-        for key in about_keys([row])
-        if key not in ("name", "organisation")
-    ]
+    return draw_inside(key, facts, texts)
 
 
 def _list_weeks(standing: Standing, system: str) -> Html:
@@ -461,12 +434,7 @@ def _draw_losses(standing: Standing, losses: Sequence[Loss]) -> Html:
             soft(truth),
         ]
         lines.append(Line(cells))
-    heads = [
-        Head("Score", "c"),
-        Head("All", "c", "mean of all systems"),
-        Head("Question"),
-        Head("Truth", "k"),
-    ]
+    heads = [Head("", "c"), Head("", "c"), Head(""), Head("", "k")]
     return draw_table(heads, lines, "few")
 
 
@@ -491,7 +459,8 @@ def _draw_body(
         yield draw_charts(standing, history)
     for place, standing in enumerate(standings, 1):
         table = standing.newest
-        if table.get("questions"):
+        # What a single system answered is on the page of its run.
+        if table.get("questions") and (place == 1 or len(table["rows"]) > 1):
             yield draw_questions(standing, f"questions{place}", read_items, read_prompts(table))
     for place, standing in enumerate((each for each in standings if each.weeks), 1):
         yield draw_weeks(standing, f"weeks{place}")
@@ -528,10 +497,7 @@ def _draw_method(standings: Sequence[Standing]) -> Html:
         signature = format_signature(table["signature"], table.get("dataset"))
         lines.append(f"{standing.title}: {signature}")
         if table["kind"] == "pooled":
-            lines += [*partial_remark(table), week_remark(table["design_effect"])]
-        if table.get("apart"):
-            apart = ", ".join(map(printable, table["apart"]))
-            lines.append(f"Apart, as they share no dataset with these: {apart}")
+            lines += season_remarks(table)
     return draw_fold("How the ranking is made", *(tag("p", line) for line in lines), name="method")
 
 

@@ -15,7 +15,7 @@ from forecasteval.display.tables import Heading, Report, format_signature, make_
 from forecasteval.ranking.board import list_tables
 from forecasteval.ranking.changes import Change
 
-from .metadata import about_keys, cell_text, name_systems
+from .metadata import about_keys, name_systems
 from .tables import (
     MOVES,
     compared_pairs,
@@ -24,10 +24,9 @@ from .tables import (
     describe_waiting,
     list_verdicts,
     lower_is_better,
-    mark_of,
-    partial_remark,
+    make_record,
+    season_remarks,
     view_table,
-    week_remark,
 )
 
 Row = Mapping[str, Any]
@@ -101,8 +100,7 @@ def over_weeks_report(comparison: Row) -> Report:
         compared_pairs(comparison),
         "",
         "By level: questions of shared datasets that A wins/ties/loses.",
-        *partial_remark(comparison),
-        week_remark(comparison["design_effect"]),
+        *season_remarks(comparison),
         "",
         format_signature(comparison["signature"]),
     ]
@@ -143,50 +141,16 @@ def flatten_board(board: Row) -> tuple[list[str], list[dict[str, object]]]:
     levels = dict.fromkeys(
         level for table in tables for level in table.get("level_counts", ()) if level
     )
+    records = [make_record(table, row, "") for table in tables for row in table["rows"]]
     columns = [*_COLUMNS, *(f"level_{level}" for level in levels)]
     columns += ["n", "missing", "unparsed", "padded", "p_leader"]
-    columns += [key for key in ("pending", "void") if any(_sum_up(table, key) for table in tables)]
+    columns += [key for key in ("pending", "void") if any(record[key] for record in records)]
     if any(row.get("runs") for row in rows):
         columns += ["runs", "run_deviation"]
     if board.get("pooled"):
         columns += _OF_SEASONS
     columns += ["signature", *(f"about_{key}" for key in about_keys(rows))]
-    records = [_record(table, row) for table in tables for row in table["rows"]]
     return columns, [{key: record.get(key) for key in columns} for record in records]
-
-
-def _record(table: Row, row: Row) -> dict[str, object]:
-    """A row of a table as a record."""
-    pooled, forecaster = (table["kind"] == kind for kind in ("pooled", "forecasters"))
-    score, interval = mark_of(row)
-    metric = row.get("metric", "brier") if forecaster else "pooled" if pooled else "overall"
-    lower = forecaster or not table.get("higher_is_better", True)
-    low, high = interval or (None, None)
-    rank_low, rank_high = (row["rank_interval"] if pooled else None) or (None, None)
-    return {
-        "prediction": table.get("prediction"),
-        "pending": _sum_up(table, "pending"),
-        "void": _sum_up(table, "void"),
-        **row,
-        **{f"level_{level}": value for level, value in row.get("level_scores", {}).items()},
-        **{f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()},
-        "low": low,
-        "high": high,
-        "rank_low": rank_low,
-        "rank_high": rank_high,
-        "benchmark": table["benchmark"],
-        "dataset": f"{len(table['datasets'])} datasets" if pooled else table["dataset"],
-        "metric": f"{metric} (lower is better)" if lower else metric,
-        "score": score,
-        "runs": row.get("n_runs") or len(row.get("runs", [row])),
-        "signature": format_signature(table["signature"]),
-    }
-
-
-def _sum_up(table: Row, key: str) -> int:
-    """How many questions of a table, or of all its datasets, are not among the resolved ones."""
-    parts = table["datasets"] if table["kind"] == "pooled" else [table]
-    return sum(part.get(key, 0) for part in parts)
 
 
 def flatten_pairs(comparison: Row) -> list[dict[str, object]]:

@@ -8,88 +8,137 @@ stand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.display.tables import (
     Column,
     Table,
+    format_signature,
     make_table,
-    show_interval,
-    show_number,
     show_p,
 )
-from forecasteval.ranking.systems import ALPHA, Level, read_scale
+from forecasteval.ranking.systems import ALPHA, Level
 
-from .metadata import about_columns, shown_names
+from .metadata import about_columns, cell_text, shown_names
 
 Row = Mapping[str, Any]
-_UNSURE: Final = "≈"
+TIE: Final = "≈ best"
 TIED: Final = (
-    f"{_UNSURE} best: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the "
+    f"{TIE}: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the "
     "comparisons with it)."
 )
 
 
-# --- Columns ---
+# --- Records: rows as flat as the CSV has them, and their columns ---
+
+_TITLES: Final = {
+    "rank": "Rank",
+    "shown": "System",
+    "score": "Overall",
+    "interval": "95% interval",
+    "ranks": "Ranks",
+    "p_best": "P(best)",
+    "behind": "Behind by",
+    "behind_interval": "95% interval",
+    "p_leader": "p (Holm)",
+    "datasets": "Datasets",
+    "runs": "Runs",
+    "run_deviation": "Run SD",
+    "n": "n",
+    "own_score": "Own",
+    "missing": "Missing",
+    "unparsed": "Unparsed",
+    "padded": "Padded",
+    "notes": "Notes",
+}
+_SPARE: Final = {"n": 900, "missing": 1, "unparsed": 800, "padded": 800}
+_SCORE: Final = ("rank", "shown", "score", "interval")
+_UNREAD: Final = ("missing", "unparsed", "padded")
+_RUNS: Final = ("runs", "run_deviation")
+_OVER_WEEKS: Final = ("datasets", "runs", "n", "own_score")
 
 
-def _number(title: str, key: str, spare: int = 0) -> Column:
-    return Column(title, lambda row: show_number(row.get(key)), "number", spare=spare)
+def make_record(table: Row, row: Row, shown: str) -> dict[str, Any]:
+    """A row of a table with everything that columns show; `shown` is its name."""
+    is_pooled = table["kind"] == "pooled"
+    score, interval = mark_of(row)
+    low, high = interval or (None, None)
+    ranks = row.get("rank_interval") if is_pooled else None
+    metric = "pooled" if is_pooled else "overall"
+    if table["kind"] == "forecasters":
+        metric = row.get("metric", "brier")
+    about = {f"about_{key}": cell_text(value) for key, value in row.get("about", {}).items()}
+    parts = table["datasets"] if is_pooled else [table]
+    return {
+        "prediction": table.get("prediction"),
+        "pending": sum(part.get("pending", 0) for part in parts),
+        "void": sum(part.get("void", 0) for part in parts),
+        **row,
+        **{f"level_{level}": value for level, value in row.get("level_scores", {}).items()},
+        **about,
+        "benchmark": table["benchmark"],
+        "dataset": f"{len(table['datasets'])} datasets" if is_pooled else table["dataset"],
+        "metric": f"{metric} (lower is better)" if _is_lower(table) else metric,
+        "shown": shown,
+        "score": score,
+        "interval": interval,
+        "low": low,
+        "high": high,
+        "ranks": "–".join(map(str, ranks or ())) or None,
+        "rank_low": ranks and ranks[0],
+        "rank_high": ranks and ranks[1],
+        "runs": row.get("n_runs") or len(row.get("runs", [row])),
+        "notes": ", ".join(filter(None, (_mark_tie(row), show_notes(row)))),
+        "signature": format_signature(table["signature"]),
+    }
 
 
-def _score(title: str, key: str, table: Row) -> Column:
-    """A score, of which the best is bold in LaTeX."""
-    best = "high" if read_scale(table).higher_is_better else "low"
-    return replace(_number(title, key), best=best, bold=True)
-
-
-def _p(title: str, key: str) -> Column:
-    return Column(title, lambda row: show_p(row.get(key)), "number")
-
-
-def _count(title: str, key: str, spare: int = 0) -> Column:
-    return Column(
-        title, lambda row: "–" if row.get(key) is None else str(row[key]), "number", spare=spare
-    )
-
-
-def _interval(key: str) -> Column:
-    return Column("95% interval", lambda row: show_interval(row.get(key)), "number")
-
-
-def _levels(table: Row) -> list[Column]:
-    levels = filter(None, table["level_counts"])
-    best = "high" if read_scale(table).higher_is_better else "low"
-    return [
-        Column(
-            f"Level {level}", partial(_show_level, level), "number", best, 700 - place, bold=True
+def _list_columns(keys: Iterable[str], table: Row, records: Sequence[Row]) -> list[Column]:
+    """The columns of these keys; one that is rare only if some record has it."""
+    titles, columns = dict(_TITLES), []
+    if table.get("kind") == "forecasters":
+        titles |= {"shown": "Forecaster", "score": show_metric(table)}
+    for place, key in enumerate(keys):
+        level = key.removeprefix("level_")
+        column = Column(
+            titles.get(key, f"Level {level}"),
+            partial(_show, key),
+            "text" if key in ("shown", "notes") else "number",
+            spare=_SPARE.get(key, 0),
         )
-        for place, level in enumerate(levels)
-    ]
+        if key == "score" or level != key:
+            best = "low" if _is_lower(table) else "high"
+            spare = 0 if key == "score" else 700 - place
+            column = replace(column, best=best, spare=spare, bold=True)
+        if key not in ("padded", "run_deviation") or any(record.get(key) for record in records):
+            columns.append(column)
+    return columns
 
 
-def _show_level(level: Level, row: Row) -> str:
-    return show_number(row["level_scores"].get(level))
+def _show(key: str, record: Row) -> object:
+    return show_p(record.get(key)) if key == "p_leader" else record.get(key)
 
 
 def show_notes(row: Row) -> str:
     """What is to be known of a system besides its score."""
+    count = row.get("warnings", 0)
     notes = {
         "provisional": row.get("provisional"),
         "its runs differ as wholes": row.get("runs_differ"),
         _show_blank(row): True,
         "degraded: the language model failed": row.get("degraded"),
-        _count_warnings(row): row.get("warnings"),
+        _count_warnings(row): count,
     }
     return ", ".join(note for note, holds in notes.items() if note and holds)
 
 
 def _mark_tie(row: Row) -> str:
-    return f"{_UNSURE} best" if is_tied(row) and row.get("p_leader") is not None else ""
+    return TIE if is_tied(row) and row.get("p_leader") is not None else ""
 
 
 def _show_blank(row: Row) -> str:
@@ -98,35 +147,14 @@ def _show_blank(row: Row) -> str:
         blank = row.get("blank")
         return f"no readable answer: {grouped_names(blank)}" if blank else ""
     unread = row.get("missing", 0) + row.get("unparsed", 0)
-    return "no readable answer" if 0 < row["n"] * len(row.get("runs", [row])) <= unread else ""
+    return (
+        "no readable answer" if 0 < row.get("n", 0) * len(row.get("runs", [row])) <= unread else ""
+    )
 
 
 def _count_warnings(row: Row) -> str:
     count = row.get("warnings", 0)
     return "1 warning" if count == 1 else f"{count} warnings"
-
-
-_RANK: Final = _count("Rank", "rank")
-_NOTES: Final = Column(
-    "Notes", lambda row: ", ".join(filter(None, (_mark_tie(row), show_notes(row))))
-)
-_UNREAD: Final = [_count("Missing", "missing", 1), _count("Unparsed", "unparsed", 800)]
-_PADDED: Final = _count("Padded", "padded", 800)
-_RUNS: Final = [
-    Column("Runs", lambda row: str(len(row.get("runs", [row]))), "number"),
-    _number("Run SD", "run_deviation"),
-]
-_SEASON: Final = [  # of a system on all datasets
-    _count("Datasets", "datasets"),
-    _count("Runs", "n_runs"),
-    _count("n", "n"),
-    _number("Own", "own_score"),
-]
-
-
-def unread_columns(rows: Sequence[Row]) -> list[Column]:
-    """Answers that are missing or could not be read; and lists that are padded, if some are."""
-    return [*_UNREAD, *[_PADDED] * any(row.get("padded") for row in rows)]
 
 
 # --- The tables of a board ---
@@ -142,83 +170,55 @@ class View(NamedTuple):
 
 def view_table(table: Row) -> View:
     """A table of a board, in which systems have their display names."""
-    names = shown_names(table["rows"])
-    rows = [{**row, "shown": name} for row, name in zip(table["rows"], names, strict=True)]
+    rows = table["rows"]
+    records = [make_record(table, *pair) for pair in zip(rows, shown_names(rows), strict=True)]
     make = {"pooled": _pooled, "systems": _systems, "forecasters": _forecasters}[table["kind"]]
-    title, columns, remarks = make(table, rows)
-    shown = make_table([_RANK, *columns, *about_columns(rows)], rows)
+    title, keys, remarks = make(table)
+    columns = _list_columns([*_SCORE, *keys], table, records)
     return View(
         f"{table['benchmark']}, {title}{lower_is_better(table)}",
-        shown,
+        make_table([*columns, *about_columns(rows)], records),
         [*[TIED] * any(map(_mark_tie, rows)), *remarks],
     )
 
 
-Parts = tuple[str, list[Column], list[str]]  # the end of a title, columns, remarks
+Parts = tuple[str, Sequence[str], list[str]]  # the end of a title, keys of columns, remarks
 
 
-def _pooled(table: Row, rows: Sequence[Row]) -> Parts:
+def _pooled(table: Row) -> Parts:
     """Systems on all datasets of one rule set."""
     total = sum(table["level_counts"][level] for level in table["weights"])
-    is_unread = any(row["missing"] or row["unparsed"] for row in rows)
-    columns = [
-        _name("System"),
-        _score("Overall", "overall_score", table),
-        _interval("overall_interval"),
-        Column("Ranks", lambda row: "–".join(map(str, row["rank_interval"] or ["–"])), "number"),
-        _number("P(best)", "p_best"),
-        _number("Behind by", "behind"),
-        _interval("behind_interval"),
-        _p("p (Holm)", "p_leader"),
-        *_SEASON,
-        *(unread_columns(rows) if is_unread else []),
-        _NOTES,
-    ]
+    behind = ("ranks", "p_best", "behind", "behind_interval", "p_leader")
     remarks = []
-    if any(row["rank"] is None for row in rows):
+    if any(row["rank"] is None for row in table["rows"]):
         least = table["signature"]["min_datasets"]
         rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
         remarks.append(f"provisional: {rule}")
-    remarks += [*partial_remark(table), week_remark(table["design_effect"])]
-    if table["apart"]:
-        apart = ", ".join(map(printable, table["apart"]))
-        remarks.append(f"Apart, as they share no dataset with these: {apart}")
-    return f"all {len(table['datasets'])} datasets, {total} questions", columns, remarks
+    remarks += season_remarks(table)
+    title = f"all {len(table['datasets'])} datasets, {total} questions"
+    return title, (*behind, *_OVER_WEEKS, *_UNREAD, "notes"), remarks
 
 
-def _systems(table: Row, rows: Sequence[Row]) -> Parts:
+def _systems(table: Row) -> Parts:
     """Systems by their overall score, with the scores by level."""
     count = sum(table["level_counts"].values())
     used = sum(table["level_counts"][level] for level in table["weights"])
-    shown = show_size(count, table, "questions")
+    size = show_size(count, table, "questions")
     if used != count:
-        shown = f"{used} of {shown} (small levels left out)"
-    columns = [
-        _name("System"),
-        _score("Overall", "overall_score", table),
-        _interval("overall_interval"),
-        *(column for column in _RUNS if any(row.get("runs") for row in rows)),
-        *_levels(table),
-        _count("n", "n", 900),
-        _p("p (Holm)", "p_leader"),
-        *unread_columns(rows),
-        _NOTES,
-    ]
-    return f"{printable(table['dataset'] or 'without a dataset')}, {shown}", columns, []
+        size = f"{used} of {size} (small levels left out)"
+    runs = _RUNS if any(row.get("runs") for row in table["rows"]) else ()
+    levels = [f"level_{level}" for level in table["level_counts"] if level]
+    title = f"{printable(table['dataset'] or 'without a dataset')}, {size}"
+    return title, (*runs, *levels, "n", "p_leader", *_UNREAD, "notes"), []
 
 
-def _forecasters(table: Row, rows: Sequence[Row]) -> Parts:
+def _forecasters(table: Row) -> Parts:
     """The forecasters of one file, or of the files of one dataset."""
-    columns = [
-        _name("Forecaster"),
-        replace(_number(show_metric(table), "score"), best="low", bold=True),
-        _interval("interval"),
-        _count("n", "n"),
-    ]
-    remarks = ["–: provisional, in too few events for a rank (--min-events)."]
+    remark = "–: provisional, in too few events for a rank (--min-events)."
     title = f"{printable(table['name'])}, {show_size(table['n_events'], table, 'events')}"
     warnings = f", {_count_warnings(table)}" if table["warnings"] else ""
-    return title + warnings, columns, remarks * any(row.get("provisional") for row in rows)
+    remarks = [remark] * any(row.get("provisional") for row in table["rows"])
+    return title + warnings, ("n",), remarks
 
 
 def show_size(count: int, table: Row, unit: str) -> str:
@@ -228,10 +228,6 @@ def show_size(count: int, table: Row, unit: str) -> str:
     pending, void = table.get("pending", 0), table.get("void", 0)
     size = f"{count} of {count + pending} resolved" if pending else f"{count} {unit}"
     return f"{size}, {void} void left out" if void else size
-
-
-def _name(title: str) -> Column:
-    return Column(title, lambda row: row["shown"])
 
 
 def mark_of(row: Row) -> tuple[float | None, Sequence[float] | None]:
@@ -260,30 +256,38 @@ def show_metric(table: Row) -> str:
     )
 
 
+def _is_lower(table: Row) -> bool:
+    return table.get("kind") == "forecasters" or not table.get("higher_is_better", True)
+
+
 def lower_is_better(values: Row) -> str:
     """The end of a title where a lower score is better."""
     return "" if values.get("higher_is_better", True) else ", lower is better"
 
 
-def week_remark(effect: float | None) -> str:
-    """How good and bad weeks of single systems stand in the intervals of a table over all
-    datasets.
+def season_remarks(table: Row) -> list[str]:
+    """Which datasets have not all truths yet; how good and bad weeks of single systems stand in the
+    intervals; which systems are apart.
     """
-    if effect is None:
-        return "Good and bad weeks of a system cannot be measured: no interval includes them."
-    return f"Good and bad weeks of a system are in all intervals: design effect {effect:.2f}."
-
-
-def partial_remark(table: Row) -> list[str]:
-    """A line if there are datasets, of those of a table, that have not all truths yet."""
     partial_weeks = [
         f"{printable(week['dataset'], 60)} ({week['n']} of {week['n'] + week['pending']} resolved)"
         for week in table["datasets"]
         if week.get("pending")
     ]
-    if not partial_weeks:
-        return []
-    return [f"Partial, and counted by their resolved questions: {', '.join(partial_weeks)}"]
+    remarks = []
+    if partial_weeks:
+        counted = f"counted by their resolved questions: {', '.join(partial_weeks)}"
+        remarks.append(f"Partial, and {counted}")
+    if table["design_effect"] is None:
+        unknown = "Good and bad weeks of a system cannot be measured: no interval includes them."
+        remarks.append(unknown)
+    else:
+        effect = f"design effect {table['design_effect']:.2f}."
+        remarks.append(f"Good and bad weeks of a system are in all intervals: {effect}")
+    if table.get("apart"):
+        apart = ", ".join(map(printable, table["apart"]))
+        remarks.append(f"Apart, as they share no dataset with these: {apart}")
+    return remarks
 
 
 def failed_table(board: Row) -> Table:
@@ -314,16 +318,13 @@ def say_waiting(board: Row, dataset: str) -> str:
 
 def compared_systems(comparison: Row) -> Table:
     """The compared systems: name, score, interval, runs or datasets, answers without a score."""
+    table = {"kind": "", "signature": {"evaluator": ""}, "dataset": "", **comparison}
     rows = comparison["systems"]
-    runs = _RUNS if any(row.get("runs") for row in rows) else []
-    columns = [
-        Column("System", lambda row: printable(row["name"])),
-        _score("Overall", "overall_score", comparison),
-        _interval("overall_interval"),
-        *(_SEASON if "datasets" in comparison else runs),
-        *unread_columns(rows),
-    ]
-    return make_table(columns, rows)
+    records = [make_record(table, row, printable(row["name"])) for row in rows]
+    runs = _RUNS if any(row.get("runs") for row in rows) else ()
+    keys = _OVER_WEEKS if "datasets" in comparison else runs
+    columns = _list_columns([*_SCORE[1:], *keys, *_UNREAD], comparison, records)
+    return make_table(columns, records)
 
 
 def compared_pairs(comparison: Row) -> Table:
@@ -333,9 +334,9 @@ def compared_pairs(comparison: Row) -> Table:
         Column("A", lambda pair: printable(pair["a"])),
         Column("B", lambda pair: printable(pair["b"])),
         Column("A − B", lambda pair: f"{pair['difference']:+.4f}", "number"),
-        _interval("interval"),
-        _p("p", "p"),
-        _p("p (Holm)", "p_holm"),
+        Column("95% interval", itemgetter("interval"), "number"),
+        Column("p", lambda pair: show_p(pair["p"]), "number"),
+        Column("p (Holm)", lambda pair: show_p(pair["p_holm"]), "number"),
     ]
     for place, level in enumerate(levels, 100):
         title = f"Level {level}" if level else "Wins"
@@ -350,8 +351,8 @@ def _show_tally(level: Level, pair: Row) -> str:
 MOVES: Final = [
     Column("Question", lambda question: printable(question["id"], 40)),
     Column("Level", lambda question: str(question["level"] or ""), "number"),
-    _number("A", "a"),
-    _number("B", "b"),
+    Column("A", itemgetter("a"), "number"),
+    Column("B", itemgetter("b"), "number"),
     Column("Adds", lambda question: f"{question['adds']:+.4f}", "number"),
 ]
 
