@@ -10,11 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import hash_text, number_text
-from forecasteval.display.charts import Axis, Chart
+from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Head,
     Html,
@@ -213,41 +213,25 @@ def _draw_ranking(standing: Standing) -> Html:
     opens the row below it.
     """
     table, prefix = standing.table, standing.name.replace("ranking", "s")
-    axis, columns = _find_axis(table), _columns(standing)
-    chart = axis_head(axis)._replace(about="score and 95% interval")
-    heads = [*(column.head for column in columns[:_NAMED]), chart]
-    heads += [column.head for column in columns[_NAMED:]]
-    leader = next((mark_of(row)[0] for row in table["rows"] if row["rank"] is not None), None)
     keys = make_keys((system for system, _ in standing.systems), prefix)
-    lines, view = list[Line](), view_table(table).table
-    for key, (system, row), texts in zip(keys, standing.systems, view.rows, strict=True):
+    columns = [column for column in _list_columns(standing, keys) if any(column[1])]
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    view, lines = view_table(table).table, list[Line]()
+    for key, (system, row), cells, texts in zip(
+        keys, standing.systems, rows, view.rows, strict=True
+    ):
         if row["rank"] is None and not any(line.kind == "prov" for line in lines):
             lines.append(Line([_say_unranked(table)]))
-        cells = [column.cell(key, row) for column in columns]
-        cells.insert(_NAMED, _draw_mark(axis, standing.names[system], row, leader))
         kind = "prov" if row["rank"] is None else "tie" if is_tied(row) else None
-        lines.append(Line(cells, kind, data={key: text for key, text, _ in _values(row)}))
-        facts = [*zip(view.header, map(str, texts), strict=True)][2:]  # without rank and name
+        lines.append(Line(cells, kind, data={name: value for name, value, _ in _values(row)}))
         facts = [
-            (title, text.removeprefix(TIE).lstrip(", "))  # which the shading says
-            for title, text in facts
+            (title, str(text).removeprefix(TIE).lstrip(", "))  # which the shading says
+            for title, text in [*zip(view.header, texts, strict=True)][2:]  # after rank and name
             if text not in ("–", "0")
         ]
         lines.append(Line([_draw_opened(standing, key, system, facts)], "in"))
-    return join(
-        _draw_filters(standing, prefix), draw_table(heads, lines, "rank", name=standing.name)
-    )
-
-
-def _find_axis(table: BoardRow) -> Axis:
-    """The axis of the ranked systems; a provisional one may leave it."""
-    marks = [Interval(*mark_of(row)) for row in table["rows"] if row["rank"] is not None]
-    return interval_axis(marks or [Interval(*mark_of(row)) for row in table["rows"]])
-
-
-def _draw_mark(axis: Axis, name: str, row: BoardRow, leader: float | None) -> Html:
-    kind = "a" if row["rank"] is not None and is_tied(row) else ""
-    return draw_interval(axis, Interval(*mark_of(row)), name, kind, leader)
+    drawn = draw_table([head for head, _ in columns], lines, "rank", name=standing.name)
+    return join(_draw_filters(standing, prefix), drawn)
 
 
 def _say_unranked(table: BoardRow) -> str:
@@ -257,53 +241,55 @@ def _say_unranked(table: BoardRow) -> str:
     return "Without a rank: too few events" if table["kind"] == "forecasters" else "Without a rank"
 
 
-class _Column(NamedTuple):
-    head: Head
-    cell: Callable[[str, BoardRow], Html]  # of the address and the row
+_Column = tuple[Head, Sequence[str]]
 
 
-def _columns(standing: Standing) -> list[_Column]:
-    """Rank, name, score; then levels, what is missing, weeks or events, cost, the last night. Those
-    without any value are left out.
+def _list_columns(standing: Standing, keys: Sequence[str]) -> Iterator[_Column]:
+    """Rank, name, score, chart; then levels, what is missing, weeks or events, cost, the last
+    night.
     """
-    table, unit = standing.table, unit_scale(standing.table)
-    is_forecaster = table["kind"] == "forecasters"
-    gap = _Column(Head("", "g"), lambda key, row: Html())
-    levels = [
-        _Column(
-            Head(f"L{level}", "c", f"Level {level}, weight {table['weights'].get(level, 0):g}"),
-            partial(_show_level, level, unit),
-        )
-        for level in table.get("level_counts", ())
-        if level
-    ]
+    table, rows = standing.table, [row for _, row in standing.systems]
+    unit, is_forecaster = unit_scale(table), table["kind"] == "forecasters"
+    gap = Head("", "g"), [" "] * len(rows)
+    yield Head("Rank", "rk"), list(map(_show_rank, rows))
+    names = [standing.names[system] for system, _ in standing.systems]
+    yield Head("System"), list(map(_show_name, keys, names, rows))
+    scores = [show_score(mark_of(row)[0]) for row in rows]
+    yield Head(show_metric(table) if is_forecaster else "Score", "n sc"), scores
+    yield gap
+    yield _draw_chart(rows, names)
+    yield gap
+    for level in filter(None, table.get("level_counts", ())):
+        about = f"Level {level}, weight {table['weights'].get(level, 0):g}"
+        scores = [show_cell(row["level_scores"].get(level), unit) for row in rows]
+        yield Head(f"L{level}", "c", about), scores
     about = "answers that are missing + could not be read + are padded lists"
-    show_cost = _show_costs(table["rows"])
-    count, counted = ("Events", "n") if is_forecaster else ("Weeks", "datasets")
-    optional = [
-        _Column(Head("No answer", "n k", about), lambda key, row: join(_show_unread(row))),
-        _Column(Head(count, "n k"), lambda key, row: join(str(row.get(counted, "")))),
-        _Column(Head("Cost", "n k", "per question"), lambda key, row: join(show_cost(row))),
-        _Column(Head("Last night", "n vs"), lambda key, row: _show_move(standing, row)),
-    ]
-    return [
-        _Column(Head("Rank", "rk"), lambda key, row: _show_rank(row)),
-        _Column(Head("System"), partial(_show_name, standing)),
-        _Column(
-            Head(show_metric(table) if is_forecaster else "Score", "n sc"),
-            lambda key, row: join(show_score(mark_of(row)[0])),
-        ),
-        gap,
-        gap,
-        *levels,
-        *(column for column in optional if any(column.cell("", row) for row in table["rows"])),
-    ]
+    yield Head("No answer", "n k", about), list(map(_show_unread, rows))
+    title, counted = ("Events", "n") if is_forecaster else ("Weeks", "datasets")
+    yield Head(title, "n k"), [str(row.get(counted, "")) for row in rows]
+    yield Head("Cost", "n k", "per question"), _show_costs(rows)
+    moves = [_show_move(standing, system, row) for system, row in standing.systems]
+    yield Head("Last night", "n vs"), moves
 
 
-def _show_level(
-    level: object, unit: Callable[[float], float] | None, key: str, row: BoardRow
-) -> Html:
-    return show_cell(row["level_scores"].get(level), unit)
+def _draw_chart(rows: Sequence[BoardRow], names: Sequence[str]) -> _Column:
+    """Scores with their intervals on the axis of the ranked systems; a provisional one may leave
+    it. The leader's line crosses all rows.
+    """
+    ranked = [row for row in rows if row["rank"] is not None]
+    axis = interval_axis([Interval(*mark_of(row)) for row in ranked or rows])
+    leader = mark_of(ranked[0])[0] if ranked else None
+    marks = [
+        draw_interval(
+            axis,
+            Interval(*mark_of(row)),
+            name,
+            "a" if row in ranked and is_tied(row) else "",
+            leader,
+        )
+        for name, row in zip(names, rows, strict=True)
+    ]
+    return axis_head(axis)._replace(about="score and 95% interval"), marks
 
 
 def _show_rank(row: BoardRow) -> Html:
@@ -312,10 +298,9 @@ def _show_rank(row: BoardRow) -> Html:
     return join(tag("b", str(row["rank"] or "–")), *between)
 
 
-def _show_name(standing: Standing, key: str, row: BoardRow) -> Html:
+def _show_name(key: str, name: str, row: BoardRow) -> Html:
     """The name and the organisation of a system, which open the row below."""
     organisation = printable(cell_text(row.get("about", {}).get("organisation", "")), 24)
-    name = standing.names[system_of_row(standing.table, row)]
     of = [" ", soft(organisation)] if organisation else []
     return tag("details", tag("summary", name, *of), id=key)
 
@@ -327,31 +312,25 @@ def _show_unread(row: BoardRow) -> str:
     return " + ".join(map(str, counts))
 
 
-def _show_costs(rows: Sequence[BoardRow]) -> Callable[[BoardRow], str]:
+def _show_costs(rows: Sequence[BoardRow]) -> list[str]:
     """Costs with as many decimals as the longest has, up to four."""
     texts = [number_text(row.get("about", {}).get("cost")) for row in rows]
     digits = max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
-
-    def show(row: BoardRow) -> str:
-        cost = cost_of(row)
-        return "" if cost is None else printable(f"{cost:,.{min(digits, 4)}f}", 12)
-
-    return show
+    costs = map(cost_of, rows)
+    return ["" if cost is None else printable(f"{cost:,.{min(digits, 4)}f}", 12) for cost in costs]
 
 
-def _show_move(standing: Standing, row: BoardRow) -> Html:
+def _show_move(standing: Standing, system: str, row: BoardRow) -> str:
     """How the rank and the score of a system moved in the last night."""
-    if not standing.moves:
-        return Html()
-    before, parts = standing.moves[system_of_row(standing.table, row)], list[Html]()
+    if system not in standing.moves:
+        return ""
+    before, parts = standing.moves[system], list[Html]()
     if before.score is None:
         return tag("span", "new", class_="new")
-    if before.rank and row["rank"] and before.rank != row["rank"]:
-        up = row["rank"] < before.rank
-        text = f"{'▲' if up else '▼'}{abs(row['rank'] - before.rank)}"
-        parts += [tag("span", text, class_="up" if up else "dn"), Html(" ")]
-    score = mark_of(row)[0]
-    moved = "" if score is None else show_signed(score - before.score)
+    if up := (before.rank or 0) - row["rank"] if before.rank and row["rank"] else 0:
+        arrow, style = ("▲", "up") if up > 0 else ("▼", "dn")
+        parts += [tag("span", f"{arrow}{abs(up)}", class_=style), Html(" ")]
+    moved = show_signed((mark_of(row)[0] or 0.0) - before.score)
     return join(*parts, moved if moved != "0.000" else "")
 
 

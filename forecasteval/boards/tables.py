@@ -318,7 +318,7 @@ def say_waiting(board: Row, dataset: str) -> str:
 
 def compared_systems(comparison: Row) -> Table:
     """The compared systems: name, score, interval, runs or datasets, answers without a score."""
-    table = {"kind": "", "signature": {"evaluator": ""}, "dataset": "", **comparison}
+    table = {"kind": "", "benchmark": "", "dataset": "", **comparison}
     rows = comparison["systems"]
     records = [make_record(table, row, printable(row["name"])) for row in rows]
     runs = _RUNS if any(row.get("runs") for row in rows) else ()
