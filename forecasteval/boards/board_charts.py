@@ -30,7 +30,6 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.marks import draw_panel
 from forecasteval.display.tables import Table
-from forecasteval.ranking.changes import History
 from forecasteval.ranking.names import system_of_row
 
 from .standings import Row, Standing, count_resolved, runs_of, show_week, sign_of, unit_scale
@@ -66,12 +65,12 @@ def _label_weeks(weeks: Sequence[Row]) -> list[str]:
 # --- Charts ---
 
 
-def list_charts(standing: Standing, history: History | None) -> list[Chart]:
+def list_charts(standing: Standing) -> list[Chart]:
     """Scores by week or by night, and against cost, as far as they are known."""
-    return list(filter(None, (_history_chart(standing, history), _cost_chart(standing))))
+    return list(filter(None, (_history_chart(standing), _cost_chart(standing))))
 
 
-def draw_charts(standing: Standing, history: History | None) -> Html:
+def draw_charts(standing: Standing) -> Html:
     """The charts beside each other."""
     drawn = [
         draw_section(
@@ -80,7 +79,7 @@ def draw_charts(standing: Standing, history: History | None) -> Html:
             note=chart.description,
             name=chart.name,
         )
-        for chart in list_charts(standing, history)
+        for chart in list_charts(standing)
     ]
     return tag("div", *drawn, class_="pair wide" if len(drawn) > 1 else None) if drawn else Html()
 
@@ -93,12 +92,12 @@ class _Point(NamedTuple):
     policy: object
 
 
-def _history_chart(standing: Standing, history: History | None) -> Chart | None:
+def _history_chart(standing: Standing) -> Chart | None:
     """The scores of all systems by week, or of one dataset by the nights that changed them."""
     if standing.weeks:
         points, title = list(map(_read_week, standing.weeks)), "Score by week"
     else:
-        points, title = _read_nights(standing, history) if history else [], "Score by night"
+        points, title = _read_nights(standing), "Score by night"
     if len(points) < 2:
         return None
     policies = [point.policy for point in points]
@@ -136,11 +135,11 @@ def _read_week(table: Row) -> _Point:
     return _Point(show_week(table), scores, policy)
 
 
-def _read_nights(standing: Standing, history: History) -> list[_Point]:
+def _read_nights(standing: Standing) -> list[_Point]:
     """The nights that changed a score of a dataset."""
-    table, scores, nights = standing.table, dict[str, float | None](), dict[int, _Point]()
-    key = table["benchmark"], table["dataset"] or table.get("name", "")
-    for line in history.lines:
+    history, scores, nights = standing.reads.history, dict[str, float | None](), dict[int, _Point]()
+    key = standing.table["benchmark"], standing.dataset
+    for line in history.lines if history else ():
         if (line.benchmark, line.dataset) == key:
             scores = {**scores, line.system: None if line.gone else line.score}
             policy = [line.evaluator, line.rules, line.settings]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache, partial
+from operator import itemgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
@@ -24,7 +24,6 @@ from forecasteval.display.html import (
     draw_section,
     draw_table,
     join,
-    show_link,
     show_score,
     show_signed,
     soft,
@@ -46,11 +45,9 @@ from .standings import (
     Loss,
     Name,
     ReadItems,
-    Sentence,
+    Reads,
     Standing,
     count_resolved,
-    find_losses,
-    find_moves,
     find_weeks,
     runs_of,
     say_leader,
@@ -71,8 +68,6 @@ from .tables import (
     view_table,
 )
 
-_LOSSES: Final = 5  # questions that a row names
-_NAMED: Final = 4  # columns left of the chart
 _SEARCHED: Final = 8  # systems from which on they can be searched
 _PLAIN: Final = re.compile("[A-Za-z]{1,20}")  # a key that is an attribute as it is
 _CHIPS: Final = 6  # values of a key of systems.json up to which they are filters
@@ -100,109 +95,83 @@ def make_page(
     numbers only. `read_prompts` gives the whole prompts of a table's questions by id; the items
     have their first lines.
     """
-    standings = list(_find_standings(board, linked, history, read_items))
+    reads = Reads(name_systems(board), linked, history, read_items, read_prompts)
+    standings = list(_find_standings(board, reads))
     benchmarks = {standing.table["benchmark"] for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
-    parts = [
-        ("What changed", "changed", bool(history)),
-        ("Questions", "of-questions1", bool(standings and standings[0].newest.get("questions"))),
-        ("Weeks", "weeks1", any(standing.weeks for standing in standings)),
-    ]
+    parts = {
+        "changed": "What changed" * bool(history),
+        "of-questions1": "Questions" * any(one.newest.get("questions") for one in standings[:1]),
+        "weeks1": "Weeks" * any(standing.weeks for standing in standings),
+    }
     settings = board["leaderboard"]
     return Page(
         title,
         _show_facts(board, standings, history),
         lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
-        lambda: _draw_body(board, standings, history, read_items, read_prompts),
-        lambda: _list_charts(standings, history),
-        join(*map(_show_part, _say(standings[0], len(standings) > 1))) if standings else "",
-        [Link(text, "", anchor) for text, anchor, is_there in parts if is_there]
+        lambda: _draw_body(board, reads, standings),
+        lambda: _list_charts(standings),
+        join(*(_say(one, one.title * (len(standings) > 1)) for one in standings[:1])),
+        [Link(text, "", anchor) for anchor, text in parts.items() if text]
         + [Link("CSV", f"{BOARD}.csv")] * bool(history),
         f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
         page_key(board, linked, history),
     )
 
 
-def _find_standings(
-    board: BoardRow,
-    linked: Collection[str],
-    history: History | None,
-    read_items: ReadItems | None,
-) -> Iterator[Standing]:
+def _find_standings(board: BoardRow, reads: Reads) -> Iterator[Standing]:
     """The rankings over all weeks, then the datasets that none of these has."""
-    names, often = name_systems(board), Counter[str]()
     found = [(season, find_weeks(board["tables"], season)) for season in board.get("pooled", ())]
     seen = [id(week) for _, weeks in found for week in weeks]
     found += [(table, []) for table in board["tables"] if id(table) not in seen]
+    often = Counter[str]()  # as the history counts the tables over all datasets of a benchmark
     for place, (table, weeks) in enumerate(found, 1):
-        often[table["benchmark"]] += table["kind"] == "pooled"
         dataset = table.get("dataset") or table.get("name", "")
         if table["kind"] == "pooled":
-            count = often[table["benchmark"]]
-            dataset = OVERALL if count == 1 else f"{OVERALL} ({count})"
-        moves = find_moves(history, table, dataset)
-        losses = cache(partial(_find_losses, table, weeks or [table], read_items))
-        yield Standing(f"ranking{place}", table, weeks, names, linked, moves, losses)
-
-
-def _find_losses(
-    table: BoardRow, weeks: Sequence[BoardRow], read_items: ReadItems | None
-) -> Mapping[str, Sequence[Loss]]:
-    if read_items is None or not all(week.get("questions") for week in weeks):
-        return {}
-    return find_losses(table, weeks, read_items, _LOSSES)
+            often[table["benchmark"]] += 1
+            number = often[table["benchmark"]]
+            dataset = OVERALL if number == 1 else f"{OVERALL} ({number})"
+        yield Standing(f"ranking{place}", table, weeks, dataset, reads)
 
 
 # --- The top ---
 
 
-def _say(standing: Standing, several: bool) -> Sentence:
+def _say(standing: Standing, title: str = "") -> Html:
     said = say_leader(standing.table, standing.names)
-    return [f"{standing.title}: ", *said] if several else said
-
-
-def _show_part(part: str | Name) -> Html:
-    return tag("b", part.text) if isinstance(part, Name) else join(part)
+    parts = [tag("b", part.text) if isinstance(part, Name) else part for part in said]
+    return join(f"{title}: " if title else "", *parts)
 
 
 def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History | None) -> Html:
     """What the first ranking has, how many are below it, as of when, and what waits for truths."""
     facts = []
-    if standings:
-        first = standings[0]
-        facts.append(f"{len(first.systems)} system" + "s" * (len(first.systems) != 1))
-        if first.weeks:
-            facts.append(f"{len(first.weeks)} weeks")
-        if "level_counts" in first.table:
-            facts.append(f"{sum(first.table['level_counts'].values())} questions")
-        if len(standings) > 1:
-            more = len(standings) - 1
-            facts.append(f"{more} more ranking{'s' * (more > 1)} below")
-    if history and history.latest:
-        facts.append(f"as of {printable(history.date, 20)}")
-    if failed := board.get("failed"):
-        facts.append(f"{len(failed)} files could not be scored")
-    parts: list[str] = [" · ".join(facts)]
+    for first in standings[:1]:
+        facts = [
+            _count(len(first.systems), "system"),
+            _count(len(first.weeks), "week"),
+            _count(sum(first.table.get("level_counts", {}).values()), "question"),
+            _count(len(standings) - 1, "more ranking", " below"),
+        ]
+    facts.append(f"as of {printable(history.date, 20)}" if history and history.latest else "")
+    facts.append(_count(len(board.get("failed", ())), "file", " could not be scored"))
+    parts: list[str] = [" · ".join(filter(None, facts))]
     for table in board["tables"]:
         if table.get("pending"):
-            parts += ["   ", _show_pending(table)]
+            done = count_resolved(table)
+            share = f"{100 * done / (done + table['pending']):.0f}%"
+            bar = tag("rect", class_="pf", width=share, height=6)
+            drawn = tag("svg", bar, class_="prog", aria_hidden="true")
+            text = f"{show_week(table)}: {say_resolved(table)} "
+            parts += ["   ", tag("span", text, drawn, class_="pend")]
     for dataset in board.get("waiting", {}):
         waits = f"{show_week({'dataset': dataset})}: {say_waiting(board, dataset)}"
         parts += ["   ", tag("span", waits, class_="pend")]
     return join(*parts)
 
 
-def _show_pending(table: BoardRow) -> Html:
-    """How many questions of a dataset have a truth, as a text and a bar."""
-    done = count_resolved(table)
-    share = f"{100 * done / (done + table['pending']):.0f}%"
-    bar = tag("rect", class_="h4", width="100%", height=6) + tag(
-        "rect", class_="pf", width=share, height=6
-    )
-    text = f"{show_week(table)}: {say_resolved(table)}"
-    return tag(
-        "span", text, " ", tag("svg", Html(bar), class_="prog", aria_hidden="true"), class_="pend"
-    )
+def _count(number: int, what: str, more: str = "") -> str:
+    return f"{number} {what}{'s' * (number > 1)}{more}" if number else ""
 
 
 # --- The ranking ---
@@ -371,7 +340,7 @@ def _draw_opened(
     """The numbers of a system, its weeks with their runs, and the questions that cost it most."""
     of, over = ("Weeks and runs", " over all weeks") if standing.weeks else ("Runs", "")
     title = f"Costliest questions{over}: score, mean of all systems, question, truth"
-    losses = standing.losses().get(system, ())
+    losses = standing.losses.get(system, ())
     texts = [(of, _list_weeks(standing, system)), (title, _draw_losses(standing, losses))]
     return draw_inside(key, facts, texts)
 
@@ -379,68 +348,55 @@ def _draw_opened(
 def _list_weeks(standing: Standing, system: str) -> Html:
     """A cell for each week, which leads to the page of the first run; further runs stand behind."""
     unit, parts = unit_scale(standing.table), list[Html]()
-    tables = standing.weeks or [standing.table]
-    rows = [(table, row) for table in tables for row in table["rows"]]
+    weeks = standing.weeks or [standing.table]
+    rows = [(week, row) for week in weeks for row in week["rows"]]
     for week, row in rows:
+        if system_of_row(week, row) != system:
+            continue
         files = [week] if week["kind"] == "forecasters" else runs_of(row)
-        pages = [standing.page_of(file) for file in files]
+        first, *more = map(standing.page_of, files)
         # A single run without a page says no more than the row that is open.
-        if system_of_row(week, row) == system and (standing.weeks or pages != [None]):
-            more = [
-                join(" ", tag("a", str(place), href=page) if page else str(place))
-                for place, page in enumerate(pages[1:], 2)
-            ]
+        if standing.weeks or first or more:
             label = [soft(show_week(week))] if standing.weeks else []
-            parts.append(tag("span", *label, show_cell(mark_of(row)[0], unit, pages[0]), *more))
+            others = [
+                join(" ", tag("a", str(place), href=page) if page else str(place))
+                for place, page in enumerate(more, 2)
+            ]
+            parts.append(tag("span", *label, show_cell(mark_of(row)[0], unit, first), *others))
     return tag("div", *parts, class_="wks") if parts else Html()
 
 
 def _draw_losses(standing: Standing, losses: Sequence[Loss]) -> Html:
     """A row for each question: score, mean of all, question and truth."""
-    if not losses:
-        return Html()
     unit, lines = unit_scale(standing.table), []
     for loss in losses:
-        file = f"{loss.run['name']}.html" if loss.run["name"] in standing.linked else ""
         text = printable(str(loss.item.get("prompt") or loss.item["id"]), 90)
-        name = show_link(Link(text, file, loss.key)) if file and loss.key else join(text)
-        where = show_week(loss.week) + (f" L{loss.item['level']}" if loss.item.get("level") else "")
-        truth = printable(str(loss.item.get("truth", "")), 40)
-        cells = [
-            show_cell(loss.score, unit),
-            show_cell(loss.others, unit),
-            join(name, " ", soft(where)),
-            soft(truth),
-        ]
-        lines.append(Line(cells))
+        level = f" L{loss.item['level']}" if loss.item.get("level") else ""
+        where = soft(f"{show_week(loss.week)}{level}")
+        name = join(standing.link(loss.run, text, loss.key), " ", where)
+        truth = soft(printable(str(loss.item.get("truth", "")), 40))
+        lines.append(Line([show_cell(loss.score, unit), show_cell(loss.others, unit), name, truth]))
     heads = [Head("", "c"), Head("", "c"), Head(""), Head("", "k")]
-    return draw_table(heads, lines, "few")
+    return draw_table(heads, lines, "few") if lines else Html()
 
 
 # --- Below the ranking ---
 
 
-def _draw_body(
-    board: BoardRow,
-    standings: Sequence[Standing],
-    history: History | None,
-    read_items: ReadItems | None,
-    read_prompts: Callable[[BoardRow], Mapping[str, str]],
-) -> Iterator[Html]:
+def _draw_body(board: BoardRow, reads: Reads, standings: Sequence[Standing]) -> Iterator[Html]:
     """The other rankings, what changed, charts, questions, and what is folded."""
     for standing in standings[1:]:
-        said = tag("p", *map(_show_part, say_leader(standing.table, standing.names)), class_="cap")
-        name = standing.name.replace("ranking", "r")
+        said, name = tag("p", _say(standing), class_="cap"), standing.name.replace("ranking", "r")
         yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
-    if history:
-        yield draw_changes(history, standings, name_systems(board))
+    if reads.history:
+        yield draw_changes(reads.history, reads.names, standings)
     for standing in standings:
-        yield draw_charts(standing, history)
+        yield draw_charts(standing)
     for place, standing in enumerate(standings, 1):
         table = standing.newest
         # What a single system answered is on the page of its run.
         if table.get("questions") and (place == 1 or len(table["rows"]) > 1):
-            yield draw_questions(standing, f"questions{place}", read_items, read_prompts(table))
+            yield draw_questions(standing, f"questions{place}")
     for place, standing in enumerate((each for each in standings if each.weeks), 1):
         yield draw_weeks(standing, f"weeks{place}")
     yield from _draw_remarks(board)
@@ -483,18 +439,16 @@ def _draw_method(standings: Sequence[Standing]) -> Html:
 # --- For plot ---
 
 
-def _list_charts(standings: Sequence[Standing], history: History | None) -> dict[str, Chart]:
+def _list_charts(standings: Sequence[Standing]) -> dict[str, Chart]:
     """The rankings as charts of intervals, then their histories and costs."""
-    columns = [
-        Column("System", lambda row: row["shown"]),
-        Column(
-            "Score", lambda row: Interval(*mark_of(row), None, int(is_tied(row) is False)), "mark"
-        ),
-    ]
+    columns = [Column("System", itemgetter(0)), Column("Score", itemgetter(1), "mark")]
     charts = []
     for standing in standings:
-        rows = [{**row, "shown": standing.names[system]} for system, row in standing.systems]
+        rows = [
+            (standing.names[system], Interval(*mark_of(row), None, int(is_tied(row) is False)))
+            for system, row in standing.systems
+        ]
         charts.append(Chart(standing.name, standing.title, "", make_table(columns, rows)))
     for standing in standings:
-        charts += list_charts(standing, history)
+        charts += list_charts(standing)
     return {chart.name: chart for chart in charts}

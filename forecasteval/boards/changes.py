@@ -188,7 +188,7 @@ def _show_corrections(changes: Sequence[Change]) -> Report:
 _Links = Mapping[tuple[str, str, str], Link]  # of questions: benchmark, dataset, id
 
 
-def draw_changes(history: History, standings: Sequence[Standing], names: Names) -> Html:
+def draw_changes(history: History, names: Names, standings: Sequence[Standing]) -> Html:
     """A card for each reason, below the ranks that moved."""
     if history.night < 2:
         text = "This is the first night: there is nothing to compare it with."
@@ -283,7 +283,7 @@ def _find_links(standings: Sequence[Standing]) -> dict[tuple[str, str, str], Lin
         own = standing.name.replace("ranking", "q")
         for week in standing.weeks or [standing.table]:
             runs = [run["name"] for row in week["rows"] for run in runs_of(row)]
-            file = next((f"{run}.html" for run in runs if run in standing.linked), "")
+            file = next((f"{run}.html" for run in runs if run in standing.reads.linked), "")
             questions = week.get("questions", ())
             is_shown = week is standing.newest and len(questions) <= SHOWN
             for question, key in zip(questions, page_keys(week), strict=True):

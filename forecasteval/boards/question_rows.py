@@ -4,11 +4,11 @@ prompts and the answers of all systems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import as_text
+from forecasteval.common.records import as_text, group_by
 from forecasteval.display import pages
 from forecasteval.display.html import (
     Head,
@@ -19,22 +19,18 @@ from forecasteval.display.html import (
     draw_table,
     join,
     show_heat,
-    show_link,
     show_score,
     tag,
 )
 from forecasteval.display.pages import TEXT, show_text
 from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
-from forecasteval.display.tables import Link
-from forecasteval.ranking.names import BOARD, system_of_row
+from forecasteval.ranking.names import BOARD
 
 from .standings import (
     SHOWN,
-    ReadItems,
     Standing,
-    in_order,
     page_keys,
-    runs_of,
+    read_week,
     say_resolved,
     show_week,
     sign_of,
@@ -47,12 +43,9 @@ _READINGS: Final = 3  # of a question that have a row each
 _PROMPTS: Final = 60_000  # characters of all prompts of a dataset
 _STRIPED: Final = 60  # systems that the bars of a question show
 _LOOK: Final = "worth a look"
-_Answers = Sequence[tuple[Link, Sequence[BoardRow]]]  # (run with its page, its items)
 
 
-def draw_questions(
-    standing: Standing, name: str, read_items: ReadItems | None, prompts: Mapping[str, str]
-) -> Html:
+def draw_questions(standing: Standing, name: str) -> Html:
     """The questions of a dataset, the hardest first; each opens to its prompt and to what every
     system read.
     """
@@ -61,7 +54,7 @@ def draw_questions(
     places = sorted(
         range(len(table["questions"])), key=lambda at: sign * table["questions"][at]["mean"]
     )
-    answers = read_answers(standing, read_items) if read_items else []
+    answers, prompts = _read_answers(standing), standing.reads.prompts(table)
     keys_on_pages = page_keys(table)
     limit = min(TEXT, _PROMPTS // max(1, len(places[:SHOWN])))
     rows = []
@@ -70,16 +63,7 @@ def draw_questions(
         whole = prompts.get(as_text(table["questions"][place]["id"]), "")
         on_page = keys_on_pages[place]
         rows.append(_draw_question(standing, place, key, on_page, answers, whole, limit))
-    heads = [
-        tag("span", text, title=about)
-        for text, about in (
-            ("Mean", "of all systems"),
-            ("", "Level"),
-            ("Question", None),
-            ("Truth", None),
-            ("Runs by rank", None),
-        )
-    ]
+    heads = [tag("span", text) for text in ("Mean", "", "Question", "Truth", "Runs by rank")]
     note = (
         "Hardest first. Bars: the score of each run, in the order of the ranking; orange is the "
         "worst. A row opens to every reading."
@@ -113,42 +97,36 @@ def _draw_question(
     place: int,
     key: str,
     on_page: str,
-    answers: _Answers,
+    answers: Sequence[_Answer],
     whole: str,
     limit: int,
 ) -> Row:
     """A question: mean, level, its first line, truth, a bar for each system."""
-    table = standing.newest
-    question, unit = table["questions"][place], unit_scale(table)
-    read = [(run, items[place]) for run, items in answers]
-    item = read[0][1] if read else {}
+    question, unit = standing.newest["questions"][place], unit_scale(standing.newest)
+    item = answers[0].items[place] if answers else {}
     first, truth = str(item.get("prompt") or question["id"]), str(item.get("truth", ""))
-    heat = None if unit is None else unit(question["mean"])
+    level, look = question["level"] or "", _LOOK * question["worth_a_look"]
+    scores = [answer.items[place]["score"] for answer in answers[:_STRIPED]]
     cells = [
-        show_heat(heat, show_score(question["mean"], 2), "chip"),
-        tag("span", f"L{question['level']}" if question["level"] else "", class_="lv"),
+        _show_chip(question["mean"], unit, "chip"),
+        tag("span", f"L{level}" if level else "", class_="lv"),
         tag("span", show_text(first, _CUT), class_="qt"),
         tag("span", show_text(truth, 60), class_="why"),
-        draw_strip([1.0 if unit is None else unit(each["score"]) for _, each in read[:_STRIPED]]),
+        draw_strip([1.0 if unit is None else unit(score) for score in scores]),
     ]
-    look = _LOOK if question["worth_a_look"] else ""
-    answered = f"{question['answered']} of {question['systems']} systems"
     rest = show_score(question["item_rest"], 2)
     facts = [
         ("Truth", show_text(truth) if len(truth) > 60 else ""),
-        ("Answered readably", answered),
+        ("Answered readably", f"{question['answered']} of {question['systems']} systems"),
         ("Correlation with the rest", "" if rest == "–" else f"{rest} {look}".rstrip()),
         ("Id", "" if key.endswith(f"-{question['id']}") else show_text(question["id"], 200)),
     ]
+    readings = _draw_readings(answers, place, on_page, standing) if answers else ""
     texts = [
-        (
-            "Readings, the best first, and their runs by rank",
-            _draw_readings(read, on_page, standing) if read else "",
-        ),
+        ("Readings, the best first, and their runs by rank", readings),
         ("Question", _show_prompt(whole, first, limit)),
     ]
-    data = {"level": question["level"] or "", "look": look}
-    return Row(key, cells, data, draw_inside(key, facts, texts))
+    return Row(key, cells, {"level": level, "look": look}, draw_inside(key, facts, texts))
 
 
 def draw_strip(shares: Sequence[float]) -> Html:
@@ -178,54 +156,52 @@ def _show_prompt(whole: str, first: str, limit: int) -> str:
 # --- What every system read ---
 
 
-def read_answers(standing: Standing, read_items: ReadItems) -> list[tuple[Link, list[BoardRow]]]:
-    """(run with its page, its items) of each system of the newest dataset, in the order of the
-    ranking; without results of other questions.
-    """
-    table, read = standing.newest, []
+class _Answer(NamedTuple):
+    """A run with its name on the page, and its items in the order of the questions."""
+
+    name: str
+    run: BoardRow
+    items: Sequence[BoardRow]
+
+
+def _read_answers(standing: Standing) -> list[_Answer]:
+    """The runs of the newest dataset in the order of the ranking."""
     order = {system: place for place, (system, _) in enumerate(standing.systems)}
-    rows = [(system_of_row(table, row), row) for row in table["rows"]]
-    for system, row in sorted(rows, key=lambda pair: order.get(pair[0], len(order))):
-        for run in runs_of(row):
-            of_run = f"@{printable(run['run'], 20)}" if run.get("run") else ""
-            file = f"{run['name']}.html" if run["name"] in standing.linked else ""
-            link = Link(standing.names[system] + of_run, file)
-            read.append((link, in_order(table, read_items(run["name"]))))
-    return [(link, items) for link, items in read if len(items) == len(table["questions"])]
+    answers = []
+    read = read_week(standing.newest, standing.reads.items) if standing.reads.items else []
+    for system, run, items in sorted(read, key=lambda each: order.get(each[0], len(order))):
+        of_run = f"@{printable(run['run'], 20)}" if run.get("run") else ""
+        answers.append(_Answer(standing.names[system] + of_run, run, items))
+    return answers
 
 
-def _draw_readings(answers: Sequence[tuple[Link, BoardRow]], key: str, standing: Standing) -> Html:
+def _draw_readings(answers: Sequence[_Answer], place: int, key: str, standing: Standing) -> Html:
     """The answers as they were read, the best first, each with its runs in the order of the
     ranking.
 
-    The first run of a reading leads to the question on its page.
+    The first run of a reading that has a page leads to the question there.
     """
     sign, unit = sign_of(standing.table), unit_scale(standing.table)
-    runs: dict[tuple[float, str], list[Link]] = {}
-    for run, item in answers:
-        runs.setdefault((item["score"], pages.show_read(item)), []).append(run)
-    ordered = sorted(runs.items(), key=lambda pair: (-sign * pair[0][0], -len(pair[1])))
-    lines = [
-        Line([_show_chip(score, unit), read, _list_runs(who, key)])
-        for (score, read), who in ordered[:_READINGS]
-    ]
+
+    def read(answer: _Answer) -> tuple[float, str]:
+        return answer.items[place]["score"], pages.show_read(answer.items[place])
+
+    groups = group_by(answers, read).items()
+    ordered = sorted(groups, key=lambda group: (-sign * group[0][0], -len(group[1])))
+    lines = []
+    for (score, text), same in ordered[:_READINGS]:
+        first = next((each for each in same if each.run["name"] in standing.reads.linked), same[0])
+        names = [
+            standing.link(each.run, each.name, key) if each is first else join(each.name)
+            for each in same
+        ]
+        runs = join(names[0], *(join(", ", name) for name in names[1:]))
+        lines.append(Line([_show_chip(score, unit), text, runs]))
     if rest := ordered[_READINGS:]:
-        texts = [f"{', '.join(map(str, who))}: {read}" for (_, read), who in rest]
+        texts = [f"{', '.join(each.name for each in same)}: {text}" for (_, text), same in rest]
         lines.append(Line(["", "others", "; ".join(texts)]))
-    heads = [Head("", "c"), Head(""), Head("", "w")]
-    return draw_table(heads, lines, "few")
+    return draw_table([Head("", "c"), Head(""), Head("", "w")], lines, "few")
 
 
-def _show_chip(score: float, unit: object) -> Html:
-    share = unit(score) if callable(unit) else None
-    return show_heat(share, show_score(score, 2))
-
-
-def _list_runs(runs: Sequence[Link], key: str) -> Html:
-    """The runs of a reading, of which the first that has a page is a link."""
-    at = next((at for at, run in enumerate(runs) if run.file and key), None)
-    parts: list[Html] = []
-    for place, run in enumerate(runs):
-        shown = show_link(run._replace(to=key)) if place == at else join(str(run))
-        parts += [*([join(", ")] if place else []), shown]
-    return join(*parts)
+def _show_chip(score: float, unit: Callable[[float], float] | None, kind: str = "") -> Html:
+    return show_heat(None if unit is None else unit(score), show_score(score, 2), kind)

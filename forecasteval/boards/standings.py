@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.display.html import link_to
+from forecasteval.common.records import group_by
+from forecasteval.display.html import Html, join, link_to, show_link
 from forecasteval.display.pages import make_keys
 from forecasteval.display.tables import Link, show_number
 from forecasteval.ranking.changes import History, Line, SeasonLine
@@ -22,6 +26,7 @@ Names = Mapping[str, str]
 ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
 SHOWN: Final = 200  # questions of a dataset that a page shows
 _NAMED: Final = 3  # systems that a sentence names
+_LOSSES: Final = 5  # questions that the row of a system names
 
 
 # --- Who leads ---
@@ -212,9 +217,14 @@ def page_keys(table: Row) -> list[str]:
     return [key if often[key] == 1 else "" for key in keys]
 
 
-def find_losses(
-    season: Row, weeks: Sequence[Row], read_items: ReadItems, most: int
-) -> dict[str, list[Loss]]:
+def read_week(week: Row, read_items: ReadItems) -> list[tuple[str, Row, Sequence[Row]]]:
+    """(system, run, its items in order) of a dataset; without results of other questions."""
+    runs = [(system_of_row(week, row), run) for row in week["rows"] for run in runs_of(row)]
+    read = [(system, run, in_order(week, read_items(run["name"]))) for system, run in runs]
+    return [each for each in read if len(each[2]) == len(week["questions"])]
+
+
+def find_losses(season: Row, weeks: Sequence[Row], read_items: ReadItems) -> dict[str, list[Loss]]:
     """The costliest questions of each system over all weeks; {} for scores without bounds.
 
     A question costs its level's weight times what is missing from the best score, as a part of the
@@ -222,44 +232,26 @@ def find_losses(
     nothing is to be learned.
     """
     unit, losses = unit_scale(season), dict[str, list[Loss]]()
-    if unit is None:
-        return {}
-    for week in weeks:
-        parts = _question_parts(season, week["questions"])
-        for row in week["rows"]:
-            runs = [(run, in_order(week, read_items(run["name"]))) for run in runs_of(row)]
-            runs = [(run, items) for run, items in runs if len(items) == len(parts)]
-            if runs:
-                system = system_of_row(week, row)
-                found = [*losses.get(system, ()), *_list_losses(week, runs, parts, unit)]
-                losses[system] = sorted(found, key=_costliest_first)[:most]
+    for week in weeks if unit else ():
+        for system, runs in group_by(read_week(week, read_items), itemgetter(0)).items():
+            found = [*losses.get(system, ()), *_list_losses(season, week, runs)]
+            losses[system] = sorted(found, key=_costliest_first)[:_LOSSES]
     return losses
 
 
-def _question_parts(season: Row, questions: Sequence[Row]) -> list[float]:
-    """The share of each question in the score over all weeks."""
-    weights, counts = season["weights"], season["level_counts"]
-    total = sum(weights.values())
-    levels = [question["level"] or "" for question in questions]
-    return [weights[at] / total / counts[at] if at in weights else 0.0 for at in levels]
-
-
 def _list_losses(
-    week: Row,
-    runs: Sequence[tuple[Row, Sequence[Row]]],
-    parts: Sequence[float],
-    unit: Callable[[float], float],
+    season: Row, week: Row, runs: Sequence[tuple[str, Row, Sequence[Row]]]
 ) -> Iterator[Loss]:
     """What each question of a week costs a system, in the mean of its runs."""
-    keys = page_keys(week)
-    for place, (part, question) in enumerate(zip(parts, week["questions"], strict=True)):
-        shares = [unit(items[place]["score"]) for _, items in runs]
-        lost = part * (1 - math.fsum(shares) / len(shares))
+    unit, total = unit_scale(season) or float, sum(season["weights"].values())
+    for place, (question, key) in enumerate(zip(week["questions"], page_keys(week), strict=True)):
+        level, scores = question["level"] or "", [items[place]["score"] for *_, items in runs]
+        score, shares = math.fsum(scores) / len(scores), list(map(unit, scores))
+        lost = season["weights"].get(level, 0.0) * (1 - math.fsum(shares) / len(shares))
         if lost > 0:
-            run, items = runs[min(range(len(runs)), key=shares.__getitem__)]
-            score = math.fsum(items[place]["score"] for _, items in runs) / len(runs)
-            mean, item = question["mean"], items[place]
-            yield Loss(lost, score, mean, unit(mean), week, item, run, keys[place])
+            _, run, items = runs[shares.index(min(shares))]
+            cost, mean = lost / total / season["level_counts"][level], question["mean"]
+            yield Loss(cost, score, mean, unit(mean), week, items[place], run, key)
 
 
 def _costliest_first(loss: Loss) -> tuple[float, float, str]:
@@ -269,16 +261,44 @@ def _costliest_first(loss: Loss) -> tuple[float, float, str]:
 # --- A ranking ---
 
 
-class Standing(NamedTuple):
-    """A ranking with what its page says of it. `weeks` are the datasets of one over all weeks."""
+@dataclass(frozen=True)
+class Reads:
+    """What a page reads besides the board: names of systems, pages that are there, the history,
+    items of results by their names, whole prompts of a table's questions by their ids.
+    """
+
+    names: Names
+    linked: Collection[str]
+    history: History | None
+    items: ReadItems | None
+    prompts: Callable[[Row], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A ranking with what its page says of it. `weeks` are the datasets of one over all weeks;
+    `dataset` is its name in the history.
+    """
 
     name: str
     table: Row
     weeks: Sequence[Row]
-    names: Mapping[str, str]
-    linked: Collection[str]
-    moves: Mapping[str, Move]
-    losses: Callable[[], Mapping[str, Sequence[Loss]]]
+    dataset: str
+    reads: Reads
+
+    @property
+    def names(self) -> Names:
+        return self.reads.names
+
+    @cached_property
+    def moves(self) -> Mapping[str, Move]:
+        return find_moves(self.reads.history, self.table, self.dataset)
+
+    @cached_property
+    def losses(self) -> Mapping[str, Sequence[Loss]]:
+        weeks, read = self.weeks or [self.table], self.reads.items
+        is_known = read and all(week.get("questions") for week in weeks)
+        return find_losses(self.table, weeks, read) if read and is_known else {}
 
     @property
     def systems(self) -> list[tuple[str, Row]]:
@@ -300,6 +320,14 @@ class Standing(NamedTuple):
         """The rank of a system before the last night, if that is known."""
         return self.moves[system].rank if system in self.moves else None
 
+    def link(self, run: Row, text: str, key: str) -> Html:
+        """A text that leads to a question on the page of a run, if it is there."""
+        if key and run["name"] in self.reads.linked:
+            return show_link(Link(text, f"{run['name']}.html", key))
+        return join(text)
+
     def page_of(self, run: Row) -> str | None:
         """The address of a run's page, if it is there."""
-        return link_to(Link("", f"{run['name']}.html")) if run["name"] in self.linked else None
+        return (
+            link_to(Link("", f"{run['name']}.html")) if run["name"] in self.reads.linked else None
+        )

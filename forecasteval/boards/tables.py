@@ -115,7 +115,7 @@ def _list_columns(keys: Iterable[str], table: Row, records: Sequence[Row]) -> li
             best = "low" if _is_lower(table) else "high"
             spare = 0 if key == "score" else 700 - place
             column = replace(column, best=best, spare=spare, bold=True)
-        if key not in ("padded", "run_deviation") or any(record.get(key) for record in records):
+        if key != "padded" or any(record.get(key) for record in records):
             columns.append(column)
     return columns
 
