@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from argparse import BooleanOptionalAction
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
+from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import as_text, dump_json, group_by
 
 from .cells import read_yield
-from .chemicals import SELECTIVITIES, YIELDS, Item, is_smiles, read_items
+from .chemicals import SELECTIVITIES, YIELDS, Conditions, Item, is_smiles, read_items
 from .columns import (
     fold_name,
     guess_use,
@@ -104,9 +104,10 @@ class Layout:
     @property
     def columns(self) -> list[str]:
         """The columns that have one use; those of groups may have another, too."""
-        single = [name for name in (self.reaction, self.entry) if name]
-        lists = (self.conditions, self.reactants, self.products)
-        return [*self.results.values(), *single, *(name for names in lists for name in names)]
+        single = filter(None, (self.reaction, self.entry))
+        return [
+            *self.results.values(), *single, *self.conditions, *self.reactants, *self.products,
+        ]  # fmt: skip
 
 
 OPTIONS: Final = tuple(option for option in fields(Layout) if option.metadata)
@@ -119,9 +120,17 @@ class Experiment(NamedTuple):
 
     row: Row
     entry: dict[str, Any]
-    reactants: list[Item]
-    products: list[Item]
+    amount: float  # its yield
+    sides: tuple[list[Item], list[Item]]  # reactants, products
     group: list[str]
+
+
+class Places(RecordNotes):
+    """Places of rows by reason; a wrong column gives hundreds of reasons."""
+
+    def add(self, reason: str, place: str) -> None:
+        is_shown = reason in self or len(self) < MOST_REASONS
+        self[reason if is_shown else "other cells"].append(place)
 
 
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
@@ -135,24 +144,25 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     _check_columns(layout, str(path))
     named = [*layout.columns, *layout.group]
     sheet = read_sheet(path, layout.sheet, named)
-    entry = layout.entry or _find_entry(sheet.header, layout)
-    if not {*named, entry}.issuperset(sheet.header):  # else the user says what each column is
+    entry = layout.entry or _find_entry(sheet.header, named)
+    unused = [name for name in sheet.header if name not in (*named, entry)]
+    if unused:  # else the user says what each column is
         _refuse_plate(path, sheet)
-    left_out, warnings = RecordNotes(), RecordNotes()
-    used, yields = _find_experiments(sheet.rows, layout, entry, left_out, warnings)
-    reasons = _group("left out: ", left_out)
+    left_out, warnings = Places(), Places()
+    used = _find_experiments(sheet.rows, layout, entry, left_out, warnings)
+    reasons = [f"left out: {line}" for line in left_out.lines()]
     if not used:
         raise InputError(str(path), "expected rows with a yield", "; ".join(reasons) or "none")
-    _check_scales(str(path), used, max(yields), layout.fraction, warnings)
+    _check_scales(str(path), used, layout.fraction, warnings)
     cells = {name: [each.row.cells[name] for each in used] for name in layout.conditions}
-    sides = [side for each in used for side in (each.reactants, each.products)]
-    notes = [
-        *sheet.notes,
-        *_describe_columns(sheet.header, layout, entry),
-        *(f"warning: {text}" for text in warn_of_conditions(cells, yields)),
-        *_group("warning: ", warnings),
-        *reasons,
-    ]
+    notes = [*sheet.notes, *_describe_results(layout.results.values())]
+    if entry and not layout.entry:
+        notes.insert(len(sheet.notes), f"column {entry!r} is read as the entry number")
+    if unused:
+        notes.append(f"columns that are not used: {show_names(unused)}")
+    told = [*warn_of_conditions(cells, [each.amount for each in used]), *warnings.lines()]
+    notes += [f"warning: {text}" for text in told] + reasons
+    sides = [side for each in used for side in each.sides]
     if not all(side and all(item["SMILES"] for item in side) for side in sides):
         notes.append(_NO_SMILES)
     total = len(sheet.rows)
@@ -211,58 +221,52 @@ def _check_columns(layout: Layout, where: str) -> None:
         raise InputError(where, f"the column {min(hidden)} {expected}")
 
 
-def _find_entry(header: Sequence[str], layout: Layout) -> str | None:
+def _find_entry(header: Sequence[str], named: Sequence[str]) -> str | None:
     """The first column of entry numbers by its name, one with a name before pandas' index."""
-    left = [name for name in header if name not in (*layout.columns, *layout.group)]
-    return next(iter(sorted(filter(is_entry, left), key=UNNAMED.__eq__)), None)
+    entries = [name for name in header if name not in named and is_entry(name)]
+    return min(entries, key=UNNAMED.__eq__, default=None)
 
 
-def _describe_columns(header: Sequence[str], layout: Layout, entry: str | None) -> Iterator[str]:
-    """What was decided about columns, and which are not used."""
-    if entry and entry != layout.entry:
-        yield f"column {entry!r} is read as the entry number"
-    for name in layout.results.values():
+def _describe_results(names: Iterable[str]) -> Iterator[str]:
+    """What a column holds whose name announces more than one quantity."""
+    for name in names:
         first, *others = interpret_header(name) or ("",)
         if others and others[0] in _SCORED:
             yield f"column {name!r} holds {' and '.join((first, *others))}"
         elif others:
             yield f"column {name!r}: what stands in brackets is {', '.join(others)}, and not used"
-    used = (*layout.columns, *layout.group, entry)
-    if unused := [name for name in header if name not in used]:
-        yield f"columns that are not used: {show_names(unused)}"
 
 
 # --- Rows ---
 
 
 def _find_experiments(
-    rows: Sequence[Row],
-    layout: Layout,
-    entry: str | None,
-    left_out: RecordNotes,
-    warnings: RecordNotes,
-) -> tuple[list[Experiment], list[float]]:
-    """(the experiments whose yield can be read, their yields); adds the places of all other rows,
-    and of cells that cannot be read.
+    rows: Sequence[Row], layout: Layout, entry: str | None, left_out: Places, warnings: Places
+) -> list[Experiment]:
+    """The experiments whose yield can be read; adds the places of all other rows, and of cells
+    that cannot be read.
     """
-    used, yields, number = list[Experiment](), list[float](), 0
+    used: list[Experiment] = []
+    number = 0
     for row in rows:
         if reason := _why_no_experiment(row, layout):
-            left_out[reason].append(row.place)
+            left_out.add(reason, row.place)
             continue
         number += 1
-        experiment = _read_row(row, layout, row.cells[entry] if entry else str(number))
-        results = experiment.entry["results"]
+        results = _read_results(row, layout)
         scores, _, problems = read_scores(results, _SETTINGS, layout.fraction is True)
         texts = [f"{_NAMES.get(name, name)}: {problem}" for name, problem in problems]
         if scores is None:
-            left_out["; ".join(texts) or "no yield"].append(row.place)
+            left_out.add("; ".join(texts) or "no yield", row.place)
             continue
-        used.append(experiment)
-        yields.append(scores["yield"])
+        name = row.cells[entry] if entry else str(number)
+        record = {"entry_idx": name, "rxn_id": "0", "conditions": _read_conditions(row, layout)}
+        sides = _read_reaction(row, layout)
+        group = [row.cells[name] for name in layout.group]
+        used.append(Experiment(row, {**record, "results": results}, scores["yield"], sides, group))
         for text in texts:
-            warnings[text].append(row.place)
-    return used, yields
+            warnings.add(text, row.place)
+    return used
 
 
 def _why_no_experiment(row: Row, layout: Layout) -> str:
@@ -282,23 +286,27 @@ def _why_no_experiment(row: Row, layout: Layout) -> str:
     return "no reaction SMILES" if is_lost else ""
 
 
-def _read_row(row: Row, layout: Layout, entry_number: str) -> Experiment:
-    cells = row.cells
-    reaction = cells[layout.reaction].split()[0].split(">") if layout.reaction else []
-    reactants = layout.reactants_smiles or "".join(reaction[:1]).split(".")
-    products = layout.products_smiles or "".join(reaction[2:]).split(".")
-    sides = [
-        [_item("smiles", text, True) for text in texts if text]
-        or [_item(name, cells[name], True) for name in names if cells[name]]
-        for texts, names in ((reactants, layout.reactants), (products, layout.products))
-    ]
-    shown = [name for name in layout.group if name not in (*layout.reactants, *layout.products)]
-    conditions = {
-        name: read_items(_item(name, cells[name], False)) for name in (*layout.conditions, *shown)
-    }
-    results = _read_results(row, layout)
-    entry = {"entry_idx": entry_number, "rxn_id": "0", "conditions": conditions, "results": results}
-    return Experiment(row, entry, sides[0], sides[1], [cells[name] for name in layout.group])
+def _read_reaction(row: Row, layout: Layout) -> tuple[list[Item], list[Item]]:
+    """(reactants, products): the user's SMILES, else those of the reaction, else by columns."""
+    reaction = row.cells[layout.reaction].split()[0] if layout.reaction else ">>"
+    before, _, after = reaction.split(">")
+
+    def read(smiles: Sequence[str], columns: Sequence[str]) -> list[Item]:
+        return [_item("smiles", text, True) for text in smiles if text] or [
+            _item(name, cell, True) for name in columns if (cell := row.cells[name])
+        ]
+
+    return (
+        read(layout.reactants_smiles or before.split("."), layout.reactants),
+        read(layout.products_smiles or after.split("."), layout.products),
+    )
+
+
+def _read_conditions(row: Row, layout: Layout) -> Conditions:
+    """The conditions, and the columns of groups that are shown in no other place."""
+    shown = set(layout.group).difference(layout.reactants, layout.products)
+    names = [*layout.conditions, *filter(shown.__contains__, layout.group)]
+    return {name: read_items(_item(name, row.cells[name], False)) for name in names}
 
 
 def _read_results(row: Row, layout: Layout) -> dict[str, str | None]:
@@ -308,13 +316,13 @@ def _read_results(row: Row, layout: Layout) -> dict[str, str | None]:
     named: dict[str, str | None] = {}
     beside: dict[str, str | None] = {}
     for result, name in layout.results.items():
-        parts = {"": row.cells[name]}
         own = "yield" if result in YIELDS else result
+        parts = {own: row.cells[name]}
         if len(roles := interpret_header(name)) > 1:
             if own not in roles[:2] and roles[0] not in _SCORED:
                 roles = (own, *roles[1:])  # Area% (3a): the user says that it is the yield
             parts = split_cell(row.cells[name], roles)
-        named[result] = parts.pop(own, "") or parts.pop("", "") or None
+        named[result] = parts.pop(own, None) or None
         beside |= {_FIELDS[role]: text for role, text in parts.items() if role in _FIELDS}
     return {**beside, **{key: text for key, text in named.items() if text or key not in beside}}
 
@@ -334,44 +342,30 @@ def _item(column: str, cell: str, molecule: bool) -> Item:
 
 
 def _check_scales(
-    where: str,
-    used: Sequence[Experiment],
-    best: float,
-    fraction: bool | None,
-    warnings: RecordNotes,
+    where: str, used: Sequence[Experiment], fraction: bool | None, warnings: Places
 ) -> None:
     """InputError if the yields may be shares of 1 or percent, and nobody says which; adds a warning
     about ee that look like shares.
     """
     results = [each.entry["results"] for each in used]
     percent = any("%" in as_text(row.get(name)) for row in results for name in YIELDS)
+    best = max(each.amount for each in used)
     if fraction is None and 0 < best <= MOST_SHARE and not percent:
         choice = "say --fraction if they are shares of 1, --no-fraction if percent"
         raise InputError(where, f"all yields are within 0 and {MOST_SHARE}: {choice}")
-    shares = [cell.strip() for row in results if (cell := as_text(row.get("ee")))]
+    shares = [cell for row in results if (cell := row.get("ee"))]
     if len(shares) > 1 and all(map(_SHARE.fullmatch, shares)):
-        places = [each.row.place for each in used]
-        warnings["all ee are within 0 and 1, and are read as percent"] = places
-
-
-def _group(prefix: str, places: Mapping[str, list[str]]) -> list[str]:
-    """A line for each of the first reasons and one for all others: a wrong column gives hundreds of
-    reasons.
-    """
-    rest = [place for reason in list(places)[MOST_REASONS:] for place in places[reason]]
-    named = [*list(places.items())[:MOST_REASONS], *([("other cells", rest)] if rest else [])]
-    return [f"{prefix}{reason}: {grouped_names(group)}" for reason, group in named]
-
-
-# --- Experiments as tables ---
+        for each in used:
+            warnings.add("all ee are within 0 and 1, and are read as percent", each.row.place)
 
 
 def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) -> Tables:
-    groups = group_by(experiments, lambda e: dump_json([e.reactants, e.products, e.group]))
+    groups = group_by(experiments, lambda each: dump_json([*each.sides, each.group]))
     stem, width = _FILE_NAME.sub("_", path.stem).strip(".") or "table", len(str(len(groups)))
     tables: Tables = {}
     for number, members in enumerate(groups.values(), 1):
         name = stem if len(groups) == 1 else f"{stem}_{number:0{width}d}"
+        reactants, products = members[0].sides
         tables[f"{name}.json"] = {
             "root_img_name": name,
             "source_file": f"{name}.json",
@@ -380,8 +374,8 @@ def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) 
             "is_table": True,
             "yield_scale": "fraction" if layout.fraction else "percent",
             "duplicates": layout.duplicates,
-            "reactants": members[0].reactants,
-            "products": members[0].products,
+            "reactants": reactants,
+            "products": products,
             "entries": [member.entry for member in members],
         }
     return tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from forecasteval.common.records import JsonObject, number_text
 
 DUPLICATES: Final = ("best", "median", "drop")
 _REQUIRED: Final = ("content", "smiles", "none")
+_FLAG: Final = (True, False)
 _BLACKLIST: Final = (
     *("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info"),
     *("selected_conditions", "scale"),
@@ -26,20 +27,15 @@ def _setting(default: Any, text: str, read: Callable[[Any], Any]) -> Any:
     return field(default=default, metadata={"help": text, "read": read})
 
 
-def _choice(default: str | None, text: str, allowed: Sequence[str]) -> Any:
-    def read(value: Any) -> str | None:
-        word = str(value).strip().lower()
-        if default is None and word == "none":
-            return None
-        return allowed[allowed.index(word)]
+def _choice(default: Any, text: str, allowed: Iterable[Any]) -> Any:
+    by_name = {str(each).lower(): each for each in allowed}
+
+    def read(value: Any) -> Any:
+        if (word := str(value).strip().lower()) not in by_name:
+            raise ValueError(value)
+        return by_name[word]
 
     return _setting(default, text, read)
-
-
-def _flag(default: bool, text: str) -> Any:
-    return _setting(
-        default, text, lambda value: ("false", "true").index(str(value).strip().lower()) == 1
-    )
 
 
 def _number(default: float, text: str, low: float = 1, high: float = 1e9) -> Any:
@@ -52,35 +48,30 @@ def _number(default: float, text: str, low: float = 1, high: float = 1e9) -> Any
     return _setting(default, text, read)
 
 
-def _words(default: Any, text: str, least: int = 0) -> Any:
-    def read(value: Any) -> tuple[str, ...] | None:
-        return None if default is None and _is_none(value) else _read_words(value, least)
-
-    return _setting(default, text, read)
-
-
-def _is_none(value: Any) -> bool:
-    return str(value).strip().lower() == "none"
-
-
-def _read_words(value: Any, least: int) -> tuple[str, ...]:
+def _read_words(value: Any) -> tuple[str, ...]:
     """A list, JSON text of a list, or words with commas between them."""
-    if isinstance(value, str) and value.strip().startswith("["):
-        value = json.loads(value)
-    parts = value.split(",") if isinstance(value, str) else value
-    texts = (str(part).strip() for part in (parts if isinstance(parts, (list, tuple)) else [parts]))
-    words = tuple(filter(None, texts))
-    if len(words) < least:
-        raise ValueError(value)
-    return words
+    if isinstance(value, str):
+        value = json.loads(value) if value.strip().startswith("[") else value.split(",")
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return tuple(filter(None, (str(part).strip() for part in parts)))
+
+
+def _read_some_words(value: Any) -> tuple[str, ...]:
+    if words := _read_words(value):
+        return words
+    raise ValueError(value)
+
+
+def _read_keys(value: Any) -> tuple[str, ...] | None:
+    words = _read_words(value)
+    return None if [word.lower() for word in words] == ["none"] else words
 
 
 def _read_years(value: Any) -> int | tuple[int, ...] | None:
     """The year from which on tables count, or a list of years."""
-    if _is_none(value):
+    if (years := _read_keys(value)) is None:
         return None
-    years = _read_words(value, 1)
-    if not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):
+    if not years or not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):
         raise ValueError(value)
     is_list = isinstance(value, (list, tuple)) or not {",", "["}.isdisjoint(str(value))
     return tuple(map(int, years)) if is_list else int(years[0])
@@ -97,14 +88,16 @@ class Settings:
         "none, N (published in N or later), or a list of years: 2019,2021 or [2019]",
         _read_years,
     )
-    condition_keys: tuple[str, ...] | None = _words(
-        None, "none (all keys that occur) or the list of keys to use"
+    condition_keys: tuple[str, ...] | None = _setting(
+        None, "none (all keys that occur) or the list of keys to use", _read_keys
     )
     condition_require: str = _choice(
         "content", "required of every item of a row: content, smiles or none", _REQUIRED
     )
-    smiles_exempt_keys: tuple[str, ...] = _words(
-        ("solvents",), "keys whose items need no SMILES with --condition-require smiles"
+    smiles_exempt_keys: tuple[str, ...] = _setting(
+        ("solvents",),
+        "keys whose items need no SMILES with --condition-require smiles",
+        _read_words,
     )
     reactant_product_require: str = _choice(
         "smiles", "required of every reactant and product: smiles, content or none", _REQUIRED
@@ -112,20 +105,24 @@ class Settings:
     input_products_mode: str = _choice(
         "main_only", "products shown: main_only or all", ("main_only", "all")
     )
-    yield_field_priority: tuple[str, ...] = _words(
+    yield_field_priority: tuple[str, ...] = _setting(
         ("isolated_yield", "yield_ratio"),
         "result fields that hold the yield, the first readable one counts",
-        least=1,
+        _read_some_words,
     )
-    expand_current_conditions: bool = _flag(
-        True, "lift the keys inside current_conditions (true or false)"
+    expand_current_conditions: bool = _choice(
+        True, "lift the keys inside current_conditions (true or false)", _FLAG
     )
-    condition_keys_blacklist: tuple[str, ...] = _words(_BLACKLIST, "keys that are not conditions")
-    normalize_conditions: bool = _flag(
-        True, "compare conditions regardless of width, blanks, case and order (true or false)"
+    condition_keys_blacklist: tuple[str, ...] = _setting(
+        _BLACKLIST, "keys that are not conditions", _read_words
     )
-    balance_all_varying_options: bool = _flag(
-        False, "balance how often values occur in all_varying options (true or false)"
+    normalize_conditions: bool = _choice(
+        True,
+        "compare conditions regardless of width, blanks, case and order (true or false)",
+        _FLAG,
+    )
+    balance_all_varying_options: bool = _choice(
+        False, "balance how often values occur in all_varying options (true or false)", _FLAG
     )
     balance_max_imbalance_ratio: float = _number(
         1.5, "ratio of most to least frequent value up to which nothing is balanced, >= 1"
@@ -150,7 +147,7 @@ class Settings:
     duplicates: str | None = _choice(
         None,
         "rows with equal conditions: best, median or drop; none: as the table says, otherwise best",
-        DUPLICATES,
+        (*DUPLICATES, None),
     )
 
 

@@ -46,11 +46,14 @@ class Sheet(NamedTuple):
         return {name: [row.cells[name] for row in self.rows] for name in self.header}
 
 
+GridRow = tuple[str, list[str]]  # its place, its cells
+
+
 class Grid(NamedTuple):
-    """All rows of a file or of a sheet of it with their places, the header among them."""
+    """All rows of a file or of a sheet of it, the header among them."""
 
     where: str  # the file, and which of its sheets
-    rows: list[tuple[str, list[str]]]
+    rows: list[GridRow]
     notes: list[str]
 
 
@@ -62,44 +65,39 @@ def read_sheet(path: Path, name: str | None = None, columns: Sequence[str] = ())
     (line, column).
     """
     raw = read_file(path)
-    if path.suffix.lower() in (".xlsx", ".xlsm"):
-        return _make_sheet(_read_workbook(raw, str(path), name), columns)
-    return _make_sheet(_read_text(raw, str(path)), columns)
-
-
-def _make_sheet(grid: Grid, columns: Sequence[str]) -> Sheet:
+    is_workbook = path.suffix.lower() in (".xlsx", ".xlsm")
+    grid = _read_workbook(raw, str(path), name) if is_workbook else _read_text(raw, str(path))
     where = grid.where
-    rows = [(place, list(map(_clean, cells))) for place, cells in grid.rows]
-    filled = [at for at, (_, cells) in enumerate(rows) if any(cells)]
+    filled = [row for row in grid.rows if any(row[1])]
     if len(filled) < 2:
         raise InputError(where, "expected a header and rows", "none")
-    start = _find_header(rows, filled, columns)
-    above = [rows[at][0] for at in filled if at < start]
-    (place, names), *below = rows[start : filled[-1] + 1]
-    header = list(map(fold_name, names))
+    head = _find_header(filled, columns)
+    start, end = map(grid.rows.index, (head, filled[-1]))
+    below = grid.rows[start + 1 : end + 1]
+    header = list(map(fold_name, head[1]))
     if not header[0] and any(cells and cells[0] for _, cells in below):
         header[0] = UNNAMED
     named = list(filter(None, header))
-    for name in named:
-        if named.count(name) > 1:
-            raise InputError(f"{where}: {place}", f"the column {printable(name, 60)} occurs twice")
-    if missing := [name for name in columns if name not in named]:
+    for column in named:
+        if named.count(column) > 1:
+            expected = f"the column {printable(column, 60)} occurs twice"
+            raise InputError(f"{where}: {head[0]}", expected)
+    if missing := [column for column in columns if column not in named]:
         raise InputError(where, f"no column {printable(missing[0], 60)}", show_names(named))
-    read = [_read_row(f"{where}: {place}", place, cells, header) for place, cells in below]
-    notes = [f"above the header, not read: {grouped_names(above)}"] if above else []
-    return Sheet(named, read, [*grid.notes, *notes, *_repeat_above(where, read)])
+    rows = [_read_row(where, place, cells, header) for place, cells in below]
+    notes = [*grid.notes, *_repeat_above(where, rows)]
+    if above := [place for place, _ in filled[: filled.index(head)]]:
+        notes.insert(len(grid.notes), f"above the header, not read: {grouped_names(above)}")
+    return Sheet(named, rows, notes)
 
 
-def _find_header(
-    rows: Sequence[tuple[str, list[str]]], filled: Sequence[int], columns: Sequence[str]
-) -> int:
+def _find_header(filled: Sequence[GridRow], columns: Sequence[str]) -> GridRow:
     """The row of the header: a title may stand above it. It is the first row with all columns that
     the user named, or else with a cell beyond the first.
     """
-    for at in filled:
-        cells = rows[at][1]
-        if set(columns) <= set(map(fold_name, cells)) if columns else any(cells[1:]):
-            return at
+    for row in filled:
+        if set(columns) <= set(map(fold_name, row[1])) if columns else any(row[1][1:]):
+            return row
     return filled[0]
 
 
@@ -107,28 +105,32 @@ def _read_row(where: str, place: str, cells: list[str], header: Sequence[str]) -
     if not any(cells) or (len(cells) == 1 and " " in cells[0]):  # a footnote below the table
         cells = [*cells, *[""] * len(header)][: len(header)]
     if len(cells) != len(header):
-        raise InputError(where, f"expected {len(header)} cells", str(len(cells)))
+        raise InputError(f"{where}: {place}", f"expected {len(header)} cells", str(len(cells)))
+    row = dict(zip(header, cells, strict=True))
     for number, (name, cell) in enumerate(zip(header, cells, strict=True), 1):
         if cell and not name:
             got = f"a cell without one: {printable(cell, 40)}"
-            raise InputError(f"{where}, column {number}", "expected a name above it", got)
-    return Row(place, {name: cell for name, cell in zip(header, cells, strict=True) if name})
+            raise InputError(f"{where}: {place}, column {number}", "expected a name above it", got)
+    row.pop("", None)
+    return Row(place, row)
 
 
 def _repeat_above(where: str, rows: Sequence[Row]) -> list[str]:
     """Makes each ditto mark the cell above it; a note with their number and their columns."""
-    above, repeated = dict[str, str](), list[str]()
-    for row in rows:
-        for name in [name for name, cell in row.cells.items() if _DITTO.fullmatch(cell)]:
+    above: dict[str, str] = {}
+    repeated: list[str] = []
+    for place, cells in rows:
+        for name in [name for name, cell in cells.items() if _DITTO.fullmatch(cell)]:
             if not above.get(name):
-                place = f"{where}: {row.place}, column {printable(name, 60)}"
-                raise InputError(place, "expected a cell above the ditto mark", "none")
-            row.cells[name] = above[name]
+                at = f"{where}: {place}, column {printable(name, 60)}"
+                raise InputError(at, "expected a cell above the ditto mark", "none")
+            cells[name] = above[name]
             repeated.append(name)
-        above = row.cells if any(row.cells.values()) else above
+        above = cells if any(cells.values()) else above
+    if not repeated:
+        return []
     columns = show_names(dict.fromkeys(repeated))
-    text = f"ditto marks that repeat the cell above: {len(repeated)} ({columns})"
-    return [text] if repeated else []
+    return [f"ditto marks that repeat the cell above: {len(repeated)} ({columns})"]
 
 
 def show_names(names: Iterable[str]) -> str:
@@ -147,9 +149,9 @@ def _clean(cell: str) -> str:
 def _read_text(raw: bytes, where: str) -> Grid:
     """The rows of a CSV or TSV; decimal commas are read as points where no number has a point."""
     text, notes = decode_text(raw, where)
-    rows = [(f"line {line}", cells) for line, cells in csv_rows(text, where)]
+    rows = [(f"line {line}", list(map(_clean, cells))) for line, cells in csv_rows(text, where)]
     if csv_delimiter(text) != ",":
-        cells = [cell.strip() for _, row in rows[1:] for cell in row]
+        cells = [cell for _, row in rows[1:] for cell in row]
         numbers = [cell for cell in cells if re.fullmatch(r"-?[0-9]+[.,][0-9]+\s?%?", cell)]
         if numbers and not any("." in number for number in numbers):
             rows = [(place, list(map(_point, cells))) for place, cells in rows]
@@ -161,7 +163,7 @@ def _point(cell: str) -> str:
     """A cell of numbers, signs and perhaps a word of results with points for its commas; not
     "1,4-dioxane".
     """
-    numeric = re.fullmatch(r"(?:[0-9\s.,:/%()<>≤≥~±+−–-]|ee|er|dr|rr|de)+[a-z]?", cell.strip())
+    numeric = re.fullmatch(r"(?:[0-9\s.,:/%()<>≤≥~±+−–-]|ee|er|dr|rr|de)+[a-z]?", cell)
     return re.sub(r"(?<=[0-9]),(?=[0-9])", ".", cell) if numeric else cell
 
 
@@ -181,13 +183,11 @@ def _read_workbook(raw: bytes, where: str, name: str | None) -> Grid:
     if sheet.max_row * sheet.max_column > MOST_CELLS:
         size = f"{sheet.max_row} × {sheet.max_column}"
         raise InputError(where, f"expected at most {MOST_CELLS:,} cells", size)
-    formulas = [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
-    if formulas:
-        sheet = _open_workbook(raw, where, values=True)[title]
-    grid = [list(map(_workbook_cell, row)) for row in sheet.iter_rows()]
-    for cell in formulas:
-        if sheet[cell.coordinate].value is None:
-            grid[cell.row - 1][cell.column - 1] = UNSAVED + cell.coordinate
+    values = _open_workbook(raw, where, values=True)[title]
+    grid = [
+        list(map(_workbook_cell, *pair))
+        for pair in zip(values.iter_rows(), sheet.iter_rows(), strict=True)
+    ]
     for area in sheet.merged_cells.ranges:  # a merged cell stands for every row beside it
         for cells in grid[area.min_row - 1 : area.max_row]:
             cells[area.min_col - 1] = grid[area.min_row - 1][area.min_col - 1]
@@ -199,23 +199,22 @@ def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
     with extra_package("openpyxl", where, "save the sheet as CSV"):
         import openpyxl
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            too_large = sum(part.file_size for part in archive.infolist()) > MOST_BYTES
-        with warnings.catch_warnings():
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what a workbook has besides cells
-            book = None if too_large else openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
+            if sum(part.file_size for part in archive.infolist()) <= MOST_BYTES:
+                return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
     except Exception as error:  # openpyxl raises anything for one: KeyError, ParseError, …
         raise InputError(where, "not a workbook (.xlsx)", printable(error, 80)) from None
-    if too_large:
-        raise InputError(where, f"expected at most {MOST_BYTES >> 20} MB, unpacked")
-    return book
+    raise InputError(where, f"expected at most {MOST_BYTES >> 20} MB, unpacked")
 
 
-def _workbook_cell(cell: Any) -> str:
+def _workbook_cell(cell: Any, written: Any) -> str:
     """A cell as it is shown: 0.95 in a percent format is 95%, and 3:1, which Excel takes for a
-    time, is 3:01.
+    time, is 3:01. `written` is the cell with its formula, if it has one.
     """
     value = cell.value
+    if value is None:
+        return UNSAVED + cell.coordinate if written.data_type == "f" else ""
     if isinstance(value, datetime.time):
         value = datetime.timedelta(hours=value.hour, minutes=value.minute)
     if isinstance(value, datetime.timedelta):
@@ -223,4 +222,4 @@ def _workbook_cell(cell: Any) -> str:
         return f"{minutes // 60:.0f}:{minutes % 60:02.0f}"
     if number_text(value):
         return f"{value * 100:.12g}%" if "%" in str(cell.number_format) else f"{value:.15g}"
-    return "" if value is None else str(value)
+    return _clean(str(value))
