@@ -4,7 +4,8 @@ items with the reason of each score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
@@ -27,6 +28,7 @@ from .datasets import METRICS, QUESTION_TYPES, Item
 MOST_PARTS: Final = 10  # rows of a breakdown
 RELATIVE: Final = METRICS[0]
 OVERALL: Final = "Overall"
+_GUESS: Final = "uniform_guess"
 _ABOUT: Final = (
     "Dots: the mean of effective score / best effective score, with 95% intervals where there are "
     "any; upright marks: what a uniform guess among the options expects."
@@ -75,36 +77,33 @@ def make_charts(results: Results) -> dict[str, Chart]:
     return {chart.name: chart for chart in charts if chart.table.rows}
 
 
+def _name_rows(parts: Iterable[tuple[str, JsonObject]]) -> list[JsonObject]:
+    return [{**part, "name": printable(name.strip(), 40)} for name, part in parts]
+
+
 def _score_chart(results: Results) -> Chart:
     columns = [
-        Column("", lambda row: row[0]),
-        Column("Relative", lambda row: Heat(row[1][RELATIVE]), "number"),
+        Column("", itemgetter("name")),
+        Column("Relative", lambda row: Heat(row[RELATIVE]), "number"),
         Column("relative score", _mark_score, "mark"),
-        Column("95% interval", lambda row: row[1]["intervals"][RELATIVE], "number", page="no"),
-        Column(
-            "Uniform",
-            lambda row: row[1]["uniform_guess"][RELATIVE],
-            "number",
-            spare=2,
-            page="no",
-        ),
-        Column("Exact", lambda row: row[1][METRICS[1]], "number", spare=4),
-        Column("Yield ratio", lambda row: row[1][METRICS[2]], "number", spare=5, page="no"),
-        Column("n", lambda row: row[1]["n"], "number", spare=1),
-        Column("Missing", lambda row: row[1]["missing"], "number"),
-        Column("Illegal", lambda row: row[1]["illegal"], "number", spare=3),
+        Column("95% interval", lambda row: row["intervals"][RELATIVE], "number", page="no"),
+        Column("Uniform", lambda row: row[_GUESS][RELATIVE], "number", spare=2, page="no"),
+        Column("Exact", itemgetter(METRICS[1]), "number", spare=4),
+        Column("Yield ratio", itemgetter(METRICS[2]), "number", spare=5, page="no"),
+        Column("n", itemgetter("n"), "number", spare=1),
+        Column("Missing", itemgetter("missing"), "number"),
+        Column("Illegal", itemgetter("illegal"), "number", spare=3),
     ]
     kinds = results["by_question_type"]
     rows = [(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
-    table = make_table(columns, [*rows, (OVERALL, results)])
+    table = make_table(columns, _name_rows([*rows, (OVERALL, results)]))
     return Chart("scores", "Relative score by question type", _ABOUT, table)
 
 
-def _mark_score(row: tuple[str, JsonObject]) -> Interval:
+def _mark_score(row: JsonObject) -> Interval:
     """The relative score with its interval, and the score of a uniform guess."""
-    name, summary = row
-    guess, bounds = summary["uniform_guess"][RELATIVE], summary["intervals"][RELATIVE]
-    return Interval(summary[RELATIVE], bounds, guess, int(name == OVERALL))
+    guess, bounds = row[_GUESS][RELATIVE], row["intervals"][RELATIVE]
+    return Interval(row[RELATIVE], bounds, guess, int(row["name"] == OVERALL))
 
 
 def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
@@ -112,38 +111,36 @@ def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
     least = sorted((part["n"] for part in parts.values()), reverse=True)[:MOST_PARTS][-1:]
     rows = [row for row in parts.items() if [row[1]["n"]] >= least][:MOST_PARTS]
     columns = [
-        Column(title, lambda row: printable(row[0].strip(), 40)),
-        Column(
-            "relative score",
-            lambda row: Interval(row[1][RELATIVE], None, row[1]["uniform_guess"]),
-            "mark",
-        ),
-        Column("Relative", lambda row: row[1][RELATIVE], "number"),
-        Column("Uniform", lambda row: row[1]["uniform_guess"], "number", spare=2),
-        Column("n", lambda row: row[1]["n"], "number"),
+        Column(title, itemgetter("name")),
+        Column("relative score", lambda row: Interval(row[RELATIVE], None, row[_GUESS]), "mark"),
+        Column("Relative", itemgetter(RELATIVE), "number"),
+        Column("Uniform", itemgetter(_GUESS), "number", spare=2),
+        Column("n", itemgetter("n"), "number"),
     ]
     remark = f" The {len(rows)} most frequent of {len(parts)}." if len(rows) < len(parts) else ""
-    return Chart(name, title, _ABOUT + remark, make_table(columns, rows if len(parts) > 1 else ()))
+    table = make_table(columns, _name_rows(rows) if len(parts) > 1 else ())
+    return Chart(name, title, _ABOUT + remark, table)
 
 
 def _pair_chart(pairs: JsonObject) -> Chart:
     """References against controls by the type of question."""
+    difference, interval = itemgetter("mean_difference"), itemgetter("interval")
     columns = [
-        Column("Reference against control", lambda row: row[0]),
-        Column("Reference", lambda row: row[1]["reference_mean"], "number", spare=2),
-        Column("Control", lambda row: row[1]["control_mean"], "number", spare=2),
-        Column("Difference", lambda row: row[1]["mean_difference"], "number"),
+        Column("Reference against control", itemgetter("name")),
+        Column("Reference", itemgetter("reference_mean"), "number", spare=2),
+        Column("Control", itemgetter("control_mean"), "number", spare=2),
+        Column("Difference", difference, "number"),
         Column(
             "reference − control",
-            lambda row: Interval(row[1]["mean_difference"], row[1]["interval"], 0.0),
+            lambda row: Interval(difference(row), interval(row), 0.0),
             "mark",
         ),
-        Column("95% interval", lambda row: row[1]["interval"], "number", spare=3),
-        Column("p", lambda row: show_p(row[1]["p_value"]), "number"),
-        Column("Pairs", lambda row: row[1]["pairs"], "number"),
-        Column("W/T/L", lambda row: "{wins}/{ties}/{losses}".format_map(row[1]), "number", spare=2),
+        Column("95% interval", interval, "number", spare=3),
+        Column("p", lambda row: show_p(row["p_value"]), "number"),
+        Column("Pairs", itemgetter("pairs"), "number"),
+        Column("W/T/L", "{wins}/{ties}/{losses}".format_map, "number", spare=2),
     ]
-    rows = [row for row in pairs.items() if row[1]["pairs"]]
+    rows = [row for row in _name_rows(pairs.items()) if row["pairs"]]
     return Chart("pairs", "References against controls", _PAIRS, make_table(columns, rows))
 
 
@@ -177,10 +174,9 @@ def explain(item: Item, question: JsonObject | None = None) -> str:
         return f"option {read} is the best"
     if not question:
         return f"option {read} has {item['score']:.3g} of the best effective score"
-    effective, best = question["meta"]["effective_scores"], question["answer"]
-    picked, right = (
-        " and ".join(_name_option(question, at) for at in ats) for ats in ([read], best)
-    )
+    effective = question["meta"]["effective_scores"]
+    picked = _name_option(question, read)
+    right = " and ".join(_name_option(question, place) for place in question["answer"])
     return f"option {picked} has {effective[read]:g}, the best {right} has {max(effective):g}"
 
 
@@ -211,11 +207,11 @@ def show_index(read: int | Sequence[int | None] | None) -> str:
 
 _ITEMS: Final = (
     Column("Id", lambda item: printable(item["id"], 60)),
-    Column("Type", lambda item: item["question_type"], spare=3),
-    Column("Score", lambda item: item["score"], "number"),
-    Column("Outcome", lambda item: item["outcome"], spare=1),
+    Column("Type", itemgetter("question_type"), spare=3),
+    Column("Score", itemgetter("score"), "number"),
+    Column("Outcome", itemgetter("outcome"), spare=1),
     Column("Read", lambda item: show_index(item["read"]), "number", spare=2),
     Column("Answer", lambda item: printable(item["answer"], 20), spare=5),
-    Column("Note", lambda item: item["note"], spare=4),
+    Column("Note", itemgetter("note"), spare=4),
     Column("Why", explain),
 )

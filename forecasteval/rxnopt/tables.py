@@ -18,11 +18,10 @@ from forecasteval.common.records import (
     as_text,
     group_by,
     has_repeated_keys,
-    number_text,
     repeated_keys,
 )
 
-from .cells import ROUND, is_empty, read_fraction, read_yield, show_fraction
+from .cells import ROUND, YieldCell, is_empty, read_fraction, read_yield, show_fraction
 from .chemicals import SELECTIVITIES, Conditions, Item, compare_key, fold, item_text, read_items
 from .settings import DUPLICATES, Settings
 
@@ -87,7 +86,7 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     if not isinstance(raw, Mapping) or not isinstance(raw.get("entries"), list):
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
-    reactants, products = _read_reaction(raw, name, settings, warnings)
+    reactants, products = _read_reaction(raw, name, settings.reactant_product_require, warnings)
     left_out = Counter[str]()
     readable = _read_rows(raw["entries"], name, settings, scale == "fraction", left_out, warnings)
     rows, conflicts = _distinct(readable, duplicates, name)
@@ -136,14 +135,13 @@ def _require_usable(raw: JsonObject, settings: Settings) -> tuple[str, str]:
         raise Unused("not_a_table", f"'yield_scale' must be percent or fraction, got {scale!r}")
     duplicates = settings.duplicates or raw.get("duplicates") or "best"
     if duplicates not in DUPLICATES:
-        raise Unused(
-            "not_a_table", f"'duplicates' must be {', '.join(DUPLICATES)}, got {duplicates!r}"
-        )
+        known = ", ".join(DUPLICATES)
+        raise Unused("not_a_table", f"'duplicates' must be {known}, got {duplicates!r}")
     return scale, duplicates
 
 
 def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
-    text = year.strip() if isinstance(year, str) else number_text(year)
+    text = item_text(year).strip()
     if wanted is None or not re.fullmatch(r"[0-9]{1,4}(?:\.0)?", text):
         return wanted is None
     number = int(float(text))
@@ -151,39 +149,41 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
 
 
 def _read_reaction(
-    raw: JsonObject, name: str, settings: Settings, warnings: list[str]
+    raw: JsonObject, name: str, required: str, warnings: list[str]
 ) -> tuple[list[Item], list[Item]]:
-    """(reactants, products), the main product first, of the table or (where it has none) of its
-    rows.
+    """(reactants, products), the main product first.
 
     Raises Unused if rows differ in them, and if a molecule lacks what is required.
     """
-    sides: dict[str, list[Item]] = {}
-    for side in ("reactants", "products"):
-        table = read_items(raw.get(side))
-        entries = [entry for entry in raw["entries"] if isinstance(entry, Mapping)]
-        of_rows = [read_items(entry.get(side)) or table for entry in entries]
-        keys = {
-            tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items))
-            for items in of_rows
-        }
-        if len(keys) > 1:
-            raise Unused("filter_same_reactants_products", f"{side} differ between rows")
-        sides[side] = table or (of_rows[0] if of_rows else [])
-    products = sides["products"]
+    reactants, products = (_read_side(raw, side) for side in ("reactants", "products"))
     if main := item_text(raw.get("main_product_smiles")).strip():
         same = [item for item in products if item["SMILES"].strip() == main][:1]
         if not same:
             warnings.append(printable(f"{name}: main_product_smiles is not one of the products"))
         first: list[Item] = same or [{"content": "", "SMILES": main}]
-        sides["products"] = first + [item for item in products if item is not first[0]]
-    required = settings.reactant_product_require
-    for side, items in sides.items():
+        products = first + [item for item in products if item is not first[0]]
+    for what, items in (("reactant", reactants), ("product", products)):
         if required != "none" and (not items or _lacks(items, required)):
-            what = side.removesuffix("s")
             lacking = f"a {what} without {required.replace('smiles', 'SMILES')}"
             raise Unused("filter_reactant_product_require", lacking if items else f"no {what}")
-    return sides["reactants"], sides["products"]
+    return reactants, products
+
+
+def _read_side(raw: JsonObject, side: str) -> list[Item]:
+    """The reactants or the products of the table or (where it has none) of its rows."""
+    table = read_items(raw.get(side))
+    of_rows = [
+        read_items(entry.get(side)) or table
+        for entry in raw["entries"]
+        if isinstance(entry, Mapping)
+    ]
+    keys = {
+        tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items))
+        for items in of_rows
+    }
+    if len(keys) > 1:
+        raise Unused("filter_same_reactants_products", f"{side} differ between rows")
+    return table or (of_rows[0] if of_rows else [])
 
 
 def _lacks(items: Iterable[Item], required: str) -> bool:
@@ -312,16 +312,9 @@ def read_scores(
     """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's
     results.
     """
-    fields = settings.yield_field_priority
-    cells = {field: read_yield(results.get(field), fraction) for field in fields}
-    known = {field: cell for field, cell in cells.items() if cell.value is not None}
-    beside, yields = dict[str, float | None](), dict[str, float | None]()
-    for field, cell in known.items():
-        if cell.isolated is None:
-            yields[field] = cell.value
-        else:  # 80 (77) is two, but a field's cell without a bracket counts before it
-            beside.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
-            beside.setdefault("isolated_yield", cell.isolated)
+    cells = {
+        field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority
+    }
     selectivity = {field: results.get(field) for field in SELECTIVITIES}
     for name, text in (pair for cell in cells.values() for pair in cell.selectivity):
         if is_empty(selectivity[name]):
@@ -334,14 +327,31 @@ def read_scores(
         for field, note in problems.items()
         if note
     ]
-    amounts = {**beside, **yields}
-    amount = next((amounts[field] for field in fields if field in amounts), None)
+    amount = _choose_yield(cells)
     if amount is None:
         return None, 0.0, notes
     (ee, _), (er, _), (dr, _), (rr, _) = read.values()
     fractions = zip(FACTORS.values(), (er if ee is None else ee, dr, rr), strict=True)
     scores = {"yield": amount, **selectivity, **dict(fractions)}
     return scores, _effective(scores), notes
+
+
+def _choose_yield(cells: Mapping[str, YieldCell]) -> float | None:
+    """The first readable yield of the fields, in their order; 80 (77) is two, but a field's cell
+    without a bracket counts before it.
+    """
+    beside: dict[str, float | None] = {}
+    for field, cell in cells.items():
+        if cell.isolated is not None:
+            beside.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
+            beside.setdefault("isolated_yield", cell.isolated)
+    yields = {
+        field: cell.value
+        for field, cell in cells.items()
+        if cell.value is not None and cell.isolated is None
+    }
+    amounts = {**beside, **yields}
+    return next((amounts[field] for field in cells if field in amounts), None)
 
 
 def _effective(scores: Scores) -> float:
