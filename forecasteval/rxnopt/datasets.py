@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, OtherQuestionsError, printable
-from forecasteval.common.files import decode_utf8, read_file
+from forecasteval.common.files import decode_utf8, join_checksums, read_file
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
@@ -22,7 +22,6 @@ from forecasteval.common.records import (
     parse_json,
     repeated_keys,
 )
-from forecasteval.common.statistics import mean
 
 NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
@@ -114,18 +113,17 @@ def rotation(number: int, orders: int, size: int) -> int:
 
 
 class AnswerKey(NamedTuple):
-    """The parts of a question for scoring: per option relative score and yield ratio, the indices
-    of the best.
-    """
+    """The parts of a question for scoring."""
 
     kind: str
     condition: str  # that it asks about
-    relative: list[float]
-    ratios: list[float]
-    answer: list[int]
-    # What a blind guess expects: relative score, exact match, yield ratio
-    uniform: tuple[float, float, float]
+    # of the METRICS, what each option gets: relative score, exact match, yield ratio
+    values: tuple[list[float], ...]
     digest: str
+
+    @property
+    def size(self) -> int:
+        return len(self.values[0])
 
 
 class Questions:
@@ -154,8 +152,7 @@ class Questions:
         if not by_id:
             raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
         digests = sorted(file.sha256 for file in files)
-        joined = hashlib.sha256("\n".join(digests).encode()).hexdigest() if digests else None
-        self.sha256 = digests[0] if len(digests) == 1 else joined
+        self.sha256 = join_checksums(digests) if digests else None
         self.by_id = dict(sorted(by_id.items()))
 
     def records(self) -> Iterator[tuple[str, Any]]:
@@ -171,21 +168,23 @@ def read_question(record: Any, place: str) -> AnswerKey:
     """
     place = require_question(record, place)
     _check_meta(record, place)
-    kind, answer, size = record["question_type"], record.get("answer"), len(record["options"])
+    kind, answer = record["question_type"], record.get("answer")
     yields, effective, relative = (record["meta"][field] for field in _NUMBERS)
     best, most = max(effective), max(yields)
-    exact = [index for index, value in enumerate(effective) if value == best]
-    near = [index for index, value in enumerate(effective) if value >= best * (1 - 1e-9)]
+    right, near = (
+        [index for index, value in enumerate(effective) if value >= least]
+        for least in (best, best * (1 - 1e-9))
+    )
     is_list = isinstance(answer, list) and all(type(index) is int for index in answer)
-    if not is_list or sorted(answer) not in (exact, near):
-        expected = f"'answer' must be {exact}, the options with the best score"
+    if not is_list or sorted(answer) not in (right, near):
+        expected = f"'answer' must be {right}, the options with the best score"
         raise InputError(place, expected, as_text(answer)[:60])
-    ratios = [value / most for value in yields] if best > 0 else [1.0] * size
+    ratios = [value / most if best > 0 else 1.0 for value in yields]
     relative = relative if best > 0 else ratios
-    uniform = mean(relative), len(set(answer)) / size, mean(ratios)
+    exact = [float(index in answer) for index in range(len(yields))]
     condition = as_text(record.get("target_key")) or ALL_CONDITIONS
     digest = f"{kind} {relative} {ratios} {answer}"
-    return AnswerKey(kind, condition, relative, ratios, answer, uniform, digest)
+    return AnswerKey(kind, condition, (relative, exact, ratios), digest)
 
 
 def require_question(record: object, place: str) -> str:
@@ -225,8 +224,7 @@ def _check_meta(record: JsonObject, place: str) -> None:
             got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
             expected = f"meta.{field} must hold one value for each of {size} options"
             raise InputError(place, expected, got)
-    for field in _NUMBERS:
-        for value in meta[field]:
+        for value in values if field in _NUMBERS else ():
             if type(value) not in (int, float) or not 0 <= value <= 1e9:
                 expected = f"meta.{field} must hold numbers from 0"
                 raise InputError(place, expected, printable(repr(value), 40))
@@ -328,9 +326,9 @@ def _by_question(
             continue
         known, by_order = answers.setdefault(base, Given(orders, {}))
         if known != orders:
-            place = f"prediction: {printable(name, 60)}"
+            expected = "expected one number of orders for a question"
             raise InputError(
-                place, "expected one number of orders for a question", f"{known} and {orders}"
+                f"prediction: {printable(name, 60)}", expected, f"{known} and {orders}"
             )
         by_order[number] = value
     return answers, sorted(unknown)

@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
+import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -111,12 +114,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
             "by_question_type": {
                 kind: _summary(items, keys) for kind, items in sorted(by_type.items())
             },
-            "by_target_key": _break_down(
-                group_by(scores, lambda item: keys[item["id"]].condition), keys
-            ),
-            "by_option_count": _break_down(
-                group_by(scores, lambda item: _size_class(keys[item["id"]])), keys
-            ),
+            "by_target_key": _break_down(scores, keys, attrgetter("condition")),
+            "by_option_count": _break_down(scores, keys, _size_class),
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
             "signature": {
@@ -132,46 +131,49 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
         return make_page(results, lambda: (record for _, record in data.questions.records()))
 
 
-def read_index(raw: object, size: int) -> tuple[int | None, str]:
+def read_index(raw: Any, size: int) -> tuple[int | None, str]:
     """(index or None, note) of a predicted value for a question of `size` options.
 
     >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0, True, 3)]
     ((1, ''), [2, 2, None, None])
     """
-    index, note = -1, ""
-    if isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII):
-        index, note = int(raw), _COERCED
-    elif isinstance(raw, numbers.Integral) and not isinstance(raw, bool):
-        index = int(raw)
-    elif isinstance(raw, numbers.Real) and not isinstance(raw, bool) and float(raw).is_integer():
-        index, note = int(float(raw)), _COERCED
-    return (index, note) if 0 <= index < size else (None, "no index of an option, scores 0")
+    is_text = isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII)
+    is_whole = isinstance(raw, numbers.Integral) or (
+        isinstance(raw, numbers.Real) and float(raw).is_integer()
+    )
+    if isinstance(raw, bool) or not (is_text or is_whole) or not 0 <= int(raw) < size:
+        return None, "no index of an option, scores 0"
+    return int(raw), "" if isinstance(raw, numbers.Integral) else _COERCED
 
 
 def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
     """The scores of a question: of an answer, or the mean over all orders of its options, 0 where
     one has none.
     """
-    size, orders = len(key.relative), given.orders
-    picked, notes = list[int | None](), dict[str, None]()
+    picked: list[int | None] = []
+    notes: dict[str, None] = {}
     for number, raw in sorted(given.by_order.items()):
-        index, note = read_index(raw, size)
-        turned = None if index is None else (index + rotation(number, orders, size)) % size
-        picked.append(turned)
+        index, note = read_index(raw, key.size)
+        if index is not None:
+            index = (index + rotation(number, given.orders, key.size)) % key.size
+        picked.append(index)
         notes[note] = None
     hits = [index for index in picked if index is not None]
-    if 0 < len(hits) < orders:
+    if 0 < len(hits) < given.orders:
         notes["answered in some orders only, 0 in the others"] = None
+    score, exact, yield_ratio = (
+        math.fsum(values[index] for index in hits) / given.orders for values in key.values
+    )
     return {
         "id": name,
         "question_type": key.kind,
         "question": hash_question(f"{name} {key.digest}"),
         "cluster": table_of(name),
-        "score": math.fsum(key.relative[index] for index in hits) / orders,
-        "exact": sum(index in key.answer for index in hits) / orders,
-        "yield_ratio": math.fsum(key.ratios[index] for index in hits) / orders,
+        "score": score,
+        "exact": exact,
+        "yield_ratio": yield_ratio,
         "outcome": "scored" if hits else "illegal" if picked else "missing",
-        "read": picked if orders > 1 else picked[0] if picked else None,
+        "read": picked if given.orders > 1 else picked[0] if picked else None,
         "answer": given.text("; ")[:MAX_ANSWER],
         "note": "; ".join(filter(None, notes)),
     }
@@ -208,8 +210,9 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
 def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, object]:
     """Means with errors that are clustered by table: the questions of a table share its rows."""
     answered = [item for item in items if item["outcome"] == "scored"]
+    outcomes = Counter(item["outcome"] for item in items)
     tables = [item["cluster"] for item in items]
-    uniform = zip(*(keys[item["id"]].uniform for item in items), strict=True)
+    uniform = zip(*(map(mean, keys[item["id"]].values) for item in items), strict=True)
     columns = _columns(items)
     return {
         "n": len(items),
@@ -219,18 +222,18 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, object]:
         "standard_errors": {
             name: _standard_error(column, tables) for name, column in columns.items()
         },
-        "uniform_guess": _means(dict(zip(METRICS, map(list, uniform), strict=True))),
+        "uniform_guess": dict(zip(METRICS, map(mean, uniform), strict=True)),
         "answered_only": {"n": len(answered), **_means(_columns(answered))},
-        "missing": sum(item["outcome"] == "missing" for item in items),
-        "illegal": sum(item["outcome"] == "illegal" for item in items),
+        "missing": outcomes["missing"],
+        "illegal": outcomes["illegal"],
         "coerced": sum(_COERCED in item["note"] for item in items),
     }
 
 
 def _columns(items: Items) -> dict[str, list[float]]:
     """The values whose means are the METRICS."""
-    rows = ((item["score"], item["exact"], item["yield_ratio"]) for item in items)
-    columns = map(list, zip(*rows, strict=True)) if items else ([], [], [])
+    keys = ("score", "exact", "yield_ratio")
+    columns = [list(map(itemgetter(key), items)) for key in keys]
     return dict(zip(METRICS, columns, strict=True))
 
 
@@ -247,22 +250,23 @@ def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | N
 
 
 def _break_down(
-    parts: Mapping[str, Items], keys: Mapping[str, AnswerKey]
+    items: Items, keys: Mapping[str, AnswerKey], part_of: Callable[[AnswerKey], str]
 ) -> dict[str, dict[str, object]]:
     """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
+    parts = group_by(items, lambda item: part_of(keys[item["id"]]))
     return {
         part: {
-            "n": len(items),
-            "avg_relative_score": mean([item["score"] for item in items]),
-            "uniform_guess": mean([keys[item["id"]].uniform[0] for item in items]),
+            "n": len(group),
+            "avg_relative_score": mean([item["score"] for item in group]),
+            "uniform_guess": mean([mean(keys[item["id"]].values[0]) for item in group]),
         }
-        for part, items in sorted(parts.items())
+        for part, group in sorted(parts.items())
     }
 
 
 def _size_class(key: AnswerKey) -> str:
     """2, 3, 4, 5–9, 10–20 or more options, as text that sorts."""
-    size = len(key.relative)
+    size = key.size
     return f" {size}" if size < 5 else " 5–9" if size < 10 else "10–20" if size <= 20 else "over 20"
 
 
@@ -288,17 +292,18 @@ def _compare_pairs(items: Items) -> dict[str, Any]:
     compared = {}
     for kind in ("overall", *BASE_TYPES):
         prefix = "" if kind == "overall" else kind
-        with_, without = _find_sides(i for i in items if i["question_type"].startswith(prefix))
-        both = sorted(with_.keys() & without.keys())
-        scores = [(with_[name]["score"], without[name]["score"]) for name in both]
-        differences = [score - control for score, control in scores]
+        part = [item for item in items if item["question_type"].startswith(prefix)]
+        sides = _find_sides(part)
+        both = sorted(sides[0].keys() & sides[1].keys())
+        references, controls = ([side[name]["score"] for name in both] for side in sides)
+        differences = list(map(operator.sub, references, controls))
         tables = list(map(table_of, both))
         difference, error = mean(differences), clustered_error(differences, tables)
         compared[kind] = {
             "pairs": len(both),
-            "unpaired": len(with_.keys() ^ without.keys()),
-            "reference_mean": mean([score for score, _ in scores]),
-            "control_mean": mean([control for _, control in scores]),
+            "unpaired": len(sides[0].keys() ^ sides[1].keys()),
+            "reference_mean": mean(references),
+            "control_mean": mean(controls),
             "mean_difference": difference,
             "interval": clustered_interval(differences, tables, bounds=(-1.0, 1.0)),
             "p_value": t_tail(abs(difference) / error[0], error[1]) if error else None,
