@@ -7,6 +7,7 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.records import group_by
@@ -64,11 +65,7 @@ def make_questions(table: Table, settings: Settings, seed: int, counts: Counts) 
     """
     questions: list[Question] = []
     for number, key in enumerate([*table.varying, None], 1):
-        options = (
-            balance(table.rows, table.varying, settings)
-            if key is None
-            else largest_group(table, key)
-        )
+        options = balance(table, settings) if key is None else largest_group(table, key)
         drafts: list[Draft] = []
         try:
             if len(options) < 2:
@@ -84,8 +81,8 @@ def make_questions(table: Table, settings: Settings, seed: int, counts: Counts) 
             counts["skipped" if drafts else "not_asked"][left.reason] += 1
         for draft in drafts:
             offered = cap(draft.options, settings.max_options)
-            if len(offered) < len(draft.options):
-                counts["capped"].update(questions=1, options=len(draft.options) - len(offered))
+            if more := len(draft.options) - len(offered):
+                counts["capped"].update(questions=1, options=more)
             questions.append(write_question(table, draft._replace(options=offered), settings, seed))
     return questions
 
@@ -206,29 +203,37 @@ def _spread(rows: Sequence[Row], size: int) -> list[Row]:
     return [rows[round(i * step)] for i in range(size)]
 
 
-def balance(rows: list[Row], varying: Sequence[str], settings: Settings) -> list[Row]:
+def balance(table: Table, settings: Settings) -> list[Row]:
     """Rows for an all_varying question after BALANCE_ALL_VARYING_OPTIONS.
 
     While a key's most and least frequent values stand above the ratio and more than
     BALANCE_MIN_OPTIONS rows remain, the lowest (then last) row among those with a most frequent
     value of the most uneven key goes; the best never do.
     """
-    if not settings.balance_all_varying_options:
-        return rows
-    best, kept = max(row.effective for row in rows), list(rows)
-    while len(kept) > settings.balance_min_options:
-        counts = {key: Counter(row.values.get(key) for row in kept) for key in varying}
-        ratios = {key: max(each.values()) / min(each.values()) for key, each in counts.items()}
-        below = [row for row in kept if row.effective < best]
-        droppable: list[Row] = []
-        for key in sorted(varying, key=lambda key: (-ratios[key], key)):
-            if not droppable and ratios[key] > settings.balance_max_imbalance_ratio:
-                most = max(counts[key].values())
-                droppable = [row for row in below if counts[key][row.values.get(key)] == most]
-        if not droppable:
+    kept = list(table.rows)
+    while settings.balance_all_varying_options and len(kept) > settings.balance_min_options:
+        surplus = _find_surplus(kept, table, settings.balance_max_imbalance_ratio)
+        if not surplus:
             break
-        kept.remove(min(droppable, key=lambda row: (row.effective, -row.number)))
+        kept.remove(min(surplus, key=lambda row: (row.effective, -row.number)))
     return kept
+
+
+def _find_surplus(rows: Sequence[Row], table: Table, most_ratio: float) -> list[Row]:
+    """The rows below the best with a most frequent value of the most uneven key that has any."""
+    uneven = []
+    for key in table.varying:
+        counts = Counter(row.values.get(key) for row in rows)
+        most = max(counts.values())
+        surplus = [
+            row
+            for row in rows
+            if row.effective < table.best and counts[row.values.get(key)] == most
+        ]
+        ratio = most / min(counts.values())
+        if surplus and ratio > most_ratio:
+            uneven.append((-ratio, key, surplus))
+    return min(uneven, key=itemgetter(0, 1))[2] if uneven else []
 
 
 def choose_references(
