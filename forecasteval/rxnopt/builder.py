@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from forecasteval.common.errors import EvaluationError, InputError, printable
-from forecasteval.common.files import decode_utf8, require_regular, write_atomic
+from forecasteval.common.files import decode_utf8, read_file, write_atomic
 from forecasteval.common.records import dump_json, parse_json
 from forecasteval.common.version import __version__
 
@@ -148,14 +148,10 @@ def _parsed(raw: object, name: str) -> object:
     if not isinstance(raw, Path):
         return raw
     try:
-        require_regular(raw)
-        return parse_json(decode_utf8(raw.read_bytes(), name), name)
-    except OSError as error:
-        raise Unused("unreadable", error.strerror or str(error)) from None
+        return parse_json(decode_utf8(read_file(raw), name), name)
     except InputError as error:
-        raise Unused(
-            "unreadable", error.expected + (f", got {error.got}" if error.got else "")
-        ) from None
+        got = f", got {error.got}" if error.got else ""
+        raise Unused("unreadable", error.expected + got) from None
 
 
 # --- The folder: datasets, prompt templates, example predictions, report.md ---

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
-from forecasteval.common.records import number_text
+from forecasteval.common.records import is_null, number_text
 
 from .chemicals import repair
 
@@ -136,7 +136,7 @@ def cell_text(cell: object) -> str | None:
     """A cell in lower case, ASCII signs, no footnote marks, single blanks; None for other things
     and long texts.
     """
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if is_null(cell):
         return ""
     if not isinstance(cell, str):
         return number_text(cell) or None
@@ -173,17 +173,17 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
         return YieldCell(None, note="expected a yield")
     if _MISSING.fullmatch(text):
         return YieldCell(None)
-    label = _LABELLED.fullmatch(text)
-    inner = label[2] or label[3] if label else ""
-    # 3aa (trace), but the a of "95a (n.d.)" is a footnote
-    if label and (int(label[1]) < 30 or re.search("[0-9]", inner)):
-        value, note = _plain_yield(inner, fraction)
-        # else "88b (3.7:1)": a footnote and a ratio
-        if value is not None or _TIME_OR_MASS.fullmatch(inner):
-            return YieldCell(value, note=note)
+    if label := _LABELLED.fullmatch(text):
+        inner = label[2] or label[3]
+        # 3aa (trace), but the a of "95a (n.d.)" is a footnote
+        if int(label[1]) < 30 or re.search("[0-9]", inner):
+            value, note = _plain_yield(inner, fraction)
+            # else "88b (3.7:1)": a footnote and a ratio
+            if value is not None or _TIME_OR_MASS.fullmatch(inner):
+                return YieldCell(value, note=note)
     text = re.sub(r"^\(([^()]+)\)", r"\1", text)  # (85): isolated, and nothing else
     parts = _PARTS.fullmatch(text)
-    front, brackets = (parts[1], parts[2]) if parts else (text, "")
+    front, brackets = parts.groups() if parts else (text, "")
     value, note = _plain_yield(front, fraction)
     if value is None:
         return YieldCell(None, note="a conversion is not a yield" if "conv" in front else note)
@@ -221,7 +221,8 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
     """A yield with what stands in its brackets: selectivities, one isolated yield; units and words
     are asides.
     """
-    isolated, selectivity = None, dict[str, str]()
+    isolated = None
+    selectivity: dict[str, str] = {}
     for part in filter(None, map(str.strip, re.split("[,;]", inner))):
         number = _ISOLATED.fullmatch(part)
         if field := _selectivity_of(part):
@@ -235,7 +236,11 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
                 note = f"{part} in brackets is not read as the isolated yield"
             else:
                 isolated = amount
-                note = note or _doubt_of_isolated(part, amount > value, percent) or problem
+                if amount > value:
+                    problem = "the isolated yield is above the assay yield"
+                if percent and _PRODUCT.fullmatch(part):
+                    problem = f"{part} in brackets is read as the isolated yield, not as a label"
+                note = note or problem
         elif _RATIO.search(part):  # perhaps of solvents
             note = f"{part} in brackets is not read"
     return YieldCell(value, isolated, tuple(selectivity.items()), note)
@@ -247,12 +252,6 @@ def _selectivity_of(part: str) -> str:
         return word[0].replace("de", "dr")
     is_ratio = _RATIO.fullmatch(part.lstrip("<>≥≤~ "))
     return "dr" if is_ratio or (_RATIO.search(part) and _ISOMERIC.search(part)) else ""
-
-
-def _doubt_of_isolated(part: str, is_above: bool, percent: bool) -> str:
-    if percent and _PRODUCT.fullmatch(part):
-        return f"{part} in brackets is read as the isolated yield, not as a label"
-    return "the isolated yield is above the assay yield" if is_above else ""
 
 
 def _is_label(text: str, front: float, percent: bool) -> bool:

@@ -346,7 +346,8 @@ def _interpret_statement(statement: str) -> set[int]:
     """The options that a statement names, without those that a clause denies or weighs; none if it
     is not clear that a number is an option.
     """
-    picked, denied = set[int](), set[int]()
+    picked: set[int] = set()
+    denied: set[int] = set()
     for clause, masked, numbers in _split_clauses(_WHOLE.sub(r"\1", statement)):
         if _DENIED.search(clause):
             denied |= numbers
@@ -420,26 +421,24 @@ def parse_replies(
     and named. `options` are those of questions, by id.
     """
     indices: dict[str, int] = {}
-    notes = RecordNotes()
     conflicting: set[str] = set()
+    notes = RecordNotes()
     for number, record in enumerate(records, 1):
         row = record if isinstance(record, Mapping) else {}
-        name = row.get("custom_id", row.get("id"))
-        if name is None:
+        if (given := row.get("custom_id", row.get("id"))) is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
+        name = str(given)
         fields = _REPLY_FIELDS if row.keys() <= _PLAIN else _REPLY_FIELDS[:-1]
-        reply = next((row[field] for field in fields if row.get(field) is not None), None)
-        if reply is None:
-            notes[f"{NO_REPLY}, left out"].append(str(name))
-            continue
-        for text in reply_texts(reply):  # all choices in a line of a batch's output
-            index, note = parse_reply(text, (options or {}).get(str(name), ()))
-            if index is not None and indices.setdefault(str(name), index) != index:
+        replies = [row[field] for field in fields if row.get(field) is not None]
+        if not replies:
+            notes[f"{NO_REPLY}, left out"].append(name)
+        for text in reply_texts(replies[0]) if replies else ():  # all choices of a batch's line
+            index, note = parse_reply(text, (options or {}).get(name, ()))
+            if index is not None and indices.setdefault(name, index) != index:
                 index, note = None, CONFLICT
-                conflicting.add(str(name))
+                conflicting.add(name)
             if note:
-                notes[f"{note}, left out" if index is None else note].append(str(name))
-    for name in conflicting:
-        indices.pop(name, None)
-    return indices, notes.lines()
+                notes[f"{note}, left out" if index is None else note].append(name)
+    clear = {name: index for name, index in indices.items() if name not in conflicting}
+    return clear, notes.lines()

@@ -175,7 +175,8 @@ def _read_workbook(raw: bytes, where: str, name: str | None) -> Grid:
     titles = [sheet.title for sheet in book.worksheets]
     if not titles or name not in (None, *titles):
         raise InputError(where, f"no sheet {printable(name, 60)}", show_names(titles))
-    title, notes = name or titles[0], list[str]()
+    title = name or titles[0]
+    notes: list[str] = []
     if not name and len(titles) > 1:
         where = f"{where}: sheet {printable(title, 60)} (--sheet: {show_names(titles)})"
         notes.append(f"the first of {len(titles)} sheets is read: {printable(title, 60)}")

@@ -87,7 +87,7 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
     reactants, products = _read_reaction(raw, name, settings.reactant_product_require, warnings)
-    left_out = Counter[str]()
+    left_out: Counter[str] = Counter()
     readable = _read_rows(raw["entries"], name, settings, scale == "fraction", left_out, warnings)
     rows, conflicts = _distinct(readable, duplicates, name)
     if len(rows if duplicates == "drop" else readable) < 2:
@@ -312,9 +312,8 @@ def read_scores(
     """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's
     results.
     """
-    cells = {
-        field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority
-    }
+    fields = settings.yield_field_priority
+    cells = {field: read_yield(results.get(field), fraction) for field in fields}
     selectivity = {field: results.get(field) for field in SELECTIVITIES}
     for name, text in (pair for cell in cells.values() for pair in cell.selectivity):
         if is_empty(selectivity[name]):
@@ -341,15 +340,13 @@ def _choose_yield(cells: Mapping[str, YieldCell]) -> float | None:
     without a bracket counts before it.
     """
     beside: dict[str, float | None] = {}
+    yields: dict[str, float | None] = {}
     for field, cell in cells.items():
         if cell.isolated is not None:
             beside.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
             beside.setdefault("isolated_yield", cell.isolated)
-    yields = {
-        field: cell.value
-        for field, cell in cells.items()
-        if cell.value is not None and cell.isolated is None
-    }
+        elif cell.value is not None:
+            yields[field] = cell.value
     amounts = {**beside, **yields}
     return next((amounts[field] for field in cells if field in amounts), None)
 
