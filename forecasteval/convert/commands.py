@@ -135,7 +135,9 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
         raise InputError(
             str(output), f"expected a name without @ for {count} runs, whose names get @1, @2 …"
         )
-    texts, lines, reasons = dict[Path, str](), list[str](), list[str]()
+    texts: dict[Path, str] = {}
+    lines: list[str] = []
+    reasons: list[str] = []
     numbers = itertools.count(1)
     for source_path, source in sources.items():
         lines.append(f"{source_path}: {source.format}, {_counted(len(source.runs), 'run')}")

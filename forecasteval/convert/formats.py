@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -114,11 +115,9 @@ def id_text(name: object) -> str:
 
 def is_empty(answer: object) -> bool:
     """Whether a value is no answer at all: blank, NaN, null, an empty list."""
-    if isinstance(answer, str):
-        return not answer.strip()
     if isinstance(answer, float):
         return not math.isfinite(answer)  # JSON has neither
-    return answer is None or answer == [] or answer == {}
+    return answer in (None, [], {}) or (isinstance(answer, str) and not answer.strip())
 
 
 def _find_problem(answer: object) -> tuple[str, str] | None:
@@ -140,20 +139,14 @@ def _find_problem(answer: object) -> tuple[str, str] | None:
 
 def _read_sample(row: Row) -> Iterator[Answer]:
     question_id, scores = at_path(row, "metadata", QUESTION_ID), row.get("scores")
-    metadata = (
-        [at_path(score, "metadata") for score in scores.values()]
-        if isinstance(scores, Mapping)
-        else []
-    )
     stated = [
-        values[PREDICTION]
-        for values in metadata
-        if isinstance(values, Mapping) and PREDICTION in values
+        metadata[PREDICTION]
+        for score in (scores.values() if isinstance(scores, Mapping) else ())
+        if isinstance(metadata := at_path(score, "metadata"), Mapping) and PREDICTION in metadata
     ]
     answer, problem = stated[0] if stated else at_path(row, "output", "completion"), ""
-    if (
-        not stated and isinstance(answer, str) and answer.startswith(_ATTACHMENT)
-    ):  # long texts may stand apart
+    if not stated and isinstance(answer, str) and answer.startswith(_ATTACHMENT):
+        # long texts may stand apart
         answer = at_path(row, "attachments", answer.removeprefix(_ATTACHMENT))
     if row.get("invalidation"):
         problem = "invalidated"
@@ -182,20 +175,15 @@ def _read_task(row: Row) -> Iterator[Answer]:
     again, and the last one counts.
     """
     listed = row.get("attempts")
-    attempts = (
-        [attempt for attempt in listed if isinstance(attempt, Mapping)]
-        if isinstance(listed, list)
-        else []
-    )
+    listed = listed if isinstance(listed, list) else []
+    attempts = [attempt for attempt in listed if isinstance(attempt, Mapping)]
     retried = all(type(attempt.get("retry_id")) is int for attempt in attempts)
     if retried:
-        attempts.sort(key=lambda attempt: int(attempt["retry_id"]))
-    numbers: list[Any] = [
-        attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts
-    ]
+        attempts.sort(key=itemgetter("retry_id"))
+    numbers = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
     repeated = len(set(map(repr, numbers))) < len(numbers) and not retried
     if repeated or not all(type(number) is int and 0 < number < 10**6 for number in numbers):
-        numbers = list(range(1, len(attempts) + 1))
+        numbers = [*range(1, len(attempts) + 1)]
     for number, attempt in (dict(zip(numbers, attempts, strict=True)) or {1: row}).items():
         answer, problem = attempt.get("model_boxed_answer"), ""
         if answer == _NO_BOX:
@@ -269,6 +257,12 @@ class Columns(NamedTuple):
     answer: str | None = None
 
 
+# With early stopping, later attempts are of questions whose answers were wrong before, and of no
+# others.
+_STOPPED: Final = (
+    "rows have different numbers of attempts: "
+    "if they stop at the first right one, later runs are incomplete"
+)
 Truths = Mapping[str, set[str]]  # the truths of an id without their decoration
 
 
@@ -287,13 +281,7 @@ def read_source(path: Path, columns: Columns, truths: Truths) -> Source:
         )
     source = collect(form.name, table, form.read)
     if form.read is _read_task and len({len(run.ids) for run in source.runs.values()}) > 1:
-        # With early stopping, later attempts are of questions whose answers were wrong before, and
-        # of no others.
-        note = (
-            "rows have different numbers of attempts: "
-            "if they stop at the first right one, later runs are incomplete"
-        )
-        source.notes.append(note)
+        source.notes.append(_STOPPED)
     return source
 
 
@@ -429,9 +417,8 @@ def _choose(
     """The column that is meant; InputError if there is none, or several: one of them may hold the
     truth.
     """
-    matches = [
-        key for key in keys if (key.casefold() in known if wanted is None else key == wanted)
-    ]
+    chosen = [wanted] if wanted is not None else known
+    matches = [key for key in keys if (key if wanted is not None else key.casefold()) in chosen]
     if len(matches) == 1:
         return matches[0]
     expected = f"one column of {what} ({', '.join(known)}), or its name with {option}"

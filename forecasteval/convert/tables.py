@@ -51,7 +51,7 @@ def read_table(path: Path, columns_named: bool = False) -> Table:
     """
     begin = _read_beginning(path)
     is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
-    keys = first_keys(path, is_json=True) if is_json else set[str]()
+    keys = first_keys(path, is_json=True) if is_json else frozenset()
     if begin.startswith(b"PK\x03\x04") or keys >= LOG_KEYS:
         if columns_named:
             raise InputError(
