@@ -8,6 +8,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.records import RecordFile, dump_json, group_by
+from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 from forecasteval.display.tables import Column, make_table, print_report
@@ -152,16 +153,19 @@ def _list_columns(args: argparse.Namespace, layout: Layout, program: str) -> Non
         Column("Looks like", itemgetter(2)),
     ]
     print_report([make_table(columns, rows)])
-    named = (*layout.columns, *layout.group)
-    looks = group_by((row for row in rows if row[0] not in named), itemgetter(2))
+    named = {*layout.columns, *layout.group}
+    looks: dict[str, list[str]] = defaultdict(list)
+    for name, _, look in rows:
+        if name not in named:
+            looks[look].append(name)
     words = ["rxnopt", *args.words]
     if set(YIELDS).isdisjoint(layout.results):
-        words += ["--yield", looks["yield"][0][0] if "yield" in looks else "COLUMN"]
-    for name in SELECTIVITIES:
-        if name in looks and name not in layout.results:
-            words += [f"--{name}", looks[name][0][0]]
+        words += ["--yield", *(looks["yield"] or ["COLUMN"])[:1]]
+    for field in SELECTIVITIES:
+        if looks[field] and field not in layout.results:
+            words += [f"--{field}", looks[field][0]]
     if not layout.conditions:
-        words += ["--conditions", *(row[0] for row in looks.get("condition", []))]
+        words += ["--conditions", *looks["condition"]]
     print(f"\n{command_line(program)} {printable(shlex.join(words))}")
 
 
