@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, compress, zip_longest
+from itertools import chain, combinations, compress, zip_longest
 from operator import itemgetter
 from typing import Final
 
@@ -41,9 +41,9 @@ from .systems import (
     SEED,
     ForecasterTable,
     Level,
-    Questions,
     System,
     distinct_names,
+    make_questions,
     read_result,
     read_system,
     require_same_policy,
@@ -104,34 +104,37 @@ def compare(groups: Sequence[Sequence[JsonObject]], left_out: int) -> Comparison
 
 def _split_forecasters(results: Sequence[JsonObject]) -> tuple[list[JsonObject], int]:
     """A result for each forecaster in those that hold several, on the questions that all of these
-    answered.
+    answered; other results as they are.
 
     And how many questions that leaves out. Where questions have weights, scores are multiplied by
     them, so that their mean is the weighted one. Raises InputError if fewer than two are left.
     """
-    whole: list[JsonObject] = []
-    parts: list[tuple[JsonObject, str, list[JsonObject]]] = []
-    for result in results:
-        items = [item for item in result.get("items", ()) if "forecaster" in item]
-        whole += [] if items else [result]
-        by_name = group_by(items, itemgetter("forecaster"))
-        parts += [(result, name, of_name) for name, of_name in sorted(by_name.items())]
+    parts = [
+        (result, name, items)
+        for result in results
+        for name, items in sorted(group_by(_forecasts(result), itemgetter("forecaster")).items())
+    ]
     answered = [{item["question"] for item in items} for _, _, items in parts]
     shared = set.intersection(*answered) if answered else set()
     if parts and len(shared) < 2:
         expected = "expected two events that all forecasters answered"
         raise InputError("compare", expected, str(len(shared)))
-    checksum = hash_questions(shared)
+    split = [result for result in results if not _forecasts(result)]
     for result, name, items in parts:
         kept = [item for item in items if item["question"] in shared]
-        total = math.fsum(item.get("weight", 1.0) for item in kept) / len(kept)
+        weights = [item.get("weight", 1.0) for item in kept]
+        total = math.fsum(weights) / len(kept)
         weighted = [
-            {**item, "level": None, "score": item["score"] * (item.get("weight", 1.0) / total)}
-            for item in kept
+            {**item, "level": None, "score": item["score"] * (weight / total)}
+            for item, weight in zip(kept, weights, strict=True)
         ]
-        signature = {**result["signature"], "questions_sha256": checksum}
-        whole.append({**result, "name": name, "items": weighted, "signature": signature})
-    return whole, len(set().union(*answered)) - len(shared)
+        signature = {**result["signature"], "questions_sha256": hash_questions(shared)}
+        split.append({**result, "name": name, "items": weighted, "signature": signature})
+    return split, len(set().union(*answered)) - len(shared)
+
+
+def _forecasts(result: JsonObject) -> list[JsonObject]:
+    return [item for item in result.get("items", ()) if "forecaster" in item]
 
 
 def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[System]:
@@ -196,35 +199,63 @@ def _list_some(counts: Counter[tuple[str, str]]) -> str:
 # --- Pairs ---
 
 
-def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
-    pairs = list(combinations(systems, 2))
-    differences = measure_differences(pairs, levels)
-    adjusted = _adjust([difference.p for difference in differences], len(systems))
+def _make_pairs(
+    names: Sequence[str],
+    gaps: Sequence[Gap],
+    answers: Sequence[tuple[System, System]],
+    levels: Sequence[Level],
+) -> list[Pair]:
+    """The pairs of systems, those of the first one first; `answers` to the same questions."""
+    p_values = [gap.p for gap in gaps]
+    adjusted = zip_longest(holm(p_values), holm(p_values[: len(names) - 1]))
     return [
-        _describe_pair(*pair, difference, levels, *p)
-        for pair, difference, p in zip(pairs, differences, adjusted, strict=True)
+        Pair(
+            a=a,
+            b=b,
+            **gap._asdict(),
+            p_holm=p_holm,
+            p_first=p_first,
+            levels=_tally(*both, levels),
+            both_read=None if p_first is None else _compare_read(*both, levels),
+        )
+        for (a, b), gap, both, (p_holm, p_first) in zip(
+            combinations(names, 2), gaps, answers, adjusted, strict=True
+        )
     ]
 
 
-def _adjust(p_values: Sequence[float], systems: int) -> list[tuple[float, float | None]]:
-    """Holm's adjustment over all pairs; and that over the pairs of the first system, which come
-    first.
-    """
-    first = holm(p_values[: systems - 1])
-    return [*zip_longest(holm(p_values), first)]
+def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
+    both = list(combinations(systems, 2))
+    differences = measure_differences(both, levels)
+    most = systems[0].share * systems[0].scale.width  # of the difference of two scores
+    gaps = [_measure_gap(difference, most, systems[0].scale.width) for difference in differences]
+    pairs = _make_pairs([system.name for system in systems], gaps, both, levels)
+    return [
+        _describe_pair(pair, *of_pair, difference, levels, most)
+        for pair, of_pair, difference in zip(pairs, both, differences, strict=True)
+    ]
+
+
+def _measure_gap(difference: Difference, most: float, width: float) -> Gap:
+    error = stratified_error(difference.spread)
+    least = detectable_difference(error) if error else math.inf
+    return Gap(
+        difference.value,
+        stratified_interval(difference.spread, (-most, most)),
+        difference.p,
+        least if least <= width else None,
+    )
 
 
 def _describe_pair(
+    pair: Pair,
     a: System,
     b: System,
     difference: Difference,
     levels: Sequence[Level],
-    p_holm: float,
-    p_first: float | None,
+    most: float,
 ) -> PairedDifference:
     error = stratified_error(difference.spread)
-    most = a.share * a.scale.width  # of the difference of two scores
-    least = detectable_difference(error) if error else math.inf
     by_level = {
         level: LevelDifference(
             scores=[mean(system.questions[level].scores) for system in (a, b)],
@@ -234,19 +265,10 @@ def _describe_pair(
         for level, (_, values) in zip(levels, difference.spread, strict=True)
     }
     return PairedDifference(
-        a=a.name,
-        b=b.name,
-        difference=difference.value,
-        interval=stratified_interval(difference.spread, (-most, most)),
-        p=difference.p,
-        p_holm=p_holm,
-        p_first=p_first,
+        **vars(pair),
         p_t=t_tail(difference.value / error[0], error[1]) if error else None,
-        detectable=least if least <= a.scale.width else None,
-        levels=_tally(a, b, levels),
         level_differences=by_level,
         questions=_movers(a, b, levels, difference.parts),
-        both_read=_compare_read(a, b, levels) if p_first is not None else None,
     )
 
 
@@ -263,30 +285,23 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
         return None
     read = _keep(a, both), _keep(b, both)
     (difference,) = measure_differences([read], levels)
-    most = read[0].share * a.scale.width
-    interval = stratified_interval(difference.spread, (-most, most))
+    gap = _measure_gap(difference, read[0].share * a.scale.width, a.scale.width)
     return BothRead(
         n=count,
         scores=[stratified_mean(system.strata(levels)) for system in read],
-        difference=difference.value,
-        interval=interval,
-        p=difference.p,
+        difference=gap.difference,
+        interval=gap.interval,
+        p=gap.p,
         levels=_tally(*read, levels),
     )
 
 
 def _keep(system: System, kept: Mapping[Level, Sequence[bool]]) -> System:
     """The system on the questions that are kept."""
-    questions = {}
-    for level, each in kept.items():
-        of_level = system.questions[level]
-        questions[level] = Questions(
-            ids=[*compress(of_level.ids, each)],
-            scores=[*compress(of_level.scores, each)],
-            answered=[*compress(of_level.answered, each)],
-            clusters=[*compress(of_level.clusters, each)],
-            outcomes={},
-        )
+    questions = {
+        level: make_questions(compress(column, each) for column in system.questions[level].columns)
+        for level, each in kept.items()
+    }
     return replace(system, questions=questions)
 
 
@@ -301,14 +316,22 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
 
 def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float]) -> list[Mover]:
     """The questions that add most to a difference, the largest first."""
-    movers, left = list[Mover](), iter(parts)
-    for level in levels:
-        of_a, of_b = a.questions[level], b.questions[level]
-        for name, x, y in zip(of_a.ids, of_a.scores, of_b.scores, strict=True):
-            movers.append(Mover(id=name, level=level or None, a=x, b=y, adds=next(left)))
-    movers = [mover for mover in movers if mover.adds]
-    movers.sort(key=lambda mover: (-abs(mover.adds), str(mover.id)))
-    return movers[:MOVERS]
+    rows = [
+        (name, level or None, x, y)
+        for level in levels
+        for name, x, y in zip(
+            a.questions[level].ids,
+            a.questions[level].scores,
+            b.questions[level].scores,
+            strict=True,
+        )
+    ]
+    movers = [
+        Mover(id=name, level=level, a=x, b=y, adds=part)
+        for (name, level, x, y), part in zip(rows, parts, strict=True)
+        if part
+    ]
+    return sorted(movers, key=lambda mover: (-abs(mover.adds), str(mover.id)))[:MOVERS]
 
 
 # --- Over all weeks ---
@@ -329,39 +352,27 @@ def compare_over_weeks(
     season = _find_season(results, names)
     rows = {row.name: row for row in season.rows()}
     places = {name: place for place, name in enumerate(rows)}
-    pairs = list(combinations(names, 2))
-    gaps = [season.gap(places[a], places[b]) for a, b in pairs]
-    joined = [(_join_weeks(season, a, b), _join_weeks(season, b, a)) for a, b in pairs]
-    levels = [*season.weights]
-    adjusted = _adjust([gap.p for gap in gaps], len(names))
+    gaps, answers = list[Gap](), list[tuple[System, System]]()
+    for a, b in combinations(names, 2):
+        # A − B is how much better A is, and where lower scores are better how much better B is.
+        better, other = (a, b) if season.scale.sign > 0 else (b, a)
+        gaps.append(season.gap(places[better], places[other]))
+        answers.append((_join_weeks(season, a, b), _join_weeks(season, b, a)))
     return SeasonComparison(
         **vars(season.describe()),
         systems=[rows[name] for name in names],
-        pairs=[
-            Pair(
-                a=a,
-                b=b,
-                **_orient(gap, season.scale.sign)._asdict(),
-                p_holm=p_holm,
-                p_first=p_first,
-                levels=_tally(*both, levels),
-                both_read=_compare_read(*both, levels) if p_first is not None else None,
-            )
-            for (a, b), gap, both, (p_holm, p_first) in zip(
-                pairs, gaps, joined, adjusted, strict=True
-            )
-        ],
+        pairs=_make_pairs(names, gaps, answers, [*season.weights]),
     )
 
 
 def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Season:
     read = list(map(read_result, results, distinct_names(results)))
     systems = [result for result in read if isinstance(result, System)]
-    if len(systems) < len(read):
-        forecasters = next(result for result in read if isinstance(result, ForecasterTable))
-        expected = "expected systems with a score per question"
-        problem = f"{expected}; forecasters are compared within one dataset"
-        raise InputError("compare", problem, forecasters.name)
+    for result in read:
+        if isinstance(result, ForecasterTable):
+            expected = "expected systems with a score per question"
+            problem = f"{expected}; forecasters are compared within one dataset"
+            raise InputError("compare", problem, result.name)
     connected = [
         (system, part)
         for system, parts in connect_systems(combine_all(systems)[0])
@@ -383,27 +394,11 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
     return season
 
 
-def _orient(gap: Gap, sign: int) -> Gap:
-    """The difference of the scores: the better system has the lower one where `sign` is -1."""
-    if sign > 0:
-        return gap
-    interval = gap.interval and (-gap.interval[1], -gap.interval[0])
-    return gap._replace(difference=-gap.difference, interval=interval)
-
-
 def _join_weeks(season: Season, name: str, other: str) -> System:
     """A system on the questions of all datasets that another one answered, too."""
     groups = sorted(season.answered[name].keys() & season.answered[other].keys())
-    taken = [season.answered[name][group].questions for group in groups]
-    joined = {level: _chain([each[level] for each in taken]) for level in season.weights}
-    return replace(season.first, questions=joined, runs=())
-
-
-def _chain(columns: Sequence[Questions]) -> Questions:
-    return Questions(
-        ids=[name for each in columns for name in each.ids],
-        scores=[score for each in columns for score in each.scores],
-        answered=[answered for each in columns for answered in each.answered],
-        clusters=[cluster for each in columns for cluster in each.clusters],
-        outcomes={},
-    )
+    questions = {}
+    for level in season.weights:
+        weeks = [season.answered[name][group].questions[level].columns for group in groups]
+        questions[level] = make_questions(map(chain.from_iterable, zip(*weeks, strict=True)))
+    return replace(season.first, questions=questions, runs=())

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import JsonObject, as_text, natural_key
+from forecasteval.common.records import JsonObject, as_text, group_by, natural_key
 from forecasteval.common.statistics import (
     mean,
     stratified_interval,
@@ -28,7 +28,7 @@ from forecasteval.common.version import __version__
 from .board import Board, Question, RunRow, ScoredRow, SystemRow, SystemTable, Table
 from .names import split_name, without_run
 from .pooled import pool_systems
-from .significance import FLIPS, holm, measure_differences
+from .significance import FLIPS, holm, measure_differences, shared_ranks
 from .systems import (
     DRAWS,
     SEED,
@@ -60,23 +60,18 @@ def rank_results(
     """
     read = list(results)
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
-    groups: dict[tuple[str, str, str], list[System]] = defaultdict(list)
-    for system in systems:
-        group = groups[system.group]
-        group.append(system)
-        require_same_policy(group[0], system)
-    newest = sorted(sorted(groups), key=lambda group: natural_key(group[1]), reverse=True)
-    tables: list[Table] = [
-        _rank_group(groups[group], min_questions) for group in sorted(newest, key=itemgetter(0))
-    ]
+    groups = sorted(group_by(systems, attrgetter("group")).items(), key=itemgetter(0))
     forecasters = [result for result in read if isinstance(result, ForecasterTable)]
-    forecasters.sort(key=attrgetter("name"))
-    forecasters.sort(key=lambda table: natural_key(str(table.dataset)), reverse=True)
-    forecasters.sort(key=attrgetter("benchmark"))
+    tables: list[Table] = [
+        *(_rank_group(group, min_questions) for _, group in groups),
+        *sorted(forecasters, key=attrgetter("name")),
+    ]
+    tables.sort(key=lambda table: natural_key(table.dataset or ""), reverse=True)
+    tables.sort(key=lambda table: (isinstance(table, ForecasterTable), table.benchmark))
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
     return Board(
         pooled=pooled,
-        tables=[*tables, *forecasters],
+        tables=tables,
         remarks=remarks + unbounded,
         leaderboard=ranking_settings(min_questions, min_datasets),
     )
@@ -89,7 +84,11 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
 
 
 def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
-    """The table of systems that answered the same questions."""
+    """The table of systems that answered the same questions; InputError if they were not scored
+    alike.
+    """
+    for system in systems:
+        require_same_policy(systems[0], system)
     counts = systems[0].counts
     levels = levels_that_count(counts, min_questions)
     scored = [(describe_system(system, levels), system) for system in systems]
@@ -133,24 +132,20 @@ def _rank_rows(
     differences = measure_differences(pairs, levels)
     p_values: list[float | None] = [None] * len(scored)
     p_values[1 : len(pairs) + 1] = holm([difference.p for difference in differences])
-    rows: list[SystemRow] = []
-    for place, ((row, system), p) in enumerate(zip(scored, p_values, strict=True)):
-        above = rows[-1] if rows else None
-        same = above and abs(row.overall_score - above.overall_score) < _EQUAL
-        rank = above.rank if above and same else place + 1
-        rows.append(
-            SystemRow(
-                **vars(row),
-                rank=rank if levels else None,
-                level_scores={
-                    level: mean(questions.scores) if level in levels else math.nan
-                    for level, questions in system.questions.items()
-                },
-                n=sum(system.counts[level] for level in levels),
-                p_leader=p,
-            )
+    ranks = shared_ranks([row.overall_score for row, _ in scored])
+    return [
+        SystemRow(
+            **vars(row),
+            rank=rank if levels else None,
+            level_scores={
+                level: mean(questions.scores) if level in levels else math.nan
+                for level, questions in system.questions.items()
+            },
+            n=sum(system.counts[level] for level in levels),
+            p_leader=p,
         )
-    return rows
+        for (row, system), rank, p in zip(scored, ranks, p_values, strict=True)
+    ]
 
 
 # --- Questions ---
@@ -238,21 +233,19 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
 
     Runs that were asked other questions, or the same with other truths, stay apart.
     """
-    named: dict[tuple[str, str, str], dict[str, list[System]]] = defaultdict(
-        lambda: defaultdict(list)
+    named = group_by(
+        systems, lambda system: (*system.group[:2], without_run(system.name, system.group[1]))
     )
-    for system in systems:
-        benchmark, dataset, checksum = system.group
-        named[benchmark, dataset, without_run(system.name, dataset)][checksum].append(system)
     combined: list[System] = []
     remarks: list[str] = []
-    for (_, _, name), parts in named.items():
-        groups = sorted(sorted(run.name for run in runs) for runs in parts.values())
-        if len(groups) > 1:
-            listed = "; ".join(", ".join(map(printable, group)) for group in groups)
+    for (_, _, name), same in named.items():
+        parts = group_by(same, attrgetter("group")).values()
+        if len(parts) > 1:
+            groups = sorted(sorted(printable(run.name) for run in runs) for runs in parts)
+            listed = "; ".join(map(", ".join, groups))
             problem = "its runs have different questions and are not averaged"
             remarks.append(f"{printable(name)}: {problem}: {listed}")
-        combined += map(combine_runs, parts.values())
+        combined += map(combine_runs, parts)
     return combined, sorted(remarks)
 
 

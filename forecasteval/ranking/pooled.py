@@ -17,7 +17,7 @@ from forecasteval.common.records import dump_json, group_by, natural_key
 from forecasteval.common.statistics import mean, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
-from .significance import detectable_difference, holm
+from .significance import detectable_difference, holm, shared_ranks
 from .systems import (
     ALPHA,
     DRAWS,
@@ -254,30 +254,24 @@ def _make_matrix(
 ) -> _Matrix:
     import numpy as np
 
-    weeks, strata, names = list[int](), list[int](), list[str]()
-    for week, system in enumerate(datasets.values()):
-        for stratum, level in enumerate(levels):
-            weeks += [week] * system.counts[level]
-            strata += [stratum] * system.counts[level]
-            names += system.questions[level].clusters
-    scores: list[list[float]] = []
-    blank: list[list[bool]] = []
-    for results in answered.values():
-        scores.append([])
-        blank.append([])
-        for group, system in datasets.items():
-            taken = [results[group].questions[level] for level in levels if group in results]
-            size = sum(system.counts[level] for level in levels)
-            scores[-1] += (
-                chain.from_iterable(q.scores for q in taken) if taken else [math.nan] * size
-            )
-            blank[-1] += [not any(any(each.answered) for each in taken)] * size
+    cells = [system.questions[level] for system in datasets.values() for level in levels]
+    places = np.indices((len(datasets), len(levels))).reshape(2, -1)
+    weeks, strata = places.repeat([len(cell.ids) for cell in cells], axis=1)
+    names = [name for cell in cells for name in cell.clusters]
+    scores = np.full((len(answered), len(weeks)), math.nan)
+    blank = np.zeros(scores.shape, bool)
+    for system, results in enumerate(answered.values()):
+        for week, group in enumerate(datasets):
+            if group in results:
+                taken = [results[group].questions[level] for level in levels]
+                scores[system, weeks == week] = [*chain.from_iterable(q.scores for q in taken)]
+                blank[system, weeks == week] = not any(any(each.answered) for each in taken)
     return _Matrix(
-        scores=next(iter(datasets.values())).scale.to_unit(np.array(scores)),
-        levels=np.array(strata),
-        weeks=np.array(weeks),
+        scores=next(iter(datasets.values())).scale.to_unit(scores),
+        levels=strata,
+        weeks=weeks,
         clusters=np.unique(names, return_inverse=True)[1] if names else None,
-        blank=np.array(blank),
+        blank=blank,
     )
 
 
@@ -349,24 +343,27 @@ def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[Pool
     bounds = rank_bounds(season.gaps.value[pairs], adjust_pairs(season.p[pairs]), ALPHA)
     by_name = np.sort(ranked)
     chances = dict(zip(by_name, chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
-    gaps = [season.gap(ranked[0], place) for place in ranked]
-    adjusted = holm([gap.p for gap in gaps[1:]])
-    listed: list[PooledRow] = []
-    for number, (place, ranks) in enumerate(zip(ranked, bounds, strict=True)):
-        row, above = rows[place], listed[-1] if listed else None
-        same = above is not None and above.overall_score == row.overall_score
-        p = adjusted[number - 1] if number else None
-        listed.append(
-            PooledRow(
-                **vars(row),
-                provisional=False,
-                tied_with_best=p is None or p >= ALPHA,
-                rank=above.rank if above and same else number + 1,
-                rank_interval=ranks,
-                p_best=None if math.isnan(chances[place]) else chances[place],
-                behind=gaps[number].difference if number else None,
-                behind_interval=gaps[number].interval if number else None,
-                p_leader=None if p is None else round(p, _DIGITS),
-            )
+    scores = [rows[place].overall_score for place in ranked]
+    leader, *others = [
+        PooledRow(
+            **vars(rows[place]),
+            provisional=False,
+            tied_with_best=True,
+            rank=rank,
+            rank_interval=interval,
+            p_best=None if math.isnan(chances[place]) else chances[place],
         )
-    return listed
+        for place, rank, interval in zip(ranked, shared_ranks(scores), bounds, strict=True)
+    ]
+    gaps = [season.gap(ranked[0], place) for place in ranked[1:]]
+    adjusted = holm([gap.p for gap in gaps])
+    return [leader] + [
+        replace(
+            row,
+            tied_with_best=p >= ALPHA,
+            behind=gap.difference,
+            behind_interval=gap.interval,
+            p_leader=round(p, _DIGITS),
+        )
+        for row, gap, p in zip(others, gaps, adjusted, strict=True)
+    ]

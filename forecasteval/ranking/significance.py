@@ -24,6 +24,7 @@ from .systems import Level, Strata, System
 
 FLIPS: Final = 10_000
 EXACT_FLIPS: Final = 13  # non-zero differences up to which all 2^13 = 8,192 signs are tried instead
+_EQUAL: Final = 1e-12  # scores that differ by less are equal
 _BLOCK: Final = 1 << 22  # numbers held at a time
 
 
@@ -178,6 +179,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - step) * p_values[index]))
         adjusted[index] = highest
     return adjusted
+
+
+def shared_ranks(scores: Sequence[float]) -> list[int]:
+    """The ranks of scores in their order; equal ones share theirs.
+
+    >>> shared_ranks([0.5, 0.25, 0.25, 0.0])
+    [1, 2, 2, 4]
+    """
+    ranks: list[int] = []
+    for place, score in enumerate(scores):
+        same = place and abs(score - scores[place - 1]) < _EQUAL
+        ranks.append(ranks[-1] if same else place + 1)
+    return ranks
 
 
 def detectable_difference(error: tuple[float, float], power: float = 0.8) -> float:

@@ -145,7 +145,18 @@ class Questions:
     scores: list[float]
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone
-    outcomes: dict[str, int]  # also of pending questions, which are in nothing else; and "padded"
+    # Also of pending questions, which are in nothing else; and "padded".
+    outcomes: dict[str, int] = field(default_factory=dict, metadata=forms.ALWAYS)
+
+    @property
+    def columns(self) -> tuple[list[Any], ...]:
+        return self.ids, self.scores, self.answered, self.clusters
+
+
+def make_questions(columns: Iterable[Iterable[Any]]) -> Questions:
+    """Questions of the `columns` of others, without their outcomes."""
+    ids, scores, answered, clusters = map(list, columns)
+    return Questions(ids, scores, answered, clusters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -341,20 +352,20 @@ def question_key(item: JsonObject) -> tuple[str, float]:
     return item["question"], 0.0 if item["score"] is None else item["score"]
 
 
+_COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines")
+
+
 def _file_row(results: JsonObject, name: str) -> FileRow:
     # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
     # texts in a file.
     signature = json.loads(dump_json(results["signature"]))
     record = {
+        **dict.fromkeys(("benchmark", "dataset", "prediction")),
+        **{key: results[key] for key in _COPIED if key in results},
         "name": name,
-        "benchmark": results.get("benchmark"),
-        "dataset": results.get("dataset"),
-        "prediction": results.get("prediction"),
         "warnings": len(results["warnings"]),
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
-        "system": results.get("system", ""),
-        "damaged_lines": results.get("damaged_lines", 0),
     }
     return forms.from_record(FileRow, record)
 
