@@ -56,11 +56,14 @@ def read_history(folder: Path) -> History:
     """
     path = folder / HISTORY
     raw = read_file(path) if os.path.lexists(path) else b""
-    texts = [(number, text) for number, text in enumerate(raw.split(b"\n"), 1) if text.strip()]
-    lines = [(number, _read_line(text)) for number, text in texts]
-    damaged = [f"line {number}" for number, line in lines if line is None]
+    lines, damaged = list[Line](), list[str]()
+    for number, text in enumerate(raw.split(b"\n"), 1):
+        if line := _read_line(text):
+            lines.append(line)
+        elif text.strip():
+            damaged.append(f"line {number}")
     warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
-    return _make_history(raw, [line for _, line in lines if line is not None], warnings)
+    return _make_history(raw, lines, warnings)
 
 
 def _make_history(raw: bytes, lines: list[Line], warnings: list[str]) -> History:

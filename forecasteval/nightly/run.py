@@ -33,7 +33,7 @@ from forecasteval.nightly.store import (
     read_stored,
     read_summary,
     remove_gone,
-    result_text,
+    result_pieces,
     store_result,
     write_changed,
 )
@@ -220,11 +220,9 @@ class _Night:
         new["failed"] = sorted(failed, key=_BY_FILE)
         for row in file_rows(new):
             row["file_sha256"] = self.checksums[row["name"]]
-        text = result_text(new)
-        write_atomic(self.folder / f"{BOARD}.json", text)
-        stored: Board = json.loads(text)
-        del stored["result_sha256"]
-        return read_board(stored)
+        path = self.folder / f"{BOARD}.json"
+        write_atomic(path, result_pieces(new))
+        return read_board(read_stored(path)[0])
 
     def _read(self, name: str) -> System | ForecasterTable:
         path = self.folder / f"{name}.json"

@@ -47,6 +47,7 @@ _SURE: Final = 0.01  # p below which a negative item–rest correlation is no ch
 _MOST: Final = 3000  # questions of a dataset
 _EQUAL: Final = 1e-12  # scores that differ by less are equal
 _DIGITS: Final = 12  # further digits depend on the processor
+_READ: Final = ("scored", "pending")  # outcomes of answers of which something may be read
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
 
 
@@ -311,7 +312,7 @@ def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
         **vars(system.row),
         overall_score=stratified_mean(strata),
         overall_interval=stratified_interval(system.cluster(strata, levels), bounds),
-        **count_unread([system], levels)._asdict(),
+        **count_unread([system], levels),
     )
     if not system.runs:
         return row
@@ -320,7 +321,7 @@ def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
             **vars(run.row),
             run=split_name(run.name, run.group[1]).run,
             score=stratified_mean(run.strata(levels)),
-            **count_unread([run], levels)._asdict(),
+            **count_unread([run], levels),
         )
         for run in system.runs
     ]
@@ -358,18 +359,17 @@ def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
 
 
 def _mean_item(same: Sequence[JsonObject]) -> dict[str, object]:
-    if same[0]["outcome"] == "pending":
-        return {**same[0], "read": " | ".join([as_text(item["read"]) for item in same])}
-    scored = [item["outcome"] == "scored" for item in same]
+    outcomes = [item["outcome"] for item in same]
+    is_pending = "pending" in outcomes  # in every run, or in none
     read = [
-        as_text(item["read"]) if item["outcome"] == "scored" else f"({item['outcome']})"
+        as_text(item["read"]) if item["outcome"] in _READ else f"({item['outcome']})"
         for item in same
     ]
     answers = [str(item["answer"])[-_TAIL // len(same) :] for item in same]
     return {
         **same[0],
-        "score": mean([item["score"] for item in same]),
+        "score": None if is_pending else mean([item["score"] for item in same]),
         "read": " | ".join(read),
         "answer": " | ".join(answers),
-        "outcome": "scored" if any(scored) else same[0]["outcome"],
+        "outcome": "scored" if "scored" in outcomes else outcomes[0],
     }

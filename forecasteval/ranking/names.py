@@ -75,8 +75,6 @@ def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
     >>> show_distinct(["caf\u00e9", "cafe\u0301", "b"])
     ['caf\\xe9', 'cafe\\u0301', 'b']
     """
-    if all(map(str.isascii, names)):
-        return [printable(name, limit) for name in names]
     looks = list(map(look_of, names))
     same: dict[str, set[str]] = {}
     for name, look in zip(names, looks, strict=True):

@@ -128,7 +128,7 @@ class Season(NamedTuple):
             n=sum(len(scores) for _, scores in strata),
             datasets=len(results),
             n_runs=sum(max(1, len(result.runs)) for result in results),
-            **count_unread(results, self.weights)._asdict(),
+            **count_unread(results, self.weights),
             warnings=sum(result.row.warnings for result in results),
             degraded=any(result.row.degraded for result in results),
             blank=[group[1] for group, result in self.answered[name].items() if result.is_blank],

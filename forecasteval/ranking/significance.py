@@ -104,8 +104,7 @@ def sign_flip_test(
         values[index] = np.mean(np.abs((2 * patterns - 1) @ row) >= least[index])
     rest = np.flatnonzero(~few)
     if len(rest):
-        rng = np.random.default_rng(seed)
-        count, hits = matrix.shape[1], np.zeros(len(rest))
+        rng, hits, count = np.random.default_rng(seed), np.zeros(len(rest)), matrix.shape[1]
         step = max(1, _BLOCK // max(count, len(rest)))
         for start in range(0, flips, step):
             # Whole words: what is drawn must not depend on how many rows are drawn at a time.
@@ -116,7 +115,8 @@ def sign_flip_test(
             sums = (2.0 * signs - 1) @ matrix[rest].T
             hits += np.count_nonzero(np.abs(sums) >= least[rest], axis=0)
         values[rest] = (1 + hits) / (1 + flips)
-    return [float(value) for value in values]
+    p_values: list[float] = values.tolist()
+    return p_values
 
 
 _MOST_SKEWNESS: Final = 2.0

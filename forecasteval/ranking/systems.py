@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 
 from forecasteval.common import forms
 from forecasteval.common.errors import InputError
@@ -73,8 +73,8 @@ class Scale(NamedTuple):
 
 def read_scale(values: JsonObject) -> Scale:
     """The scale that a result was described with (`Scale.describe`)."""
-    low, high = values.get("score_bounds", (0.0, 1.0))
-    better = values.get("higher_is_better", True)
+    low, high = values.get("score_bounds") or (0.0, 1.0)
+    better = values.get("higher_is_better") is not False
     return Scale(-math.inf if low is None else low, math.inf if high is None else high, better)
 
 
@@ -87,7 +87,7 @@ class Scaled:
 
     @property
     def scale(self) -> Scale:
-        return read_scale({key: value for key, value in vars(self).items() if value is not None})
+        return read_scale(vars(self))
 
 
 # --- Rows of files ---
@@ -421,7 +421,7 @@ def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[L
     ]
 
 
-class Unread(NamedTuple):
+class Unread(TypedDict):
     """How many answers are missing, how many could not be read, and how many lists are padded."""
 
     missing: int
@@ -435,7 +435,7 @@ def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
     for system, level in product(systems, levels):
         outcomes.update(system.questions[level].outcomes)
     unparsed = sum(outcomes[outcome] for outcome in UNPARSED)
-    return Unread(outcomes["missing"], unparsed, outcomes["padded"])
+    return Unread(missing=outcomes["missing"], unparsed=unparsed, padded=outcomes["padded"])
 
 
 def file_row(system: System | ForecasterTable) -> FileRow:
