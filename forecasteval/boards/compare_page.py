@@ -24,6 +24,7 @@ from forecasteval.display.html import (
     join,
     show_signed,
     soft,
+    span,
     tag,
 )
 from forecasteval.display.marks import (
@@ -36,7 +37,15 @@ from forecasteval.display.marks import (
 )
 from forecasteval.display.pages import BYTES, MOST, make_keys, show_read, show_text
 from forecasteval.display.results import Item, Results
-from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
+from forecasteval.display.rows import (
+    Choice,
+    Row,
+    draw_bar,
+    draw_chips,
+    draw_inside,
+    draw_levels,
+    draw_rows,
+)
 from forecasteval.display.tables import (
     Cell,
     Column,
@@ -271,7 +280,7 @@ def _draw_lines(view: _View, title: str, lines: Sequence[_Line], names: tuple[st
 def _draw_tally(tallies: Mapping[object, Mapping[str, int]]) -> Html:
     """Wins, ties and losses over the levels, above a bar of their shares."""
     sums = {key: sum(tally[key] for tally in tallies.values()) for key in _TALLY}
-    numbers = tag("span", *(tag("span", str(count)) for count in sums.values()), class_="ends")
+    numbers = span("ends", *(tag("span", str(count)) for count in sums.values()))
     total = sum(sums.values())
     shares = [
         Share(count / total, _TALLY[key], f"{key}: {count}") for key, count in sums.items() if count
@@ -337,19 +346,17 @@ def _draw_questions(view: _View, pair: _Pair, rows: Sequence[_Question]) -> Html
     name = f"pair{pair.number}"
     first, prefix = ("", "q") if pair.number == 1 else (f"{name}.", name)
     keys = make_keys((row.a["id"] for row in rows), prefix)
-    levels = sorted({str(row.a["level"]) for row in rows if row.a.get("level")})
-    chips = [Choice(level, f"L{level}", about=f"Level {level}") for level in levels]
+    levels = {row.a["level"] or 0 for row in rows if row.a.get("level")}
     sides = group_by(rows, lambda row: view.better(row.adds))
     better = [Choice(side, f"{side} better {len(sides[side])}") for side in sorted(sides)]
-    filters = draw_chips(name, "level", chips, "seg"), draw_chips(name, "better", better, "seg")
+    filters = draw_levels(name, levels), draw_chips(name, "better", better, "seg")
     titles = ("Adds to A − B", "", "Question", f"A {pair.a.name}", f"B {pair.b.name}")
-    heads = [tag("span", title) for title in titles]
     most = max(abs(row.adds) for row in rows)
     shown = [
         _draw_question(view, pair, row, key, most) for row, key in zip(rows, keys, strict=True)
     ]
     bar = draw_bar(name, "questions", *filters, first=first)
-    return join(bar, draw_rows(name, heads, shown, "duo"))
+    return join(bar, draw_rows(name, titles, shown, "duo"))
 
 
 def _draw_question(view: _View, pair: _Pair, row: _Question, key: str, most: float) -> Row:
@@ -357,24 +364,23 @@ def _draw_question(view: _View, pair: _Pair, row: _Question, key: str, most: flo
     better, level = view.better(row.adds), row.a.get("level")
     title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
     truth = row.a.get("truth") or ""
-    of_truth = [tag("span", f"Truth: {show_text(truth, 80)}", class_="s tr")] if truth else []
+    of_truth = [span("s tr", f"Truth: {show_text(truth, 80)}")] if truth else []
     bar = draw_bar_of(abs(row.adds) / most, "a" if better == "A" else "")
     cells = [
         tag("span", show_signed(row.adds), bar, class_="co", title=f"{row.adds:.6f}"),
-        tag("span", f"L{level}" if level else "", class_="lv"),
-        tag("span", tag("span", title, class_="qt"), *of_truth),
+        span("lv", f"L{level}" if level else ""),
+        tag("span", span("qt", title), *of_truth),
         *(_draw_side(view, item) for item in (row.a, row.b)),
     ]
-    foot = soft(f"id {show_text(row.a['id'], 200)}")
-    inside = draw_inside(key, [("Truth", show_text(truth))], _list_texts(pair, row), foot)
+    facts = [("Truth", show_text(truth))]
+    inside = draw_inside(key, facts, _list_texts(pair, row), row.a["id"])
     return Row(key, cells, {"level": level or "", "better": better}, inside)
 
 
 def _draw_side(view: _View, item: Item) -> Html:
     """The score of a system, and what was read of its answer."""
     read = show_read(item) if "read" in item else ""
-    chip = tag("span", show_cell(item["score"], view.unit), class_="chip")
-    return tag("span", chip, tag("span", read, class_="why"), class_="side")
+    return span("side", span("chip", show_cell(item["score"], view.unit)), span("why", read))
 
 
 def _list_texts(pair: _Pair, row: _Question) -> list[tuple[str, Cell]]:

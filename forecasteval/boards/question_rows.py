@@ -20,10 +20,19 @@ from forecasteval.display.html import (
     join,
     show_heat,
     show_score,
+    span,
     tag,
 )
 from forecasteval.display.pages import TEXT, show_text
-from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
+from forecasteval.display.rows import (
+    Choice,
+    Row,
+    draw_bar,
+    draw_chips,
+    draw_inside,
+    draw_levels,
+    draw_rows,
+)
 from forecasteval.ranking.names import BOARD
 
 from .standings import (
@@ -63,7 +72,7 @@ def draw_questions(standing: Standing, name: str) -> Html:
         whole = prompts.get(as_text(table["questions"][place]["id"]), "")
         on_page = keys_on_pages[place]
         rows.append(_draw_question(standing, place, key, on_page, answers, whole, limit))
-    heads = [tag("span", text) for text in ("Mean", "", "Question", "Truth", "Runs by rank")]
+    titles = ("Mean", "", "Question", "Truth", "Runs by rank")
     note = (
         "Hardest first. Bars: the score of each run, in the order of the ranking; orange is the "
         "worst. A row opens to every reading."
@@ -73,7 +82,7 @@ def draw_questions(standing: Standing, name: str) -> Html:
     wait = table.get("pending", 0)
     waits = [tag("p", f"{wait} questions wait for their truth.", class_="cap")] if wait else []
     title = f"Questions of {show_week(table)}: {say_resolved(table)}"
-    parts = [_draw_filters(name, table), draw_rows(name, heads, rows, "ask"), *waits]
+    parts = [_draw_filters(name, table), draw_rows(name, titles, rows, "ask"), *waits]
     if name != "questions1":
         return draw_fold(title, *parts, name=f"of-{name}")
     return draw_section(title, *parts, note=note, name=f"of-{name}")
@@ -82,12 +91,11 @@ def draw_questions(standing: Standing, name: str) -> Html:
 def _draw_filters(name: str, table: BoardRow) -> Html:
     """Search, levels, and the questions that strong systems miss and weak ones hit."""
     questions = table["questions"]
-    levels = sorted({question["level"] for question in questions} - {None, ""})
-    chips = [Choice(str(level), f"L{level}", about=f"Level {level}") for level in levels]
+    levels = {question["level"] for question in questions} - {None, ""}
     looks = sum(question["worth_a_look"] for question in questions)
     about = "Strong systems miss them and weak ones hit them: by chance, or the truth is wrong."
     look = [Choice(_LOOK, f"{_LOOK} {looks}", about=about)] if looks else []
-    filters = draw_chips(name, "level", chips, "seg"), draw_chips(name, "look", look, "seg", 1)
+    filters = draw_levels(name, levels), draw_chips(name, "look", look, "seg", 1)
     first = "" if name == "questions1" else f"{name}."
     return draw_bar(name, "questions", *filters, first=f"{first}q.")
 
@@ -109,9 +117,9 @@ def _draw_question(
     scores = [answer.items[place]["score"] for answer in answers[:_STRIPED]]
     cells = [
         _show_chip(question["mean"], unit, "chip"),
-        tag("span", f"L{level}" if level else "", class_="lv"),
-        tag("span", show_text(first, _CUT), class_="qt"),
-        tag("span", show_text(truth, 60), class_="why"),
+        span("lv", f"L{level}" if level else ""),
+        span("qt", show_text(first, _CUT)),
+        span("why", show_text(truth, 60)),
         draw_strip([1.0 if unit is None else unit(score) for score in scores]),
     ]
     rest = show_score(question["item_rest"], 2)

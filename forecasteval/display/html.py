@@ -75,9 +75,14 @@ def join(*parts: str) -> Html:
     return Html("".join(map(escaped, parts)))
 
 
+def span(kind: str, *content: str) -> Html:
+    """A part of a line, of a class."""
+    return Html(f'<span class="{kind}">{"".join(map(escaped, content))}</span>')
+
+
 def soft(text: str) -> Html:
     """A text that is less important than what it stands beside."""
-    return tag("span", text, class_="s")
+    return span("s", text)
 
 
 def show_link(link: Link) -> Html:
@@ -130,7 +135,7 @@ def heat_class(value: float) -> str:
 def show_heat(value: float | None, text: str = "", kind: str = "") -> Html:
     """A score on its colour, with all its digits when it is pointed at."""
     if value is None or math.isnan(value):
-        return tag("span", text or "–", class_=f"{kind} hx")
+        return span(f"{kind} hx", text or "–")
     shown = escaped(text) or show_score(value, 2)
     title = show_score(value, 4)
     return Html(f'<span class="{kind} {heat_class(value)}" title="{title}">{shown}</span>')

@@ -15,7 +15,7 @@ from forecasteval.common.errors import printable
 
 from .charts import Axis, Panel, number_axis
 from .charts import Line as ChartLine
-from .html import Head, Html, join, show_score, tag
+from .html import Head, Html, join, show_score, span, tag
 from .tables import Interval
 
 _ARROW: Final = "M-6-5 0 0-6 5"  # the end of an interval that leaves the axis
@@ -44,7 +44,7 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
         for place, (value, text) in enumerate(axis.ticks)
     ]
     ends = [tag("span", text) for text in (left, right)]
-    above = [tag("span", *ends, class_="ends")] if left or right else []
+    above = [span("ends", *ends)] if left or right else []
     drawn = tag("svg", *texts, class_="ax", height=18, aria_hidden="true")
     return Head(join(*above, drawn), f"x g{last}")
 

@@ -7,10 +7,10 @@ filters, sorts and copies; what it needs stands in data-… attributes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Final, NamedTuple
 
-from .html import Html, escaped, join, quoted, tag
+from .html import Html, escaped, join, quoted, soft, tag
+from .pages import show_text
 from .tables import Cell, Marked
 
 _FOLDED: Final = 100  # rows from which on the style shows the first 50 only
@@ -67,6 +67,12 @@ def draw_chips(
     return tag("div", *buttons, class_=f"{kind} js")
 
 
+def draw_levels(of: str, levels: Iterable[int]) -> Html:
+    """The levels as buttons that filter."""
+    chips = [Choice(str(level), f"L{level}", about=f"Level {level}") for level in sorted(levels)]
+    return draw_chips(of, "level", chips, "seg")
+
+
 def draw_bar(
     of: str, what: str, *filters: Html, orders: Sequence[tuple[str, str]] = (), first: str = ""
 ) -> Html:
@@ -89,22 +95,24 @@ def draw_bar(
 # --- Rows ---
 
 
-def draw_rows(name: str, heads: Sequence[Html], rows: Sequence[Row], kind: str = "") -> Html:
-    """Rows below their titles; `kind` is the class that says how wide the columns are."""
-    shown = "".join([_draw_row(row) for row in rows])
-    grid = f"rows {kind}".rstrip()
+def draw_rows(name: str, titles: Sequence[str], rows: Sequence[Row], kind: str) -> Html:
+    """Rows below their titles; `kind` is the class that says how wide the columns are. The column
+    of levels is too narrow for its title.
+    """
+    heads = [tag("span", text, title=None if text else "Level") for text in titles]
     return join(
-        tag("div", *heads, class_=f"hd {kind}".rstrip(), aria_hidden="true"),
-        tag("div", Html(shown), class_=grid, data_list=name, id=name),
+        tag("div", *heads, class_=f"hd {kind}", aria_hidden="true"),
+        tag("div", *map(_draw_row, rows), class_=f"rows {kind}", data_list=name, id=name),
         _more(len(rows)),
     )
 
 
-def _draw_row(row: Row) -> str:
+def _draw_row(row: Row) -> Html:
     data = "".join([f' data-{key}="{quoted(str(value))}"' for key, value in row.data.items()])
-    summary = "".join(row.cells)
-    start = f'<details class="q" id="{escape(row.key)}"{data}>'
-    return f'{start}<summary>{summary}</summary><div class="open">{row.inside}</div></details>\n'
+    return Html(
+        f'<details class="q" id="{quoted(row.key)}"{data}><summary>{join(*row.cells)}</summary>'
+        f'<div class="open">{row.inside}</div></details>\n'
+    )
 
 
 def _more(count: int) -> Html:
@@ -120,21 +128,22 @@ def draw_inside(
     key: str,
     facts: Iterable[tuple[str, str]],
     texts: Iterable[tuple[str, Cell]],
-    *foot: Html,
+    name: object = None,
 ) -> Html:
-    """Facts beside each other, long texts in boxes below, and the address of the row with what else
-    identifies it.
+    """Facts beside each other, long texts in boxes below, and the address of the row with the id
+    that is its name.
     """
     pairs = [_draw_fact(title, text) for title, text in facts if text]
     boxes = [_draw_text(title, text) for title, text in texts if text]
-    name = escape(key)
+    anchor = quoted(key)
     address = (
-        f'<a href="#{name}">#{name}</a>'
-        f'<button type="button" class="js" data-copy="{name}">Copy link</button>'
+        f'<a href="#{anchor}">#{anchor}</a>'
+        f'<button type="button" class="js" data-copy="{anchor}">Copy link</button>'
     )
+    foot = "" if name is None else soft(f"id {show_text(name, 200)}")
     return Html(
         f'<dl class="facts">{"".join(pairs)}</dl><dl class="two">{"".join(boxes)}</dl>'
-        f'<p class="foot">{address}{join(*foot)}</p>'
+        f'<p class="foot">{address}{foot}</p>'
     )
 
 

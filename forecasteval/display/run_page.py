@@ -27,6 +27,7 @@ from .html import (
     show_score,
     show_signed,
     soft,
+    span,
     tag,
 )
 from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares, interval_axis
@@ -120,7 +121,7 @@ class Run:
         """The score with its remarks, beside it the parts on one axis."""
         low, high = map(show_score, self.interval or (None, None))
         bounds = f"{low} – {high}" if self.interval else "unknown"
-        about = tag("span", "95% interval", tag("br"), bounds, class_="s")
+        about = span("s", "95% interval", tag("br"), bounds)
         hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
         total = tag("div", hero, tag("ul", *(tag("li", note) for note in self.notes)))
         table = draw_marks(self.scores, _UNIT, "lvl", self.parts)
@@ -135,10 +136,9 @@ class Run:
             note = count_rows(len(questions), len(self.costs), "what costs most")
             yield tag("p", note, class_="cap")
         titles = ("Score", "", "Question", "Reason", "Costs")
-        heads = [tag("span", text, title=None if text else "Level") for text in titles]
         most = max((cost for _, cost in self.costs), default=0.0) or 1.0
         rows = [_draw_question(question, most) for question in questions]
-        yield draw_rows("questions", heads, rows, "cost")
+        yield draw_rows("questions", titles, rows, "cost")
         for chart in self.below:
             marks = [cell for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
             table = tag("div", draw_marks(chart.table, interval_axis(marks, 0.0)), class_="scroll")
@@ -185,7 +185,7 @@ def _draw_cell(cell: Cell, name: str, axis: Axis) -> list[Html]:
         return [Html(), draw_interval(axis, cell, name, "a" if cell.group else ""), Html()]
     if isinstance(cell, Heat):
         return [show_heat(cell.value)]
-    return [tag("span", "0", class_="z") if cell == "0" else join(str(cell))]
+    return [span("z", "0") if cell == "0" else join(str(cell))]
 
 
 # --- What was lost, by cause ---
@@ -243,9 +243,9 @@ def _draw_question(question: Question, most: float) -> Row:
     about = f' title="{cost:.6f}"' if cost else ""
     cells = [
         show_heat(score, kind="chip"),
-        tag("span", question.level, class_="lv"),
-        tag("span", question.title, class_="qt"),
-        tag("span", show_text(why, 200), class_="why"),
+        span("lv", question.level),
+        span("qt", question.title),
+        span("why", show_text(why, 200)),
         Html(f'<span class="co"{about}>{lost}</span>'),
     ]
     data = {
@@ -256,6 +256,5 @@ def _draw_question(question: Question, most: float) -> Row:
     }
     reason = f"{show_number(score)}: {show_text(why)}"
     facts = [*question.facts, ("Score", reason), ("Note", show_text(question.note))]
-    name = [] if question.id is None else [soft(f"id {show_text(question.id, 200)}")]
-    inside = draw_inside(question.key, facts, question.texts, *name)
+    inside = draw_inside(question.key, facts, question.texts, question.id)
     return Row(question.key, cells, data, join(question.above, inside))

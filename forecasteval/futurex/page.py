@@ -13,7 +13,7 @@ from forecasteval.display.charts import Chart
 from forecasteval.display.html import Html, Page, join
 from forecasteval.display.pages import MOST, make_keys, mark, show_text, text_limit
 from forecasteval.display.results import Results
-from forecasteval.display.rows import Choice, draw_chips
+from forecasteval.display.rows import Choice, draw_chips, draw_levels
 from forecasteval.display.run_page import Question, Run
 from forecasteval.display.tables import Cell
 
@@ -85,11 +85,10 @@ def _say_how(item: Item) -> str:
 
 def _draw_filters(items: Sequence[Item]) -> list[Html]:
     """The levels, and the ways of reading."""
-    levels, hows = sorted({item["level"] for item in items}), Counter(map(_say_how, items))
-    chips = [Choice(str(level), f"L{level}", about=f"Level {level}") for level in levels]
+    hows = Counter(map(_say_how, items))
     ways = [Choice(how, f"read {how} {hows[how]}") for how in (_BOXLESS, _BY_MODEL) if hows[how]]
     return [
-        draw_chips("questions", "level", chips, "seg"),
+        draw_levels("questions", {item["level"] for item in items}),
         draw_chips("questions", "read", ways, "seg", least=1),
     ]
 

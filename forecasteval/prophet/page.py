@@ -27,6 +27,7 @@ from forecasteval.display.html import (
     show_score,
     show_signed,
     soft,
+    span,
     tag,
 )
 from forecasteval.display.html import Line as TableRow
@@ -344,7 +345,7 @@ def _draw_events(shown: Scored) -> Iterator[Html]:
     categories = sorted({str(row.data["category"]) for row in rows} - {""})
     chips = draw_chips("all", "category", [Choice(name, name) for name in categories], "seg")
     orders = [("-brier", "hardest first"), ("brier", "easiest first"), ("closed", "by time")]
-    titles = [tag("span", text) for text in ("Brier", "Event", "Came true", "Given to it, 0 to 1")]
+    titles = ("Brier", "Event", "Came true", "Given to it, 0 to 1")
     kept = f"All {total} events" if len(rows) == total else f"{len(rows)} of {total} events"
     bar = draw_bar("all", "events", chips, orders=orders)
     content = bar, draw_rows("all", titles, rows, "event")
@@ -375,8 +376,8 @@ def _list_events(shown: Scored) -> Iterator[Row]:
         title = show_text(events.title[at] or events.ids[at], 200)
         cells = [
             _show_brier(brier),
-            tag("span", title, " ", soft(category), class_="qt"),
-            tag("span", show_text(came, 120), class_="why"),
+            span("qt", title, " ", soft(category)),
+            span("why", show_text(came, 120)),
             dots,
         ]
         scores = sorted(zip(own.values["brier"].tolist(), names, strict=True))[:_SCORES]
@@ -386,9 +387,8 @@ def _list_events(shown: Scored) -> Iterator[Row]:
             ("Brier scores, the best first", listed),
         ]
         data = {"category": category, "brier": f"{brier:.6f}", "closed": closed}
-        foot = soft(f"id {show_text(events.ids[at], 200)}")
         facts = [("Closed", closed[:16].replace("T", " "))]
-        yield Row(key, cells, data, draw_inside(key, facts, texts, foot))
+        yield Row(key, cells, data, draw_inside(key, facts, texts, events.ids[at]))
 
 
 def _show_brier(value: float) -> Html:
