@@ -31,7 +31,7 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.marks import axis_head, draw_interval, interval_axis
 from forecasteval.display.pages import make_keys
-from forecasteval.display.rows import Choice, draw_bar, draw_chips, draw_inside
+from forecasteval.display.rows import Choice, draw_bar, draw_chips, draw_inside, draw_more
 from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table
 from forecasteval.ranking.changes import OVERALL, History
 from forecasteval.ranking.names import BOARD, system_of_row
@@ -200,7 +200,7 @@ def _draw_ranking(standing: Standing) -> Html:
         ]
         lines.append(Line([_draw_opened(standing, key, system, facts)], "in"))
     drawn = draw_table([head for head, _ in columns], lines, "rank", name=standing.name)
-    return join(_draw_filters(standing, prefix), drawn)
+    return join(_draw_filters(standing, prefix), drawn, draw_more(len(standing.systems)))
 
 
 def _say_unranked(table: BoardRow) -> str:
@@ -317,14 +317,19 @@ def _values(row: BoardRow) -> Iterator[tuple[str, str, str]]:
 
 def _draw_filters(standing: Standing, prefix: str) -> Html:
     """A search, and chips for keys of systems.json with few values; nothing for few rows."""
-    values: dict[str, Counter[str]] = {}
+    values: dict[tuple[str, str], set[str]] = {}
     for _, row in standing.systems:
-        for name, value, _ in _values(row):
-            values.setdefault(name, Counter())[value] += 1
+        for name, value, key in _values(row):
+            values.setdefault((name, printable(key, 40)), set()).add(value)
     chips = [
-        draw_chips(standing.name, name, [Choice(v, v) for v in sorted(counts)], "seg")
-        for name, counts in values.items()
-        if 1 < len(counts) <= _CHIPS
+        draw_chips(
+            standing.name,
+            name,
+            [Choice(v, f"{key}: {v}" if v in ("yes", "no") else v) for v in sorted(known)],
+            "seg",
+        )
+        for (name, key), known in values.items()
+        if 1 < len(known) <= _CHIPS
     ]
     if len(standing.systems) < _SEARCHED and not chips:
         return Html()

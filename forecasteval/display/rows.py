@@ -103,7 +103,7 @@ def draw_rows(name: str, titles: Sequence[str], rows: Sequence[Row], kind: str) 
     return join(
         tag("div", *heads, class_=f"hd {kind}", aria_hidden="true"),
         tag("div", *map(_draw_row, rows), class_=f"rows {kind}", data_list=name, id=name),
-        _more(len(rows)),
+        draw_more(len(rows)),
     )
 
 
@@ -115,8 +115,8 @@ def _draw_row(row: Row) -> Html:
     )
 
 
-def _more(count: int) -> Html:
-    """What unfolds many rows; it needs no script."""
+def draw_more(count: int) -> Html:
+    """What unfolds many rows, behind them; it needs no script."""
     box = tag("label", tag("input", type="checkbox"), f" Show all {count}")
     return tag("p", box, class_="more") if count > _FOLDED else Html()
 

@@ -72,6 +72,36 @@ def test_a_sentence_says_who_leads_and_who_cannot_be_told_apart(
     assert sentence in "".join(parsed.texts)
 
 
+def test_facts_are_those_of_the_first_ranking() -> None:
+    """14 systems stood below a sentence about a dataset with two."""
+    first = [system(name, True, True) for name in ("a", "b")]
+    other = [score([q(f"other{n}") for n in range(3)], name) for name in ("c", "d", "e")]
+    facts = [make_page(rank(results)).facts for results in (first + other, first, first[:1])]
+    assert facts == [
+        "3 systems · 3 questions · 1 more ranking below",
+        "2 systems · 2 questions",
+        "1 system · 2 questions",
+    ]
+
+
+def test_many_systems_are_folded() -> None:
+    many = [system(f"s{n:03}", *(place >= n for place in range(9))) for n in range(101)]
+    assert "Show all 101" in render(make_page(rank(many)))
+    assert "Show all" not in render(make_page(rank(many[:100])))
+
+
+def test_a_filter_of_yes_and_no_says_of_what() -> None:
+    board = dict(rank([system("a", True), system("b", True)]))
+    for row, search in zip(rows(board), (True, False), strict=True):
+        row["about"] = {"search": search}
+    parsed = check_page(render(make_page(board)))
+    assert [each["data-v"] for each in parsed.find("button") if each.get("data-k") == "search"] == [
+        "no",
+        "yes",
+    ]
+    assert "search: no" in parsed.texts
+
+
 def behind(chart: Any) -> list[int]:
     """1 for every row whose dot is a ring: a system behind the leader."""
     return [cell.group for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
