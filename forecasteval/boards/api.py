@@ -64,4 +64,4 @@ def compare(results: Sequence[Mapping[str, object] | Sequence[Mapping[str, objec
 def compare_over_weeks(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Results:
     """Compare systems over all datasets of `results` (`ranking.comparison.compare_over_weeks`)."""
     values = forms.to_record(comparison.compare_over_weeks(results, names))
-    return Results(values, report.over_weeks_report, rows=report.flatten_pairs)
+    return Results(values, report.comparison_report, rows=report.flatten_pairs)

@@ -139,7 +139,7 @@ def _find_standings(board: BoardRow, reads: Reads) -> Iterator[Standing]:
 
 def _say(standing: Standing, title: str = "") -> Html:
     said = say_leader(standing.table, standing.names)
-    parts = [tag("b", part.text) if isinstance(part, Name) else part for part in said]
+    parts = [tag("b", part) if isinstance(part, Name) else part for part in said]
     return join(f"{title}: " if title else "", *parts)
 
 

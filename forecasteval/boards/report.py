@@ -30,6 +30,7 @@ from .tables import (
 )
 
 Row = Mapping[str, Any]
+_NONE: Final = "without a dataset"
 PAIRS: Final = 10  # whose questions a comparison shows
 
 
@@ -56,54 +57,31 @@ def board_report(board: Row) -> Report:
 
 
 def comparison_report(comparison: Row) -> Report:
-    """The systems, the pairs, and for each pair the questions that move it."""
-    pairs = comparison["pairs"]
-    against = printable(comparison["dataset"] or "without a dataset")
-    report: Report = [
-        *list_verdicts(comparison),
-        "",
-        f"Comparison on {comparison['n']} questions, {against}{lower_is_better(comparison)}",
-    ]
+    """The verdicts, the systems, the pairs, and for pairs on one dataset the questions that move
+    them.
+    """
+    datasets, name = comparison.get("datasets"), comparison.get("dataset")
+    title = f"Comparison on {comparison.get('n')} questions, {printable(name or _NONE)}"
+    if datasets:
+        title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(datasets)}"
+        title += f", questions {sum(dataset['n'] for dataset in datasets)}"
+    report: Report = [*list_verdicts(comparison), "", f"{title}{lower_is_better(comparison)}"]
     if comparison.get("pending"):
         report += [f"Pending, without a truth yet: {comparison['pending']} more"]
-    if comparison["left_out"]:
+    if comparison.get("left_out"):
         reason = "not all of these forecasters answered them"
         report += [f"{comparison['left_out']} more are left out: {reason}"]
-    report += [
-        "",
-        compared_systems(comparison),
-        "",
-        compared_pairs(comparison),
-        "",
-        "By level: questions that A wins/ties/loses.",
-    ]
+    report += ["", compared_systems(comparison), "", compared_pairs(comparison), ""]
+    shared = "of shared datasets " if datasets else ""
+    report += [f"By level: questions {shared}that A wins/ties/loses."]
+    report += season_remarks(comparison) if datasets else []
+    pairs = [pair for pair in comparison["pairs"] if "questions" in pair]
     for pair in pairs[:PAIRS]:
-        title = printable(f"What moves {pair['a']} − {pair['b']} most:")
-        report += ["", title, make_table(MOVES, pair["questions"])]
+        moves = printable(f"What moves {pair['a']} − {pair['b']} most:")
+        report += ["", moves, make_table(MOVES, pair["questions"])]
     if len(pairs) > PAIRS:
         report += ["", f"What moves the other {len(pairs) - PAIRS} pairs: --json"]
-    return [*report, "", format_signature(comparison["signature"], comparison["dataset"])]
-
-
-def over_weeks_report(comparison: Row) -> Report:
-    """A comparison over all weeks: the systems, and the pairs."""
-    datasets = comparison["datasets"]
-    title = f"Comparison over all weeks  {comparison['benchmark']}, datasets {len(datasets)}"
-    count = sum(dataset["n"] for dataset in datasets)
-    return [
-        *list_verdicts(comparison),
-        "",
-        f"{title}, questions {count}{lower_is_better(comparison)}",
-        "",
-        compared_systems(comparison),
-        "",
-        compared_pairs(comparison),
-        "",
-        "By level: questions of shared datasets that A wins/ties/loses.",
-        *season_remarks(comparison),
-        "",
-        format_signature(comparison["signature"]),
-    ]
+    return [*report, "", format_signature(comparison["signature"], name)]
 
 
 # --- CSV ---

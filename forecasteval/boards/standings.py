@@ -53,16 +53,11 @@ def say_resolved(table: Row) -> str:
     return show_size(count_resolved(table), table, "questions")
 
 
-class Name(NamedTuple):
+class Name(str):
     """The name of a system in a sentence."""
 
-    text: str
 
-    def __str__(self) -> str:
-        return self.text
-
-
-Sentence = list[str | Name]
+Sentence = list[str]
 
 
 def say_leader(table: Row, names: Names) -> Sentence:
