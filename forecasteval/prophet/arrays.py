@@ -93,6 +93,18 @@ def select_rows(columns: Sequence[Any], flat: int, chosen: Ints) -> list[Any]:
     return [*rows, *(column[at] for column in columns[-flat:])]
 
 
+def all_of_each(good: Bools, starts: Ints) -> Bools:
+    """Whether all values of each segment are."""
+    return np.asarray(np.logical_and.reduceat(good, starts))
+
+
+def ends_of_runs(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Where the runs of equal rows of a table end, and how long they are."""
+    changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    ends = np.flatnonzero(np.append(changes, True)) + 1
+    return ends, np.diff(ends, prepend=0)
+
+
 def split_runs(order: Ints, key: Ints) -> list[Ints]:
     """`order`, by which `key` is sorted, cut wherever `key` changes."""
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []

@@ -11,7 +11,7 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -28,54 +28,116 @@ MAX_LITERAL: Final = (
 )
 _COLUMNS: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
 _TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
-_DIFFERING: Final = {
-    "category": "category that differs between the rows of an event, the first by name counts",
-    "closed": "closing time that differs between the rows of an event, the latest counts",
-}
+_CATEGORIES: Final = "category that differs between the rows of an event, the first by name counts"
+_CLOSINGS: Final = "closing time that differs between the rows of an event, the latest counts"
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
-Row = dict[Any, Any]
+Cells = dict[Any, Any]  # of a row by column
 
 
-class _Market(NamedTuple):
-    """The event in a row; `fault`: why the event cannot be used, "" if it can."""
+class Market(NamedTuple):
+    """An event as a row gives it, without prices; `fault`: why it cannot be used, "" if it can."""
 
-    options: tuple[str, ...]  # in order: that of a row is not that of another
+    options: tuple[str, ...]  # in order: that of a row is not that of another; none: unreadable
     winners: tuple[str, ...] | None  # None: nobody knows yet
     fault: str
-    asks: list[float]
-    bids: list[float]
+
+
+def make_market(
+    options: Iterable[str], results: Mapping[str, Set[float]], incomplete: str
+) -> Market:
+    """An event of which `results` are all outcomes, by option; `incomplete`: what it is called if
+    an option has none, or several.
+    """
+    ordered, known = tuple(sorted(options)), set[float]().union(*results.values())
+    winners = tuple(sorted(option for option, values in results.items() if 1 in values))
+    fault = "" if known <= {0, 1} else "an outcome is neither 0 nor 1"
+    single = all(len(results.get(option, ())) == 1 for option in ordered)
+    if known and not fault and not single and set(winners) <= set(ordered):
+        fault = incomplete
+    return Market(ordered, winners if known else None, fault)
+
+
+class Row(NamedTuple):
+    """What gives a forecast: where it begins, its event, and what it says of it: `facts` are
+    categories, closing times and series.
+    """
+
+    line: int
+    event: str
+    market: Market
+    facts: Set[tuple[str, str, str]]
+    content: Any
 
 
 class CsvFile(ABC):
     """The events of a CSV as problems, and its rows as forecasts; each is read from the file when
     it is iterated.
 
-    A `Refusal` stands for what gives no forecast. `line` is where the present row begins; `sha256`
-    and `rows` are complete afterwards. Raises InputError: no UTF-8, no CSV, no such columns.
+    A `Refusal` stands for what gives no forecast or no problem. `line` is where the present row
+    begins; `sha256` and `count`, of rows, are complete afterwards. Raises InputError: no UTF-8, no
+    CSV, no such columns.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.line, self.rows, self.sha256 = path, 1, 0, ""
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[dict[str, Any] | Refusal]:
-        """The forecasts."""
-
-    @abstractmethod
-    def problems(self, notes: Notes) -> Iterator[dict[str, Any] | Refusal]:
-        """The events; a `Refusal` for those that cannot be used."""
+        self.path, self.line, self.count, self.sha256 = path, 1, 0, ""
+        self.unread = list[str]()  # lines about columns
 
     @abstractmethod
     def require_columns(self, columns: list[str]) -> None:
         """Raise InputError unless the table has what it needs."""
 
+    @abstractmethod
+    def rows(self) -> Iterable[Row]:
+        """What gives a forecast, in any order."""
+
+    @abstractmethod
+    def parse_forecast(self, row: Row) -> dict[str, Any]:
+        """The forecast of a row."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The forecasts."""
+        for row in self.rows():
+            self.line = row.line
+            yield self.parse_forecast(row)
+
+    def problems(self, notes: Notes) -> Iterator[dict[str, Any]]:
+        """The events; their rows must agree about options and outcome."""
+        markets, facts = defaultdict[str, set[Market]](set), defaultdict[str, set[Any]](set)
+        for row in self.rows():
+            markets[row.event].add(row.market)
+            facts[row.event] |= row.facts
+        markets.pop("", None)
+        notes.lines += [printable(line, 200) for line in self.unread]
+        for event, found in markets.items():
+            market, *others = [one for one in found if one.options] or [min(found)]
+            fault = "its rows differ in options or outcome" if others else market.fault
+            if fault:
+                yield Refusal(fault, problem_id=event)
+                continue
+            category, closed, series = map(set, zip(*facts[event], strict=True))
+            for text, said in (_CATEGORIES, category), (_CLOSINGS, closed):
+                if len(said) > 1:
+                    notes.warn(text, [event])
+            ticker = _TICKER.match(event)
+            yield {
+                "problem_id": event,
+                "category": min(category),
+                # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
+                "series": min(series) or (ticker and (ticker[1] or ticker[2])),
+                "end_date": max(closed, key=_closing_order),
+                "options": market.options,
+                "correct_answer": market.winners,
+            }
+
     def place(self, _: int) -> str:
         return f"line {self.line}"
 
-    def read_rows(self) -> Iterator[Row]:
-        """The rows by column; cells beyond the last column have the key None."""
+    def read_cells(self) -> Iterator[tuple[int, Cells]]:
+        """The rows by column, and where they begin; cells beyond the last column have the key
+        None.
+        """
         require_regular(self.path)
-        sha, self.rows = hashlib.sha256(), 0
+        sha, self.count = hashlib.sha256(), 0
         with readable(self.path), self.path.open("rb") as file:
             rows = csv_rows(self._lines(file, sha), str(self.path), strict=False)
             _, columns = next(rows, (0, list[str]()))
@@ -84,9 +146,9 @@ class CsvFile(ABC):
             if twice:
                 got = f"{printable(twice[0], 60)} twice"
                 raise InputError(str(self.path), "expected columns of different names", got)
-            for self.line, cells in filter(operator.itemgetter(1), rows):
-                self.rows += 1
-                yield dict(zip_longest(columns, cells))
+            for line, cells in filter(operator.itemgetter(1), rows):
+                self.count += 1
+                yield line, dict(zip_longest(columns, cells))
         self.sha256 = sha.hexdigest()
 
     def _lines(self, file: Any, sha: Any) -> Iterator[str]:
@@ -97,11 +159,16 @@ class CsvFile(ABC):
             position += len(raw)
 
 
+def _closing_order(text: str) -> tuple[float, str]:
+    """Sorts what is no time before all times: nan is neither smaller nor larger than a number."""
+    seconds, _ = parse_moment(text)
+    return -math.inf if math.isnan(seconds) else seconds, text
+
+
 class ArenaFile(CsvFile):
     """Prophet Arena's CSV: a row per forecast, with its event in it.
 
-    Rows of one event must agree about its options and outcome. Prices are cents: odds =
-    yes_ask/100, bids = yes_bid/100.
+    Prices are cents: odds = yes_ask/100, bids = yes_bid/100.
     """
 
     def __init__(self, path: Path) -> None:
@@ -115,105 +182,60 @@ class ArenaFile(CsvFile):
             expected = f"expected the columns {', '.join(_COLUMNS)}"
             raise InputError(str(self.path), expected, f"none named {missing[0]}")
 
-    def _read(self) -> Iterator[tuple[Row, _Market | str]]:
-        """Every row with its market, or why it has none."""
-        for row in self.read_rows():
-            market = self._parse_market(row["market_info"] or "", row["market_outcome"] or "")
-            yield row, "more cells than columns" if None in row else market
+    def rows(self) -> Iterator[Row]:
+        for line, cells in self.read_cells():
+            texts = cells["market_info"] or "", cells["market_outcome"] or ""
+            market, odds, bids = self._parse_market(*texts)
+            if None in cells:
+                market = Market((), None, "more cells than columns")
+            fact = cells.get("category") or "", cells.get("close_time") or "", ""
+            facts = {fact} if market.options else set()
+            yield Row(line, cells["event_ticker"] or "", market, facts, (cells, odds, bids))
 
-    def __iter__(self) -> Iterator[dict[str, object] | Refusal]:
-        for row, market in self._read():
-            ids = {
-                "problem_id": row["event_ticker"] or "",
-                "username": row["predictor_name"] or "",
-            }
-            if not ids["problem_id"] or isinstance(market, str):
-                yield Refusal(str(market), **ids)
-                continue
-            said = _parse_literal(row["prediction"])
-            pairs = said.get("probabilities") if isinstance(said, dict) else None
-            given = [pair for pair in pairs if isinstance(pair, dict)] if pairs else []
-            p = {str(pair.get("market")): pair.get("probability") for pair in given}
-            complete = len(p) == len(given) and p.keys() == set(market.options)
-            yield {
-                **ids,
-                "timestamp": next((row[column] for column in _SENT if row.get(column)), None),
-                "prediction": [p[option] for option in market.options] if complete else None,
-                "odds": market.asks,
-                "bids": market.bids,
-            }
-
-    def problems(self, notes: Notes) -> Iterator[dict[str, object] | Refusal]:
-        events: defaultdict[str, defaultdict[str, set[Any]]] = defaultdict(lambda: defaultdict(set))
-        for row, market in self._read():
-            event = events[row["event_ticker"] or ""]
-            if isinstance(market, str):
-                event["faults"].add(market)
-                continue
-            event["markets"].add(market[:3])  # without prices
-            event["category"].add(row.get("category") or "")
-            event["closed"].add(row.get("close_time") or "")
-        events.pop("", None)
-        for ticker, event in events.items():
-            unknown = (), (), min(event["faults"], default="")
-            options, winners, fault = next(iter(event["markets"]), unknown)
-            if len(event["markets"]) > 1:
-                fault = "its rows differ in options or outcome"
-            if fault:
-                yield Refusal(fault, problem_id=ticker)
-            else:
-                facts = settle_facts(ticker, event, notes)
-                yield {**facts, "options": options, "correct_answer": winners}
+    def parse_forecast(self, row: Row) -> dict[str, Any]:
+        cells, odds, bids = row.content
+        name = cells["predictor_name"] or ""
+        if not row.market.options:
+            return Refusal(row.market.fault, problem_id=row.event, username=name)
+        return {
+            "problem_id": row.event,
+            "username": name,
+            "timestamp": next((cells[column] for column in _SENT if cells.get(column)), None),
+            "prediction": _parse_prediction(cells["prediction"]),
+            "odds": odds,
+            "bids": bids,
+        }
 
 
-def settle_facts(ticker: str, said: Mapping[str, set[str]], notes: Notes) -> dict[str, object]:
-    """The id, category, series and closing time of an event, of which its rows may say several."""
-    for key, text in _DIFFERING.items():
-        if len(said[key]) > 1:
-            notes.warn(text, [ticker])
-    series = _TICKER.match(ticker)
-    return {
-        "problem_id": ticker,
-        "category": min(said["category"]),
-        "series": series and (series[1] or series[2]),  # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
-        "end_date": max(said["closed"], key=_closing_order),
-    }
+def _parse_prediction(text: str | None) -> dict[str, object] | None:
+    """Probabilities by market; None for anything else."""
+    said = _parse_literal(text)
+    pairs = said.get("probabilities") if isinstance(said, dict) else None
+    given = [pair for pair in pairs if isinstance(pair, dict)] if isinstance(pairs, list) else []
+    p = {str(pair.get("market")): pair.get("probability") for pair in given}
+    return p if len(p) == len(given) else None
 
 
-def _closing_order(text: str) -> tuple[float, str]:
-    """Sorts what is no time before all times: nan is neither smaller nor larger than a number."""
-    seconds, _ = parse_moment(text)
-    return -math.inf if math.isnan(seconds) else seconds, text
-
-
-def _parse_market(info_text: str, outcome_text: str) -> _Market | str:
+def _parse_market(info_text: str, outcome_text: str) -> tuple[Market, list[float], list[float]]:
+    """The event, and asks and bids of its options."""
     info, outcome = _parse_literal(info_text), _parse_literal(outcome_text)
-    options = tuple(sorted({str(option) for option in info})) if isinstance(info, dict) else ()
     outcome = outcome or ({} if outcome_text.strip() in ("", "{}") else None)
-    if not options or not isinstance(outcome, dict):
-        return (
-            "'market_info' and 'market_outcome' must be objects with a value per market, none twice"
-        )
-    markets = {
-        str(option): market if isinstance(market, dict) else {} for option, market in info.items()
-    }
-    asks, bids = (
-        [parse_number(markets[option].get(side)) / 100 for option in options]
-        for side in ("yes_ask", "yes_bid")
-    )
-    if all(value in ("", None) for value in outcome.values()):
-        return _Market(options, None, "", asks, bids)
-    won = {
-        str(name): parse_number(int(value) if isinstance(value, bool) else value)
+    if not info or not isinstance(info, dict) or not isinstance(outcome, dict):
+        fault = "'market_info' and 'market_outcome' must be objects with a value per market"
+        return Market((), None, f"{fault}, none twice"), [], []
+    results = {
+        str(name): {parse_number(int(value) if isinstance(value, bool) else value)}
         for name, value in outcome.items()
     }
-    winners = tuple(sorted(option for option, value in won.items() if value))
-    fault = ""
-    if not set(won.values()) <= {0.0, 1.0}:
-        fault, winners = "an outcome is neither 0 nor 1", ()
-    elif set(winners) <= set(options) and not set(options) <= won.keys():
-        fault = "an option without an outcome"
-    return _Market(options, winners, fault, asks, bids)
+    if all(value in ("", None) for value in outcome.values()):
+        results = {}
+    sides = {str(option): side if isinstance(side, dict) else {} for option, side in info.items()}
+    market = make_market(sides, results, "an option without an outcome")
+    asks, bids = (
+        [parse_number(sides[option].get(key)) / 100 for option in market.options]
+        for key in ("yes_ask", "yes_bid")
+    )
+    return market, asks, bids
 
 
 def _parse_literal(text: str | None) -> Any:

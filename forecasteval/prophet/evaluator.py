@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from forecasteval.benchmark import Evaluator, Files
-from forecasteval.common.errors import ClashError, InputError, PendingError, printable
+from forecasteval.common.errors import InputError, PendingError, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import JsonObject, RecordFile, hash_questions, number_text
 from forecasteval.common.version import __version__
@@ -20,7 +20,7 @@ from .csv_files import CsvFile
 from .estimates import measure
 from .events import Events, collect_events
 from .fields import Notes
-from .forecasts import ForecastReader, Forecasts, least_events
+from .forecasts import BASELINES, Forecasts, Source, choose_forecasts, least_events, read_forecasts
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, fit_models
 from .page import KEPT, make_page
@@ -28,7 +28,6 @@ from .prices import settle_prices
 from .ranks import Draws, add_ranks, choose_ranking, make_records
 from .report import explain, report_blocks
 from .score_table import (
-    BASELINES,
     Scored,
     odd_sums,
     score_forecasts,
@@ -74,15 +73,15 @@ class ForecastData:
         """
         notes, table = self.notes, self.problems if isinstance(self.problems, CsvFile) else None
         problems = table.problems(notes) if table else self.problems
-        events, numbers = collect_events(problems, notes, _placing(self.problems, "problem"))
-        reader = ForecastReader(events, numbers, notes)
-        for source in self.sources:
-            where = str(source.path) if isinstance(source, RecordFile) else self.where
+        events, places = collect_events(problems, notes, _placing(self.problems, "problem"))
+        sources = []
+        for records in self.sources:
+            where = str(records.path) if isinstance(records, RecordFile) else self.where
             prefix = f"{where} " if len(self.sources) > 1 else ""
-            reader.read(source, _placing(source, "forecast", prefix), where)
-        if reader.clashes:
-            raise ClashError(reader.clashes)
-        forecasts = reader.finish(late, repeats, min_events)
+            sources.append(Source(where, records, _placing(records, "forecast", prefix)))
+        forecasts = read_forecasts(sources, events, places, notes)
+        if forecasts:
+            forecasts = choose_forecasts(forecasts, events, late, repeats, min_events, notes)
         if not len(events.ids) and notes.pending["event"]:
             raise PendingError(self.where, notes.pending["event"])
         if forecasts is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -65,9 +66,9 @@ class Events(NamedTuple):
 
     def clusters(self) -> Ints:
         """The number of each event's cluster, from 0 without gaps."""
+        numbers: dict[str, int] = {}
         names = self.cluster_names()
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        return np.array([numbers[name] for name in names], dtype=np.int64)
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
     def classes(self) -> dict[str, int]:
         """How many events are exclusive, and why the others are not."""
@@ -83,7 +84,6 @@ class Events(NamedTuple):
         return {name: int(events.sum()) for name, events in where.items()}
 
 
-PENDING: Final = -2  # the number of an event without an outcome
 NO_OUTCOME: Final = "no outcome yet"
 _FIELDS: Final = frozenset(
     {
@@ -101,7 +101,9 @@ _FIELDS: Final = frozenset(
 
 
 class Problem(NamedTuple):
-    """A usable problem; `winners` are positions in its options."""
+    """A problem; `won` says of each option whether it came true, `fault` why the problem cannot be
+    used ("" if it can), `odd` what is strange about it.
+    """
 
     category: str
     series: str
@@ -110,120 +112,124 @@ class Problem(NamedTuple):
     closed: float
     weight: float
     options: list[str]
-    winners: list[int]
-    odds: Any
-    bids: Any
+    won: list[bool]
+    odds: object
+    bids: object
+    fault: str
+    odd: list[str]
 
 
-def parse_problem(record: Mapping[str, object], name: str, notes: Notes) -> Problem | str:
-    """The problem, or the reason why it cannot be used."""
-    if isinstance(record, Refusal):
-        return record.reason
+def parse_problem(record: Mapping[str, Any]) -> Problem:
+    """The problem that a record gives."""
     options = record.get("options")
     names = [parse_id(option) for option in options] if isinstance(options, (list, tuple)) else []
-    winners = _parse_winners(record, names)
+    winners, unclear = _parse_winners(record, names)
     exclusive = record.get("exclusive")
     weight = 1.0 if record.get("weight") is None else parse_number(record["weight"])
+    metadata, closed, series = (record.get(key) for key in ("metadata", "end_date", "series"))
+    if closed is None and isinstance(metadata, Mapping):
+        closed = metadata.get("end_date")
+    time, odd_time = parse_time(closed)
     faults = {
         "'options' must be a list of names": not names or "" in names,
         "an option is listed twice": len(set(names)) < len(names),
         "a field is given twice": bool(_FIELDS.intersection(repeated_keys(record))),
-        str(winners): isinstance(winners, str),
+        unclear: bool(unclear),
         "'exclusive' must be true or false": not isinstance(exclusive, (bool, type(None))),
         "'weight' must be a positive number": not 1e-100 < weight < 1e100,  # their sums are finite
     }
-    if isinstance(winners, str) or any(faults.values()):
-        return next(fault for fault, found in faults.items() if found)
-    if exclusive and len(winners) != 1:
-        text = "declared exclusive without exactly one winner, taken as separate markets"
-        notes.warn(text, [name])
-    metadata, closed = record.get("metadata"), record.get("end_date")
-    if closed is None and isinstance(metadata, Mapping):
-        closed = metadata.get("end_date")
-    series = record.get("series")
+    odd = {
+        f"closing time {odd_time}": bool(odd_time),
+        "declared exclusive without exactly one winner, taken as separate markets": (
+            exclusive is True and len(winners) != 1
+        ),
+    }
+    fault = next((fault for fault, found in faults.items() if found), "")
     return Problem(
-        parse_id(record.get("category")).strip(),
-        parse_id(record.get("cluster") if series is None else series).strip(),
-        str(record.get("title") or ""),
-        exclusive is not False and len(names) > 1 and len(winners) == 1,
-        parse_time(closed, "closing time", name, notes),
-        weight,
-        names,
-        winners,
-        record.get("odds"),
-        record.get("bids"),
+        category=parse_id(record.get("category")).strip(),
+        series=parse_id(record.get("cluster") if series is None else series).strip(),
+        title=str(record.get("title") or ""),
+        exclusive=exclusive is not False and len(names) > 1 and len(winners) == 1,
+        closed=time,
+        weight=weight,
+        options=names,
+        won=[at in winners for at in range(len(names))],
+        odds=record.get("odds"),
+        bids=record.get("bids"),
+        fault=record.reason if isinstance(record, Refusal) else fault,
+        odd=[] if fault else [text for text, found in odd.items() if found],
     )
 
 
-def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> list[int] | str:
-    """The winners' positions (one, a list, or an empty list for none), or the reason why there are
-    none.
-    """
+def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tuple[set[int], str]:
+    """The winners' positions (one, several, or none), and why there is no saying which."""
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
-    answer = None if isinstance(answer, str) and not answer.strip() else answer
-    if answer is None and index is None:
-        return NO_OUTCOME
     places = {name: place for place, name in enumerate(options)}
     readings = []
-    if answer is not None:
-        texts = map(parse_id, answer if isinstance(answer, (list, tuple)) else [answer])
-        readings.append({places.get(text, -1) for text in texts})
+    if answer is not None and not (isinstance(answer, str) and not answer.strip()):
+        readings.append({places.get(parse_id(text), -1) for text in _as_list(answer)})
     if index is not None:
-        numbers = index if isinstance(index, (list, tuple)) else [index]
-        readings.append({n if type(n) is int and n < len(options) else -1 for n in numbers})
-    if any(min(reading, default=0) < 0 for reading in readings):
-        return "a winner is not among the options"
+        known = range(len(options))
+        readings.append({n if type(n) is int and n in known else -1 for n in _as_list(index)})
+    if not readings:
+        return set(), NO_OUTCOME
+    if any(-1 in reading for reading in readings):
+        return set(), "a winner is not among the options"
     if readings[0] != readings[-1]:
-        return "'correct_answer' and 'correct_option_idx' disagree"
-    return sorted(readings[0])
+        return set(), "'correct_answer' and 'correct_option_idx' disagree"
+    return readings[0], ""
+
+
+def _as_list(value: object) -> Sequence[object]:
+    return value if isinstance(value, (list, tuple)) else [value]
 
 
 def collect_events(
-    problems: Iterable[Any], notes: Notes, place: Callable[[int], str]
-) -> tuple[Events, dict[str, int]]:
-    """The usable events, and the number of every id that the problems name.
+    problems: Iterable[object], notes: Notes, place: Callable[[int], str]
+) -> tuple[Events, dict[str, int | str]]:
+    """The usable events, and by id of every problem the number of its event, or why a forecast of
+    it does not count.
 
-    -1 for those that cannot be used, `PENDING` for those without an outcome. `place(n)` says where
-    the n-th problem stands.
+    `place(n)` says where the n-th problem stands.
     """
     records: dict[str, list[Mapping[str, object]]] = {}
     for number, record in enumerate(problems, 1):
-        name = parse_id(record.get("problem_id")) if isinstance(record, Mapping) else ""
-        if name:
+        reason = record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
+        if isinstance(record, Mapping) and (name := parse_id(record.get("problem_id"))):
             records.setdefault(name, []).append(record)
         else:
-            bad = isinstance(record, BadRecord)
-            reason = record.problem if bad else "no object with 'problem_id'"
             notes.exclude("event", reason, [place(number)])
-    usable, numbers = dict[str, Problem](), dict.fromkeys(records, -1)
+    usable: dict[str, Problem] = {}
+    places: dict[str, int | str] = {}
     for name, (record, *repeated) in sorted(records.items()):
-        problem = parse_problem(record, name, notes)
-        if repeated:
-            problem = "problem id used more than once"
-        if isinstance(problem, Problem):
-            numbers[name] = len(usable)
+        problem = parse_problem(record)
+        for text in problem.odd:
+            notes.warn(text, [name])
+        fault = "problem id used more than once" if repeated else problem.fault
+        if not fault:
+            places[name] = len(usable)
             usable[name] = problem
-        elif problem == NO_OUTCOME:
-            numbers[name] = PENDING
+        elif fault == NO_OUTCOME:
+            places[name] = fault
             notes.pending["event"] += 1
         else:
-            notes.exclude("event", problem, [name] * (1 + len(repeated)))
-    return _make_events(usable, notes), numbers
+            places[name] = "of an event that is excluded"
+            notes.exclude("event", fault, [name] * (1 + len(repeated)))
+    return _make_events(usable, notes), places
 
 
 def _make_events(problems: Mapping[str, Problem], notes: Notes) -> Events:
-    rows, ids = list(problems.values()), np.array(list(problems), dtype=object)
-    sizes = np.array([len(row.options) for row in rows], dtype=np.int64)
-    q, bid, bad = parse_prices([row.odds for row in rows], [row.bids for row in rows], sizes)
+    columns: list[list[Any]] = [[row[at] for row in problems.values()] for at in range(10)]
+    *facts, options, won, odds, bids = columns
+    kinds = (object, object, object, bool, float, float)
+    ids, sizes = np.array(list(problems), dtype=object), np.array([*map(len, options)], np.int64)
+    q, bid, bad = parse_prices(odds, bids, sizes)
     for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
-    kinds = (object, object, object, bool, float, float)
-    fields = [[row[place] for row in rows] for place in range(len(kinds))]
-    columns: list[Any] = [np.array(*pair) for pair in zip(fields, kinds, strict=True)]
-    options = np.array([name for row in rows for name in row.options], dtype=object)
-    won = [at in row.winners for row in rows for at in range(len(row.options))]
-    columns += [sizes, options, np.array(won, dtype=float), q, bid]
-    return Events(ids, *columns)
+    arrays: list[Any] = [np.array(*pair) for pair in zip(facts, kinds, strict=True)]
+    names = np.array([*chain.from_iterable(options)], dtype=object)
+    arrays += [sizes, names, np.array([*chain.from_iterable(won)], float), q, bid]
+    return Events(ids, *arrays)
 
 
 # --- Mistakes ---
@@ -236,45 +242,50 @@ def check_file(path: Path) -> Results:
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
     also prices that are none, and bids above asks.
     """
-    notes, findings = Notes(), list[Finding]()
-    seen: dict[str, int] = {}  # the first record of an id; of a CSV its line
+    findings: list[Finding] = []
+    first: dict[str, int] = {}  # the first record of an id; of a CSV its line
     file: CsvFile | RecordFile
     if path.suffix == ".csv":
-        file = open_csv(path)
-        prices = list(_check_rows(file, seen, findings))
+        file, notes = open_csv(path), Notes()
+        prices = Counter(_check_rows(file, first, findings))
         for event in file.problems(notes):
-            findings += _check_problem(event, seen[event["problem_id"]])
-        texts = [(text, name, "") for text, names in notes.odd().items() for name in names]
-        findings += [Finding(kind, name, seen[name], text) for kind, name, text in texts + prices]
-        count = file.rows
+            findings += _check_problem(event, first[event["problem_id"]])
+        odd = [(text, name, "") for (_, text), names in notes.names.items() for name in names]
+        odd = [*sorted(odd), *((*key, f"in {rows} rows") for key, rows in prices.items())]
+        findings += [Finding(kind, name, first[name], text) for kind, name, text in odd]
+        count = file.count
     else:
         file, count = RecordFile(path), 0
         for count, record in enumerate(file, 1):
-            findings += _check_record(record, count, seen)
+            findings += _check_record(record, count, first)
     pending = sum(finding.kind == NO_OUTCOME for finding in findings)
     findings = [finding for finding in findings if finding.kind != NO_OUTCOME]
-    told = [f"{len(seen) - pending} resolved, {pending} pending"] if pending else []
+    told = [f"{len(first) - pending} resolved, {pending} pending"] if pending else []
     return check_results(path, file.sha256, count, findings, told)
 
 
 def _check_rows(
-    file: CsvFile, seen: dict[str, int], findings: list[Finding]
-) -> Iterator[tuple[str, str, str]]:
-    """Kind, event and detail of wrong prices; note where events begin, and rows without one."""
-    prices = Counter[tuple[str, str]]()
+    file: CsvFile, first: dict[str, int], findings: list[Finding]
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the prices of each row, and its event; where events begin, and rows
+    without one, are noted.
+    """
     for record in file:
-        name = str(record["problem_id"])
-        seen.setdefault(name, file.line)
+        name = record["problem_id"]
+        first.setdefault(name, file.line)
         if not name:
             findings.append(Finding("no event_ticker", "", file.line, ""))
-        if not isinstance(record, Refusal):
-            kinds = _check_prices(record["odds"] or (), record["bids"] or ())
-            prices.update((kind, name) for kind in kinds)
-    for (kind, name), rows in prices.items():
-        yield kind, name, f"in {rows} rows"
+            continue
+        odds, bids = record.get("odds") or (), record.get("bids") or ()
+        if not all(0 < ask <= 1 for ask in odds):
+            yield "an asking price that is not above 0 and at most 100 cents", name
+        if not all(0 <= bid <= 1 for bid in bids):
+            yield "a bid that is not between 0 and 100 cents", name
+        elif any(bid > ask for bid, ask in zip(bids, odds, strict=False)):
+            yield "a bid above the asking price", name
 
 
-def _check_record(record: object, count: int, seen: dict[str, int]) -> Iterator[Finding]:
+def _check_record(record: object, count: int, first: dict[str, int]) -> Iterator[Finding]:
     if not isinstance(record, Mapping):
         problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
         yield Finding("no object", "", count, problem)
@@ -282,37 +293,25 @@ def _check_record(record: object, count: int, seen: dict[str, int]) -> Iterator[
     name = parse_id(record.get("problem_id"))
     if not name:
         yield Finding("no 'problem_id'", "", count, "")
-    elif seen.setdefault(name, count) != count:
-        yield Finding("id used more than once", name, count, f"first in record {seen[name]}")
+    elif first.setdefault(name, count) != count:
+        yield Finding("id used more than once", name, count, f"first in record {first[name]}")
     yield from _check_problem(record, count)
 
 
-def _check_problem(record: Mapping[str, object], count: int) -> Iterator[Finding]:
+def _check_problem(record: Mapping[str, Any], count: int) -> Iterator[Finding]:
     """What is wrong with one problem."""
-    notes, name = Notes(), parse_id(record.get("problem_id"))
-    problem = parse_problem(record, "", notes)
-    shown = printable(record.get("title") or "", 60)
-    if isinstance(problem, str):
-        yield Finding(problem, name, count, shown)
-        return
-    yield from (Finding(text, name, count, shown) for text in notes.odd())
-    winners, size = len(problem.winners), len(problem.options)
-    if size == 1:
-        yield Finding("one option", name, count, shown)
-    elif not winners:
-        yield Finding("no winner", name, count, shown)
-    elif winners > 1 and record.get("exclusive") is not False:
-        kind = 'several winners, not declared "exclusive": false'
-        yield Finding(kind, name, count, f"{winners} of {size} options")
-    if math.isnan(problem.closed) and not notes.odd():
-        yield Finding("no closing time", name, count, shown)
-
-
-def _check_prices(odds: Sequence[float], bids: Sequence[float]) -> Iterator[str]:
-    """What is wrong with the prices of a row, if it has any."""
-    if not all(0 < ask <= 1 for ask in odds):
-        yield "an asking price that is not above 0 and at most 100 cents"
-    if not all(0 <= bid <= 1 for bid in bids):
-        yield "a bid that is not between 0 and 100 cents"
-    elif any(bid > ask for bid, ask in zip(bids, odds, strict=False)):
-        yield "a bid above the asking price"
+    problem, name = parse_problem(record), parse_id(record.get("problem_id"))
+    winners, size = sum(problem.won), len(problem.won)
+    shown, several = printable(record.get("title") or "", 60), f"{winners} of {size} options"
+    free = size > 1 and record.get("exclusive") is not False
+    kinds = {
+        "one option": (size == 1, shown),
+        "no winner": (size > 1 and not winners, shown),
+        'several winners, not declared "exclusive": false': (free and winners > 1, several),
+        "no closing time": (math.isnan(problem.closed) and not problem.odd, shown),
+    }
+    if problem.fault:
+        kinds = {problem.fault: (True, shown)}
+    for kind, (found, detail) in {**dict.fromkeys(problem.odd, (True, shown)), **kinds}.items():
+        if found:
+            yield Finding(kind, name, count, detail)

@@ -18,7 +18,7 @@ import numpy as np
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import number_text
 
-from .arrays import Bools, Floats, Ints
+from .arrays import Bools, Floats, Ints, all_of_each
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 
@@ -41,24 +41,26 @@ class Exclusion(TypedDict):
 
 
 class Notes:
-    """Collects exclusions, warnings that name records, and warnings that stand for themselves
-    (`lines`); `pending`: how many events have no outcome yet, and forecasts of them.
+    """Counts by reason what is left out and what is odd, with names of records; `lines` are
+    warnings that stand for themselves.
+
+    `pending`: how many events have no outcome yet, and forecasts of them.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.pending = Counter[str]()
-        self._names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.counts = Counter[tuple[str, str]]()
+        self.names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
 
     def exclude(
         self, what: str, reason: str, names: Iterable[str], count: int | None = None
     ) -> None:
         """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
-        kept = self._names[what, reason]
+        kept = self.names[what, reason]
         before = len(kept)
         kept.extend(names)
-        self._counts[what, reason] += len(kept) - before if count is None else count
+        self.counts[what, reason] += len(kept) - before if count is None else count
         if what != "event" and len(kept) > 50 * NAMES_KEPT:  # of millions not all are held
             kept[:] = sorted(kept)[:NAMES_KEPT]
 
@@ -66,33 +68,33 @@ class Notes:
         """Count something odd."""
         self.exclude("", text, names, count)
 
-    def odd(self) -> dict[str, list[str]]:
-        """The names by warning."""
-        return {
-            text: sorted(names)
-            for (what, text), names in sorted(self._names.items())
-            if not what and names
-        }
-
     def excluded(self) -> list[Exclusion]:
         """Names in order, so that the order of the input shows nowhere; of forecasts the first
         hundred.
         """
-        rows: list[Exclusion] = []
-        for (what, reason), count in sorted(self._counts.items()):
-            if what and count:
-                names = sorted(self._names[what, reason])[: None if what == "event" else NAMES_KEPT]
-                shown = [printable(name, 200) for name in names]
-                rows.append({"what": what, "reason": reason, "count": count, "names": shown})
-        return rows
+        return [
+            {
+                "what": what,
+                "reason": reason,
+                "count": count,
+                "names": [
+                    printable(name, 200)
+                    for name in sorted(self.names[what, reason])[
+                        : NAMES_KEPT if what == "forecast" else None
+                    ]
+                ],
+            }
+            for (what, reason), count in sorted(self.counts.items())
+            if what and count
+        ]
 
     def warnings(self) -> list[str]:
         """A line per kind."""
-        grouped = (
-            f"{text}: {grouped_names(names, self._counts['', text])}"
-            for text, names in self.odd().items()
-        )
-        return [*grouped, *self.lines]
+        return [
+            f"{text}: {grouped_names(sorted(self.names[what, text]), count)}"
+            for (what, text), count in sorted(self.counts.items())
+            if count and not what
+        ] + self.lines
 
 
 # --- Fields ---
@@ -112,18 +114,14 @@ def parse_moment(text: str) -> tuple[float, bool]:
         return math.nan, True
 
 
-def parse_time(value: object, kind: str, name: str, notes: Notes) -> float:
-    """nan if there is none; what does not parse is counted, and so is a time without zone, read as
-    UTC.
-    """
+def parse_time(value: object) -> tuple[float, str]:
+    """Seconds since 1970, nan if there is no time; and what is odd about it, "" if nothing is."""
     if value is None or value == "":
-        return math.nan
+        return math.nan, ""
     seconds, zoned = parse_moment(value) if isinstance(value, str) else (math.nan, True)
     if math.isnan(seconds):
-        notes.warn(f"{kind} that is not an ISO 8601 time, treated as unknown", [name])
-    elif not zoned:
-        notes.warn(f"{kind} without time zone, read as UTC", [name])
-    return seconds
+        return seconds, "that is not an ISO 8601 time, treated as unknown"
+    return seconds, "" if zoned else "without time zone, read as UTC"
 
 
 def format_time(seconds: float) -> str | None:
@@ -161,18 +159,28 @@ def parse_prices(
     odds, bids: by forecast a list with a price per option, or None. Odds lie in (0, 1], bids in [0,
     odds].
     """
+    q, bid = _parse_lists(odds, sizes), _parse_lists(bids, sizes)
     starts = np.cumsum(sizes) - sizes
-    q, priced = _parse_lists(odds, sizes, starts, float(np.nextafter(0, 1)))
-    bid, bidden = _parse_lists(bids, sizes, starts, 0.0)
-    with np.errstate(invalid="ignore"):
-        bidden &= np.logical_and.reduceat(bid <= q, starts)  # not without odds
-    bid[~np.repeat(bidden, sizes)] = math.nan
-    given = [np.array([row is not None for row in rows], dtype=bool) for rows in (odds, bids)]
+    q[np.repeat(~all_of_each((q > 0) & (q <= 1), starts), sizes)] = math.nan
+    bid[np.repeat(~all_of_each((bid >= 0) & (bid <= q), starts), sizes)] = math.nan
     bad = {
-        "odds are not a number in (0, 1] for every option, not used": given[0] & ~priced,
-        "bids are not a number in [0, odds] for every option, not used": given[1] & ~bidden,
+        f"{text} for every option, not used": np.isnan(values[starts])
+        & np.array([row is not None for row in rows], dtype=bool)
+        for text, values, rows in (
+            ("odds are not a number in (0, 1]", q, odds),
+            ("bids are not a number in [0, odds]", bid, bids),
+        )
     }
     return q, bid, bad
+
+
+def _parse_lists(lists: Sequence[object], sizes: Ints) -> Floats:
+    """Prices in a row; nan for what is no list with one for every option."""
+    used = [
+        row if isinstance(row, (list, tuple)) and len(row) == n else (math.nan,) * n
+        for row, n in zip(lists, sizes.tolist(), strict=True)
+    ]
+    return parse_numbers(used, int(sizes.sum()))
 
 
 def parse_numbers(lists: Sequence[Sequence[object]], size: int) -> Floats:
@@ -181,19 +189,3 @@ def parse_numbers(lists: Sequence[Sequence[object]], size: int) -> Floats:
         with contextlib.suppress(OverflowError):  # an integer of a thousand digits
             return np.fromiter(chain.from_iterable(lists), float, size)
     return np.fromiter(map(parse_number, chain.from_iterable(lists)), float, size)
-
-
-def _parse_lists(
-    lists: Sequence[object], sizes: Ints, starts: Ints, lowest: float
-) -> tuple[Floats, Bools]:
-    """Prices in a row, and which lists give one in [lowest, 1] for every option; the others are
-    nan.
-    """
-    used = [
-        row if isinstance(row, (list, tuple)) and len(row) == n else (math.nan,) * n
-        for row, n in zip(lists, sizes.tolist(), strict=True)
-    ]
-    values = parse_numbers(used, int(sizes.sum()))
-    good = np.logical_and.reduceat((values >= lowest) & (values <= 1), starts)
-    values[~np.repeat(good, sizes)] = math.nan
-    return values, good

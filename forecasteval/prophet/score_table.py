@@ -13,11 +13,11 @@ import numpy as np
 
 from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
+from .forecasts import BASELINES as BASELINES
 from .forecasts import Forecasts
 from .metrics import Metric
 from .scores import BINS, PRICE_RANGE, SUMS, bin_sums, winner_values
 
-BASELINES: Final = ("market", "crowd")  # the last two of the names of all forecasts
 SUM_TOLERANCE: Final = 1e-3
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 

@@ -90,7 +90,8 @@ def compare(groups: Sequence[Sequence[JsonObject]], left_out: int) -> Comparison
         **first.scale.describe(),
         dataset=groups[0][0].get("dataset"),
         n=sum(counts.values()),
-        pending=first.pending,
+        # Of forecasters: how many events; they have no items.
+        pending=first.pending or groups[0][0].get("n_pending", 0),
         left_out=left_out,
         level_counts=counts,
         systems=[describe_system(system, levels) for system in systems],

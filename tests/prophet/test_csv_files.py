@@ -20,6 +20,7 @@ def test_csv(tmp_path: Path) -> None:
         csv_row("E1", "cid", {"A": 0.5}, good),
         csv_row("E1", "dee", {"A": 0.5, "B": 0.5, "C": 0}, good),
         csv_row("E1", "eve", {}, good, prediction="not a literal ((("),
+        csv_row("E1", "fay", {}, good, prediction="{'probabilities': 5}"),
         csv_row(
             "E2",
             "ada",
@@ -78,7 +79,9 @@ def test_csv(tmp_path: Path) -> None:
         entry["reason"]: entry["names"]
         for entry in results["excluded"]
         if entry["what"] == "forecast"
-    }["expected a probability for every option"] == ["cid on E1", "dee on E1", "eve on E1"]
+    }["expected a probability for every option"] == [
+        f"{name} on E1" for name in ("cid", "dee", "eve", "fay")
+    ]
     assert results["by_category"]["Sports"]["n_events"] == 2
     assert results["dataset"] is None
     turned = evaluate_csv(write_csv(tmp_path / "x.csv", rows[::-1]))

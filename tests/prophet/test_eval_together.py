@@ -204,6 +204,13 @@ def test_compare(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "compare", "week1-crowd"), "expected at most 50 systems", "got 51")
 
 
+def test_compare_tells_of_pending_events(tmp_path: Path) -> None:
+    pending = {"problem_id": "later", "options": ["Yes", "No"]}
+    write(tmp_path, {**FILES, "dataset/week1.json": [*PROBLEMS, pending]})
+    compared = run(tmp_path, "compare", "week1-a", "week1-b")
+    assert "Pending, without a truth yet: 1 more\n" in compared.out
+
+
 def findings(root: Path, *words: str) -> dict[str, list[str]]:
     done = run(root, "check", *words, "--json")
     found: dict[str, list[str]] = {}

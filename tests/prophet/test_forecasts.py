@@ -156,6 +156,17 @@ def test_a_name_that_shows_nothing_is_none(name: str) -> None:
     assert set(results["forecasters"]) == {"ada", "bob"}
 
 
+@pytest.mark.parametrize("name", ["(crowd)", "(market)", "crowd", "Market", "( crowd\u200b)"])
+def test_a_forecaster_with_the_name_of_a_baseline_is_left_out(name: str) -> None:
+    """Its row stood among the baselines', and its calibration was theirs."""
+    results = evaluate([*GOOD, {**GOOD[0], "username": name}], [GOOD_PROBLEM])
+    (entry,) = results["excluded"]
+    assert (entry["reason"], entry["names"]) == (
+        "named like a baseline: no forecaster may be called market or crowd", ["forecast 3"],
+    )  # fmt: skip
+    assert set(results["forecasters"]) == {"ada", "bob"}
+
+
 # --- Times ---
 
 
