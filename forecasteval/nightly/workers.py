@@ -178,24 +178,15 @@ def _connect(address: str) -> Iterator[Client]:
 
             client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
             yield client
-    except EvaluationError:
-        raise
-    except (
-        OSError,
-        CancelledError,
-        RuntimeError,
-        ImportError,
-        AttributeError,
-        ValueError,
-    ) as error:
+    except (OSError, CancelledError) as error:
+        problem = "the Dask scheduler has gone"
+        if isinstance(error, TimeoutError):
+            problem = "the Dask scheduler has no workers, or none with this package"
         if client is None:
             problem = "no Dask scheduler answers"
-        elif isinstance(error, TimeoutError):
-            problem = "the Dask scheduler has no workers, or none with this package"
-        elif isinstance(error, (OSError, CancelledError)):
-            problem = "the Dask scheduler has gone"
-        else:
-            problem = "a worker cannot read the task: it needs this package, the same commit"
+        raise EvaluationError(f"{address}: {problem}") from None
+    except (RuntimeError, ImportError, AttributeError, ValueError):
+        problem = "a worker cannot read the task: it needs this package, the same commit"
         raise EvaluationError(f"{address}: {problem}") from None
     finally:
         if client:
@@ -206,8 +197,8 @@ def _connect(address: str) -> Iterator[Client]:
 
 def environment() -> dict[str, str]:
     """What must be equal on all machines, so that scores are equal to the last digit."""
-    python = ".".join(map(str, sys.version_info[:2]))
     libraries = {name: version(name) for name in ("numpy", "scipy")}
+    python = ".".join(map(str, sys.version_info[:2]))
     return {"code_sha256": hash_code(PACKAGE), "python": python, **libraries}
 
 
