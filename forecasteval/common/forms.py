@@ -72,10 +72,10 @@ def read_as(kind: Any, value: Any, where: str) -> Any:
     """`from_record` for any type: of dataclasses, plain values, lists, tuples and dicts of them."""
     if kind is Any:
         return value
-    if is_dataclass(kind):
-        return _read_fields(kind, value, where)
     if kind in _PLAIN:
         return _read_plain(kind, value, where)
+    if is_dataclass(kind):
+        return _read_fields(kind, value, where)
     origin, arguments = get_origin(kind) or kind, get_args(kind)
     if origin is Literal:
         return value if value in arguments else _refuse(where, value)

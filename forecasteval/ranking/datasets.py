@@ -165,44 +165,50 @@ def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> lis
     """
     if sum(systems[0].counts[level] for level in levels) > _MOST:
         return []
-    sums = [
-        {level: math.fsum(system.questions[level].scores) for level in levels} for system in systems
-    ]
     rows: list[Question] = []
     for level in levels:
         columns = [system.questions[level] for system in systems]
-        for place, name in enumerate(columns[0].ids):
-            scores = [questions.scores[place] for questions in columns]
-            rests = [_rest(*entry, level) for entry in zip(systems, sums, scores, strict=True)]
-            correlation = _correlate(scores, rests)
+        rests = zip(*(_rests(system, levels, level) for system in systems), strict=True)
+        answers = zip(*(questions.answered for questions in columns), strict=True)
+        scored = zip(*(questions.scores for questions in columns), strict=True)
+        for name, scores, answered, rest in zip(
+            columns[0].ids, scored, answers, rests, strict=True
+        ):
+            correlation = _correlate(scores, rest)
             question = Question(
                 id=name,
                 level=level or None,
                 mean=mean(scores),
                 systems=len(systems),
-                answered=sum(questions.answered[place] for questions in columns),
+                answered=sum(answered),
                 item_rest=correlation,
-                worth_a_look=correlation is not None and _is_negative(correlation, scores, rests),
+                worth_a_look=correlation is not None and _is_negative(correlation, scores, rest),
             )
             rows.append(question)
     return rows
 
 
-def _rest(system: System, sums: Mapping[Level, float], score: float, left_out: Level) -> float:
-    """The overall score of a system without a question of the level `left_out`."""
-    parts = []
-    for level, total in sums.items():
-        without = level == left_out
-        if count := system.counts[level] - without:
-            parts.append((system.weights[level], (total - score if without else total) / count))
-    weights = math.fsum(weight for weight, _ in parts)
-    return math.fsum(weight * part for weight, part in parts) / weights if parts else 0.0
+def _rests(system: System, levels: Sequence[Level], left_out: Level) -> list[float]:
+    """The overall score of a system without each question of the level `left_out`."""
+    others = [
+        (system.weights[level], [mean(system.questions[level].scores)])
+        for level in levels
+        if level != left_out
+    ]
+    weight, scores = system.weights[left_out], system.questions[left_out].scores
+    total, count = math.fsum(scores), len(scores) - 1
+    without = [[(total - score) / count] if count else [] for score in scores]
+    return [stratified_mean([*others, (weight, rest)]) for rest in without]
 
 
 def _correlate(xs: Sequence[float], ys: Sequence[float]) -> float | None:
-    if len(xs) < _LEAST or max(xs) - min(xs) < 1e-9 or max(ys) - min(ys) < 1e-9:
+    if len(xs) < _LEAST or not (_vary(xs) and _vary(ys)):
         return None
     return round(statistics.correlation(xs, ys), _DIGITS) + 0.0
+
+
+def _vary(values: Sequence[float]) -> bool:
+    return max(values) - min(values) >= 1e-9  # nan, the rest of a single question, does not
 
 
 def _is_negative(correlation: float, xs: Sequence[float], ys: Sequence[float]) -> bool:
@@ -336,13 +342,13 @@ def _deviation_within(system: System, levels: Sequence[Level]) -> float:
 
     √ Σ (w/Σw)²·mean(s²ᵢ)/n with the variance s²ᵢ over the runs at question i.
     """
-    strata = [run.strata(levels) for run in system.runs]
-    total = math.fsum(weight for weight, values in strata[0] if values)
     parts = []
-    for level in zip(*strata, strict=True):
-        within = [variance(values) for values in zip(*(values for _, values in level), strict=True)]
-        parts += [(level[0][0] / total) ** 2 * mean(within) / len(within)] if within else []
-    return math.sqrt(math.fsum(parts))
+    for level in levels:
+        runs = zip(*(run.questions[level].scores for run in system.runs), strict=True)
+        parts.append((system.weights[level], [variance(scores) for scores in runs]))
+    total = math.fsum(weight for weight, _ in parts)
+    squares = [(weight / total) ** 2 * mean(within) / len(within) for weight, within in parts]
+    return system.share * math.sqrt(math.fsum(squares))
 
 
 def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
