@@ -6,24 +6,40 @@ addEventListener("DOMContentLoaded", () => {
     const id = bar.dataset.for, list = document.getElementById(id);
     const find = () => all(":scope > details, :scope > tr:has(details)", list), rows = find();
     const chips = all("[data-k][data-v]").filter((chip) => chip.dataset.of === id);
-    const search = bar.querySelector("input"), order = bar.querySelector("select"), count = bar.querySelector("output");
-    const keys = new Set(chips.map((chip) => chip.dataset.k)), chosen = new Map(), texts = new Map();
+    const search = bar.querySelector("input"), order = bar.querySelector("select");
+    const count = bar.querySelector("output"), keys = new Set(chips.map((chip) => chip.dataset.k));
+    const chosen = new Map(), texts = new Map();
     const read = (row) => {
-      if (!texts.has(row)) texts.set(row, [row.textContent, ...Object.values(row.dataset)].join(" ").toLowerCase());
+      if (!texts.has(row)) {
+        const parts = [row.textContent, ...Object.values(row.dataset)];
+        texts.set(row, parts.join(" ").toLowerCase());
+      }
       return texts.get(row);
     };
     const show = () => {
       const words = search.value.toLowerCase();
-      for (const row of rows) row.hidden = [...chosen].some(([key, value]) => row.dataset[key] !== value) || !!words && !read(row).includes(words);
+      for (const row of rows) {
+        const other = [...chosen].some(([key, value]) => row.dataset[key] !== value);
+        row.hidden = other || (!!words && !read(row).includes(words));
+      }
       const shown = rows.filter((row) => !row.hidden).length;
-      count.textContent = `${shown === rows.length ? "" : `${shown} of `}${rows.length} ${count.dataset.what}${[...chosen].map(([, value]) => ` · ${value}`).join("")}${words ? ` · ${search.value}` : ""}`;
-      for (const chip of chips) chip.setAttribute("aria-pressed", chosen.get(chip.dataset.k) === chip.dataset.v);
+      const of = shown === rows.length ? "" : `${shown} of `;
+      const filters = [...chosen.values(), ...(words ? [search.value] : [])];
+      const what = `${of}${rows.length} ${count.dataset.what}`;
+      count.textContent = [what, ...filters].join(" · ");
+      for (const chip of chips) {
+        chip.setAttribute("aria-pressed", chosen.get(chip.dataset.k) === chip.dataset.v);
+      }
     };
     const sort = () => {
       const key = order.value.replace("-", ""), sign = order.value.startsWith("-") ? -1 : 1;
       list.append(...[...rows].sort((x, y) => sign * (x.dataset[key] - y.dataset[key])));
     };
-    const state = () => [...chosen, ...[search, order].filter((control) => control?.value && !(control === order && !order.selectedIndex)).map((control) => [control.dataset.k, control.value])];
+    const state = () => {
+      const used = [search, order?.selectedIndex ? order : null];
+      const set = used.filter((control) => control?.value);
+      return [...chosen, ...set.map((control) => [control.dataset.k, control.value])];
+    };
     const load = (wanted) => {
       chosen.clear();
       for (const key of keys) if (wanted.get(key)) chosen.set(key, wanted.get(key));
@@ -48,12 +64,19 @@ addEventListener("DOMContentLoaded", () => {
     search.addEventListener("input", changed);
     order?.addEventListener("change", () => { sort(); changed(); });
     bar.querySelector("[data-csv]").addEventListener("click", () => {
-      const cell = (each) => `"${(each.title || each.firstElementChild?.title || each.textContent).trim().replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-      const inner = (row) => (row.tagName === "DETAILS" ? row.firstElementChild : row.rows?.[0] ?? row);
-      const lines = [list.previousElementSibling, ...find().filter((row) => !row.hidden)].map(inner);
+      const cell = (each) => {
+        const text = each.title || each.firstElementChild?.title || each.textContent;
+        const harmless = text.trim().replace(/^[=+\-@\t\r]/, "'$&");
+        return `"${harmless.replaceAll('"', '""')}"`;
+      };
+      const inner = (row) =>
+        row.tagName === "DETAILS" ? row.firstElementChild : row.rows?.[0] ?? row;
+      const shown = find().filter((row) => !row.hidden);
+      const lines = [list.previousElementSibling, ...shown].map(inner);
       const csv = lines.map((line) => [...line.children].map(cell).join(",")).join("\r\n");
       const url = URL.createObjectURL(new Blob(["\ufeff", csv, "\r\n"], { type: "text/csv" }));
-      Object.assign(document.createElement("a"), { href: url, download: `${document.title}.csv` }).click();
+      const file = { href: url, download: `${document.title}.csv` };
+      Object.assign(document.createElement("a"), file).click();
       setTimeout(() => URL.revokeObjectURL(url), 10000);
     });
     return { state, load };
@@ -63,11 +86,15 @@ addEventListener("DOMContentLoaded", () => {
     return row || `${state}` ? `#${[row, `${state}`].filter(Boolean).join("&")}` : "";
   };
   const visit = () => {
-    const [name] = location.hash.slice(1).split("&"), target = name && document.getElementById(name), rest = location.hash.slice(1 + (target ? name.length : 0));
+    const [name] = location.hash.slice(1).split("&");
+    const target = name && document.getElementById(name);
+    const rest = location.hash.slice(1 + (target ? name.length : 0));
     if (!target || rest) for (const list of lists) list.load(new URLSearchParams(rest));
     if (!target) return;
     target.hidden = false;
-    for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+    for (let each = target; each; each = each.parentElement) {
+      if (each.tagName === "DETAILS") each.open = true;
+    }
     all(":scope > .fold", target)[0]?.setAttribute("open", "");
     target.scrollIntoView();
   };
@@ -81,9 +108,10 @@ addEventListener("DOMContentLoaded", () => {
     const row = target.dataset.copy;
     if (!row) return;
     history.replaceState(null, "", address(row));
-    const refused = () => { target.textContent = "The browser refuses; copy it from the address bar"; };
+    const tell = (text) => () => { target.textContent = text; };
+    const refused = tell("The browser refuses; copy it from the address bar");
     if (!navigator.clipboard) return refused();
-    navigator.clipboard.writeText(location.href).then(() => { target.textContent = "Copied"; }, refused);
+    navigator.clipboard.writeText(location.href).then(tell("Copied"), refused);
   });
   addEventListener("hashchange", visit);
   for (const list of lists) list.load(new URLSearchParams());
