@@ -211,13 +211,13 @@ def draw_weeks(standing: Standing, name: str) -> Html:
     unit = unit_scale(standing.table)
     heads = [Head("System"), *(Head(label, "c") for label in _label_weeks(standing.weeks))]
     lines = [Line([soft("questions"), *(soft(_count_questions(week)) for week in standing.weeks)])]
-    rows = [{system_of_row(week, row): row for row in week["rows"]} for week in standing.weeks]
     for system, _ in standing.systems:
-        cells = [join(standing.names[system])]
-        for row in (week.get(system) for week in rows):
-            page = standing.page_of(runs_of(row)[0]) if row else None
-            cells.append(show_cell(row["overall_score"] if row else None, unit, page))
-        lines.append(Line(cells))
+        cells = {
+            id(week): show_cell(row["overall_score"], unit, standing.page_of(runs_of(week, row)[0]))
+            for week, row in standing.rows_of(system)
+        }
+        shown = [cells.get(id(week), show_cell(None, unit)) for week in standing.weeks]
+        lines.append(Line([join(standing.names[system]), *shown]))
     title = "Every system in every week"
     box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": title}
     note = f"{len(standing.weeks)} weeks; a cell leads to the page of the run"

@@ -34,7 +34,7 @@ from forecasteval.display.pages import make_keys
 from forecasteval.display.rows import Choice, draw_bar, draw_chips, draw_inside, draw_more
 from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table
 from forecasteval.ranking.changes import OVERALL, History
-from forecasteval.ranking.names import BOARD, system_of_row
+from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import cost_of, draw_charts, draw_weeks, list_charts, show_cell
@@ -352,14 +352,9 @@ def _draw_opened(
 
 def _list_weeks(standing: Standing, system: str) -> Html:
     """A cell for each week, which leads to the page of the first run; further runs stand behind."""
-    unit, parts = unit_scale(standing.table), list[Html]()
-    weeks = standing.weeks or [standing.table]
-    rows = [(week, row) for week in weeks for row in week["rows"]]
-    for week, row in rows:
-        if system_of_row(week, row) != system:
-            continue
-        files = [week] if week["kind"] == "forecasters" else runs_of(row)
-        first, *more = map(standing.page_of, files)
+    parts = []
+    for week, row in standing.rows_of(system):
+        first, *more = map(standing.page_of, runs_of(week, row))
         # A single run without a page says no more than the row that is open.
         if standing.weeks or first or more:
             label = [soft(show_week(week))] if standing.weeks else []
@@ -367,7 +362,8 @@ def _list_weeks(standing: Standing, system: str) -> Html:
                 join(" ", tag("a", str(place), href=page) if page else str(place))
                 for place, page in enumerate(more, 2)
             ]
-            parts.append(tag("span", *label, show_cell(mark_of(row)[0], unit, first), *others))
+            cell = show_cell(mark_of(row)[0], unit_scale(week), first)
+            parts.append(tag("span", *label, cell, *others))
     return tag("div", *parts, class_="wks") if parts else Html()
 
 

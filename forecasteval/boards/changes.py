@@ -282,7 +282,7 @@ def _find_links(standings: Sequence[Standing]) -> dict[tuple[str, str, str], Lin
     for standing in standings:
         own = standing.name.replace("ranking", "q")
         for week in standing.weeks or [standing.table]:
-            runs = [run["name"] for row in week["rows"] for run in runs_of(row)]
+            runs = [run["name"] for row in week["rows"] for run in runs_of(week, row)]
             file = next((f"{run}.html" for run in runs if run in standing.reads.linked), "")
             questions = week.get("questions", ())
             is_shown = week is standing.newest and len(questions) <= SHOWN

@@ -170,9 +170,11 @@ def find_weeks(tables: Sequence[Row], season: Row) -> list[Row]:
     return sorted(weeks, key=lambda table: checksums[table["signature"]["questions_sha256"]])
 
 
-def runs_of(row: Row) -> Sequence[Row]:
-    """The runs of a system in the table of a dataset, or itself if it has one."""
-    return row.get("runs") or (row,)
+def runs_of(week: Row, row: Row) -> Sequence[Row]:
+    """The files of a system in the table of a dataset: its runs, or itself; of forecasters the
+    file with all of them.
+    """
+    return [week] if week["kind"] == "forecasters" else row.get("runs") or [row]
 
 
 # --- What costs a system most ---
@@ -214,7 +216,7 @@ def page_keys(table: Row) -> list[str]:
 
 def read_week(week: Row, read_items: ReadItems) -> list[tuple[str, Row, Sequence[Row]]]:
     """(system, run, its items in order) of a dataset; without results of other questions."""
-    runs = [(system_of_row(week, row), run) for row in week["rows"] for run in runs_of(row)]
+    runs = [(system_of_row(week, row), run) for row in week["rows"] for run in runs_of(week, row)]
     read = [(system, run, in_order(week, read_items(run["name"]))) for system, run in runs]
     return [each for each in read if len(each[2]) == len(week["questions"])]
 
@@ -299,6 +301,12 @@ class Standing:
     def systems(self) -> list[tuple[str, Row]]:
         """Each row with the name of its system."""
         return [(system_of_row(self.table, row), row) for row in self.table["rows"]]
+
+    def rows_of(self, system: str) -> list[tuple[Row, Row]]:
+        """The weeks of a system with its rows."""
+        weeks = self.weeks or [self.table]
+        rows = [(week, row) for week in weeks for row in week["rows"]]
+        return [(week, row) for week, row in rows if system_of_row(week, row) == system]
 
     @property
     def newest(self) -> Row:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Results
-from forecasteval.display.tables import Column, Report, Table, make_table, show_interval
+from forecasteval.display.tables import Report, Table, make_table, show_interval
 from forecasteval.ranking.board import ScoredRow
 from forecasteval.ranking.datasets import describe_system
-from forecasteval.ranking.systems import Level, System, read_system
+from forecasteval.ranking.systems import System, read_system
 
-Row = tuple[System, ScoredRow]
+from .tables import UNREAD, list_columns
 
 
 class Summary:
@@ -56,44 +55,25 @@ def make_summary(systems: Sequence[System], has_ends: bool = False) -> Table:
 
     An interval is ± h, but [low, high] where a bound of the score cuts it, and with `has_ends`.
     """
-    levels: list[Level] = [level for level, count in systems[0].counts.items() if count]
-    best = "high" if systems[0].scale.higher_is_better else "low"
-    rows = [(system, describe_system(system, levels)) for system in systems]
-    any_padded = any(row.padded for _, row in rows)
-    columns = [
-        Column("System", lambda row: printable(row[0].name)),
-        *(
-            Column(f"Level {level}", partial(_level_mean, level), "number", best, bold=True)
-            for level in levels
-            if level
-        ),
-        Column("Overall", lambda row: row[1].overall_score, "number", best, bold=True),
-        Column("95% interval", partial(_show_interval, has_ends), "number"),
-        *(
-            [Column("Pending", lambda row: row[0].pending, "number")]
-            if _any_pending(systems)
-            else []
-        ),
-        Column("Missing", lambda row: row[1].missing, "number"),
-        Column("Unparsed", lambda row: row[1].unparsed, "number"),
-        *([Column("Padded", lambda row: row[1].padded, "number")] if any_padded else []),
-    ]
-    return make_table(columns, rows)
+    levels = [level for level, count in systems[0].counts.items() if count]
+    records = []
+    for system in systems:
+        row = describe_system(system, levels)
+        scores = {f"level_{level}": mean(system.questions[level].scores) for level in levels}
+        shown = {"shown": printable(system.name), "score": row.overall_score}
+        interval = row.overall_interval if has_ends else _show_interval(row)
+        records.append(
+            {**vars(row), **scores, **shown, "interval": interval, "pending": system.pending}
+        )
+    titles = [f"level_{level}" for level in levels if level]
+    keys = ["shown", *titles, "score", "interval", "pending", *UNREAD]
+    scale = {"higher_is_better": systems[0].scale.higher_is_better}
+    return make_table(list_columns(keys, scale, records), records)
 
 
-def _any_pending(systems: Sequence[System]) -> bool:
-    return any(system.pending for system in systems)
-
-
-def _level_mean(level: Level, row: Row) -> float:
-    return mean(row[0].questions[level].scores)
-
-
-def _show_interval(has_ends: bool, row: Row) -> str:
-    score, interval = row[1].overall_score, row[1].overall_interval
-    if interval is None or has_ends:
-        return show_interval(interval)
-    low, high = interval
-    if abs((high - score) - (score - low)) > 1e-9:
+def _show_interval(row: ScoredRow) -> str:
+    score, interval = row.overall_score, row.overall_interval
+    low, high = interval or (score, score)
+    if interval is None or abs((high - score) - (score - low)) > 1e-9:
         return show_interval(interval)
     return f"± {high - score:.4f}"

@@ -51,6 +51,7 @@ _TITLES: Final = {
     "run_deviation": "Run SD",
     "n": "n",
     "own_score": "Own",
+    "pending": "Pending",
     "missing": "Missing",
     "unparsed": "Unparsed",
     "padded": "Padded",
@@ -58,7 +59,7 @@ _TITLES: Final = {
 }
 _SPARE: Final = {"n": 900, "missing": 1, "unparsed": 800, "padded": 800}
 _SCORE: Final = ("rank", "shown", "score", "interval")
-_UNREAD: Final = ("missing", "unparsed", "padded")
+UNREAD: Final = ("missing", "unparsed", "padded")
 _RUNS: Final = ("runs", "run_deviation")
 _OVER_WEEKS: Final = ("datasets", "runs", "n", "own_score")
 
@@ -98,7 +99,7 @@ def make_record(table: Row, row: Row, shown: str) -> dict[str, Any]:
     }
 
 
-def _list_columns(keys: Iterable[str], table: Row, records: Sequence[Row]) -> list[Column]:
+def list_columns(keys: Iterable[str], table: Row, records: Sequence[Row]) -> list[Column]:
     """The columns of these keys; one that is rare only if some record has it."""
     titles, columns = dict(_TITLES), []
     if table.get("kind") == "forecasters":
@@ -115,7 +116,7 @@ def _list_columns(keys: Iterable[str], table: Row, records: Sequence[Row]) -> li
             best = "low" if _is_lower(table) else "high"
             spare = 0 if key == "score" else 700 - place
             column = replace(column, best=best, spare=spare, bold=True)
-        if key != "padded" or any(record.get(key) for record in records):
+        if key not in ("padded", "pending") or any(record.get(key) for record in records):
             columns.append(column)
     return columns
 
@@ -174,7 +175,7 @@ def view_table(table: Row) -> View:
     records = [make_record(table, *pair) for pair in zip(rows, shown_names(rows), strict=True)]
     make = {"pooled": _pooled, "systems": _systems, "forecasters": _forecasters}[table["kind"]]
     title, keys, remarks = make(table)
-    columns = _list_columns([*_SCORE, *keys], table, records)
+    columns = list_columns([*_SCORE, *keys], table, records)
     return View(
         f"{table['benchmark']}, {title}{lower_is_better(table)}",
         make_table([*columns, *about_columns(rows)], records),
@@ -196,7 +197,7 @@ def _pooled(table: Row) -> Parts:
         remarks.append(f"provisional: {rule}")
     remarks += season_remarks(table)
     title = f"all {len(table['datasets'])} datasets, {total} questions"
-    return title, (*behind, *_OVER_WEEKS, *_UNREAD, "notes"), remarks
+    return title, (*behind, *_OVER_WEEKS, *UNREAD, "notes"), remarks
 
 
 def _systems(table: Row) -> Parts:
@@ -209,7 +210,7 @@ def _systems(table: Row) -> Parts:
     runs = _RUNS if any(row.get("runs") for row in table["rows"]) else ()
     levels = [f"level_{level}" for level in table["level_counts"] if level]
     title = f"{printable(table['dataset'] or 'without a dataset')}, {size}"
-    return title, (*runs, *levels, "n", "p_leader", *_UNREAD, "notes"), []
+    return title, (*runs, *levels, "n", "p_leader", *UNREAD, "notes"), []
 
 
 def _forecasters(table: Row) -> Parts:
@@ -323,7 +324,7 @@ def compared_systems(comparison: Row) -> Table:
     records = [make_record(table, row, printable(row["name"])) for row in rows]
     runs = _RUNS if any(row.get("runs") for row in rows) else ()
     keys = _OVER_WEEKS if "datasets" in comparison else runs
-    columns = _list_columns([*_SCORE[1:], *keys, *_UNREAD], comparison, records)
+    columns = list_columns([*_SCORE[1:], *keys, *UNREAD], comparison, records)
     return make_table(columns, records)
 
 
