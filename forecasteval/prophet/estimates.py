@@ -12,7 +12,6 @@ import numpy as np
 
 from .arrays import Floats, Ints, split_runs, weighted_means
 from .forecasts import Forecasts
-from .metrics import Metric
 from .models import BradleyTerryFit, EffectsFit, Fitted, Models
 from .return_intervals import tilted_interval
 from .score_table import BASELINES, Scored, normalise
@@ -140,7 +139,7 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
         measures["bradley_terry", ""] = _estimate_strengths(board, models.strengths)
     if not intervals:
         return {key: without_error(*estimate[:3]) for key, estimate in measures.items()}
-    measures |= _tilt_intervals(board, measures, [metric for metric in means if metric.payoffs])
+    measures |= _tilt_intervals(board, measures)
     for metric in scored.metrics:
         low, high = (np.clip(ends, *metric.bounds) for ends in measures[metric.name, ""][4:6])
         measures[metric.name, ""] = measures[metric.name, ""]._replace(low=low, high=high)
@@ -182,7 +181,7 @@ def _estimate_strengths(board: Board, fitted: Fitted[BradleyTerryFit]) -> Estima
 # --- Returns ---
 
 
-def _tilt_intervals(board: Board, measures: Measures, returns: list[Metric]) -> Measures:
+def _tilt_intervals(board: Board, measures: Measures) -> Measures:
     """The returns and their differences with intervals of tilted markets (`tilted_interval`).
 
     Asking prices are divided by their sum, which may be above 1; events count by their weights.
@@ -190,49 +189,39 @@ def _tilt_intervals(board: Board, measures: Measures, returns: list[Metric]) -> 
     error is larger.
     """
     scored, events = board.scored, board.scored.events
-    paid = {(metric, ""): np.zeros(len(events.outcome)) for metric in returns}
+    names = [metric.name for metric in scored.metrics if metric.payoffs]
+    paid = {(name, ""): np.zeros(len(events.outcome)) for name in names}
     for base, part in zip(BASELINES, scored.split()[1:], strict=True):
-        paid |= {(metric, base): np.full(len(events.outcome), math.nan) for metric in returns}
-        for bets in _list_bets(part):
-            for metric in returns:
-                paid[metric, base][events.slots(bets.event)] = _pay(bets, metric)
-    found = {(metric.name, base): measures[metric.name, base] for metric, base in paid}
-    wider = {key: _design_effect(board, estimate, *key) for key, estimate in found.items()}
-    ends = {key: np.full((2, board.rows), math.nan) for key in found}
-    for bets in _list_bets(scored):
+        paid |= {(name, base): np.full(len(events.outcome), math.nan) for name in names}
+        for bets, pays in _list_bets(part):
+            for name in names:
+                paid[name, base][events.slots(bets.event)] = pays[name]
+    wider = {key: _design_effect(board, measures[key], *key) for key in paid}
+    ends = {key: np.full((2, board.rows), math.nan) for key in paid}
+    for bets, pays in _list_bets(scored):
         at, slot = int(bets.forecaster[0]), events.slots(bets.event)
         prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
         weight = events.weight[bets.event]
         weight = np.repeat(weight / weight.mean(), bets.sizes)
-        pays = {metric: _pay(bets, metric) * weight for metric in returns}
-        for (metric, base), subtracted in paid.items():
-            key = metric.name, base
-            mean = float(found[key].values[at])
-            pay = pays[metric] - subtracted[slot] * weight
-            both = tilted_interval(pay, prices, bets.offsets, mean)
+        for key, subtracted in paid.items():
+            mean, pay = float(measures[key].values[at]), pays[key[0]] - subtracted[slot]
+            both = tilted_interval(pay * weight, prices, bets.offsets, mean)
             ends[key][:, at] = mean + (np.array(both) - mean) * wider[key][at]
-    return {
-        key: estimate._replace(low=ends[key][0], high=ends[key][1])
-        for key, estimate in found.items()
-    }
+    return {key: measures[key]._replace(low=low, high=high) for key, (low, high) in ends.items()}
 
 
-def _list_bets(scored: Scored) -> Iterator[Forecasts]:
+def _list_bets(scored: Scored) -> Iterator[tuple[Forecasts, dict[str, Floats]]]:
     """The forecasts of exclusive events that have a price, of one forecaster after the other, with
-    whole probabilities and clipped prices.
+    whole probabilities and clipped prices; by return what each option pays.
     """
     data = scored.forecasts
     bets = np.flatnonzero(data.priced & scored.events.exclusive[data.event])
     order = bets[np.argsort(data.forecaster[bets], kind="stable")]
     for own in split_runs(order, data.forecaster):
         bet = data.select(own)
-        yield bet._replace(p=normalise(bet.p, bet.offsets), q=np.clip(bet.q, *PRICE_RANGE))
-
-
-def _pay(bets: Forecasts, metric: Metric) -> Floats:
-    """What each option pays."""
-    assert metric.payoffs
-    return metric.payoffs(bets.p, bets.q, bets.bid, bets.offsets)
+        bet = bet._replace(p=normalise(bet.p, bet.offsets), q=np.clip(bet.q, *PRICE_RANGE))
+        prices = bet.q, bet.bid, bet.offsets
+        yield bet, {m.name: m.payoffs(bet.p, *prices) for m in scored.metrics if m.payoffs}
 
 
 def _design_effect(board: Board, estimate: Estimate, metric: str, base: str) -> Floats:

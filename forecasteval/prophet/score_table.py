@@ -56,21 +56,12 @@ class Scored(NamedTuple):
         forecaster, names = self.forecasts.forecaster, self.forecasts.names
         last = len(names) - len(BASELINES)
         ends = np.searchsorted(np.maximum(forecaster, last - 1), range(last - 1, last + 3)).tolist()
-        return [
-            self.part(low, high, names[: last + n]) for n, (low, high) in enumerate(pairwise(ends))
-        ]
+        return [self.part(low, high, names[:last]) for low, high in pairwise(ends)]
 
     def of_event(self, event: int) -> Scored:
         """The forecasts of an event, where they are sorted by event."""
         low, high = np.searchsorted(self.forecasts.event, [event, event + 1]).tolist()
         return self.part(low, high, self.forecasts.names)
-
-    def by_event(self, metric: str, forecaster: int) -> Floats:
-        """The values of a forecaster by event, nan where there is none."""
-        where = self.forecasts.forecaster == forecaster
-        column = np.full(len(self.events.ids), math.nan)
-        column[self.forecasts.event[where]] = self.values[metric][where]
-        return column
 
     def less(self, metric: str, base: str) -> Floats:
         """The values of a metric, less those of the market or the crowd on the same events if
@@ -78,8 +69,10 @@ class Scored(NamedTuple):
         """
         if not base:
             return self.values[metric]
-        forecaster = len(self.forecasts.names) - len(BASELINES) + BASELINES.index(base)
-        return self.values[metric] - self.by_event(metric, forecaster)[self.forecasts.event]
+        part = self.split()[1 + BASELINES.index(base)]
+        column: Floats = np.full(len(self.events.ids), math.nan)
+        column[part.forecasts.event] = part.values[metric]
+        return self.values[metric] - column[self.forecasts.event]
 
 
 def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> Scored:
