@@ -69,10 +69,12 @@ class Posterior(NamedTuple):
         """Of every answer the derivatives of η by θ, α and b (the first axis); r = y - π and w =
         π(1 - π), 0 where there is none.
         """
+        from scipy.special import expit
+
         theta, alpha, b, _ = self.split(x)
         a = np.repeat(np.exp(alpha)[:, None], len(theta), axis=1)
         eta = a * (theta - b[:, None])
-        pi = 1 / (1 + np.exp(-np.clip(eta, -700, 700)))
+        pi = expit(eta)
         return np.stack([a, eta, -a]), (self.y - pi) * self.present, pi * (1 - pi) * self.present
 
     def gradient(self, x: Floats) -> Floats:
@@ -174,7 +176,7 @@ def fit_irt(
     # whatever the problems are, so that what moves θ moves θ - mean θ by as much.
     scores = np.vstack([(a * r).T, (b - mu) / B_VARIANCE])
     influence = model.curvature(x).solve_top(scores)[:-1].T
-    factor = problems / (problems - 1) if problems > 1 else np.nan
+    factor, norm = problems / (problems - 1) if problems > 1 else np.nan, np.abs(gradient).max()
     return IrtFit(
         ability=theta,
         ability_se=np.sqrt((influence**2).sum(axis=0) * factor),
@@ -182,9 +184,9 @@ def fit_irt(
         discrimination=np.exp(alpha),
         log_likelihood=model.log_likelihood(x),
         log_posterior=model.value(x),
-        gradient_norm=float(np.abs(gradient).max()),
+        gradient_norm=float(norm),
         iterations=iterations,
-        converged=bool(np.abs(gradient).max() <= tolerance),
+        converged=bool(norm <= tolerance),
         influence=influence,
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from forecasteval.display.pages import show_text
 from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
 from forecasteval.display.tables import Link, Table, format_signature
 
-from .arrays import Floats
+from .arrays import Bools, Floats
 from .details import Bin, ProphetResult
 from .fields import format_time
 from .metrics import find_metric
@@ -154,7 +154,7 @@ def _draw_cells(table: Table) -> Html:
     return tag("div", draw_table(heads, lines, "mx"), class_="scroll")
 
 
-def _show_cell(cell: Any) -> str:
+def _show_cell(cell: object) -> str:
     if not isinstance(cell, Placed):
         return str(cell)
     style = "hx" if cell.place is None else heat_class(cell.place)
@@ -397,7 +397,7 @@ def _show_brier(value: float) -> Html:
     return tag("span", show_score(value, 2), class_=style, title=show_score(value, 4))
 
 
-def _draw_options(options: Sequence[str], won: Any, p: Floats, price: Floats) -> Html:
+def _draw_options(options: Sequence[str], won: Bools, p: Floats, price: Floats) -> Html:
     """The likeliest options and those that came true."""
     columns = price, p.mean(axis=0), p.min(axis=0), p.max(axis=0)
     heads = [Head("Option"), *(Head(text, "n") for text in ("Market", "Mean", "Lowest", "Highest"))]

@@ -82,11 +82,9 @@ def sharpe_ratios(scored: Scored) -> dict[str, Floats]:
         if metric.payoffs:
             paid = scored.values[metric.name]
             means, _ = weighted_means(paid, scored.weight, row, rows)
-            spread = weighted_means((paid - means[row]) ** 2, scored.weight, row, rows)[0]
-            known = spread > 1e-18  # of equal payoffs rounding is left
-            ratios[metric.name] = np.where(known, means - 1, np.nan) / np.sqrt(
-                np.where(known, spread, 1)
-            )
+            spread, _ = weighted_means((paid - means[row]) ** 2, scored.weight, row, rows)
+            known = np.where(spread > 1e-18, spread, np.nan)  # of equal payoffs rounding is left
+            ratios[metric.name] = (means - 1) / np.sqrt(known)
     return ratios
 
 
