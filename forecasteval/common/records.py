@@ -391,17 +391,22 @@ def dump_pieces(
     """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than
     there is. With an indent, each item is a line.
     """
-    items = record.get("items")
-    if not items:
-        yield dump_json(record, indent, ascii_only)
-        return
-    mark = os.urandom(16).hex()
-    before, after = dump_json({**record, "items": [mark]}, indent, ascii_only).split(f'"{mark}"')
-    joint = ", " if indent is None else ",\n" + " " * 2 * indent
+    before, joint, after = dump_around(record, indent, ascii_only)
     yield before
-    for number, item in enumerate(items):
+    for number, item in enumerate(record.get("items") or ()):
         yield joint * (number > 0) + dump_json(item, None, ascii_only)
     yield after
+
+
+def dump_around(
+    record: JsonObject, indent: int | None = None, ascii_only: bool = False
+) -> tuple[str, str, str]:
+    """What `dump_pieces` has before, between and after the items."""
+    if not record.get("items"):
+        return "", "", dump_json(record, indent, ascii_only)
+    mark = os.urandom(16).hex()
+    before, after = dump_json({**record, "items": [mark]}, indent, ascii_only).split(f'"{mark}"')
+    return before, ", " if indent is None else ",\n" + " " * 2 * indent, after
 
 
 _PARTS: Final = re.compile("([^0-9]*)([0-9]*)")

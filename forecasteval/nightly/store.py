@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.forms import FormError
-from forecasteval.common.records import JsonObject, dump_pieces, hash_text
+from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
 from forecasteval.display.results import Results
 from forecasteval.ranking import systems
 from forecasteval.ranking.names import BOARD
@@ -89,10 +89,20 @@ def result_text(results: JsonObject) -> str:
     return "".join(result_pieces(results))
 
 
-def result_pieces(results: Mapping[str, object], indent: int | None = 1) -> Iterator[str]:
-    """`result_text`, piece by piece."""
-    yield from dump_pieces({**results, "result_sha256": hash_text(dump_pieces(results))}, indent)
-    yield "\n"
+def result_pieces(results: JsonObject, indent: int | None = 1) -> Iterator[str]:
+    """`result_text`, piece by piece; the checksum is that of the text without an indent, in which
+    each item is the same.
+    """
+    digest, mark, items = hashlib.sha256(), os.urandom(16).hex(), results.get("items") or ()
+    plain, shown = dump_around(results), dump_around({**results, "result_sha256": mark}, indent)
+    digest.update(plain[0].encode())
+    yield shown[0]
+    for number, item in enumerate(items):
+        text = dump_json(item)
+        digest.update((plain[1] * (number > 0) + text).encode())
+        yield shown[1] * (number > 0) + text
+    digest.update(plain[2].encode())
+    yield shown[2].replace(mark, digest.hexdigest()) + "\n"
 
 
 def read_stored(path: Path) -> tuple[dict[str, Any], str]:
