@@ -348,7 +348,6 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
     ("~", _TILDE, lambda match: match["range"] or " "),
     ("*", _STARS, ""),
 )
-_DROPPED: Final = str.maketrans("", "", "`{}")
 
 
 def _clean_markup(text: str) -> str:
@@ -361,7 +360,7 @@ def _clean_markup(text: str) -> str:
     for mark, pattern, new in _STEPS:
         if mark in text:
             text = pattern.sub(new, text)
-    text = text.translate(_DROPPED)
+    text = text.replace("`", "").replace("{", "").replace("}", "")
     return _CONTROLS.sub(" ", text) if controls else text
 
 

@@ -116,10 +116,13 @@ def parse_answer(raw: object, boxed: bool = False) -> Answer | None:
     With `boxed` it counts as boxed whatever it looks like.
     """
     if isinstance(raw, str):
-        raw = drop_invisible(raw)
+        if not raw.isascii():
+            raw = drop_invisible(raw)
         begin = raw.find("\\boxed{") + 7
+        if begin == 6 and "ox" not in raw and raw.isprintable():  # most truths
+            text, in_box = raw.strip(), False
         # the common case, one box; without a tab: that may be what is left of "\\text"
-        if (
+        elif (
             begin > 6
             and raw.count("{") == 1
             and raw.find("}") == raw.rfind("}") > begin
@@ -154,7 +157,9 @@ def _make_answer(text: str, in_box: bool, boxed: bool) -> Answer:
         return _hold(text, True)
     if is_error(text):
         return Answer("", (), in_box, problem=ERROR)
-    said = find_statement(text) if not in_box else find_mapping(text) if text[0] == "{" else None
+    if in_box and text[0] != "{":  # most answers
+        return _hold(_drop_confidence(text), True)
+    said = find_mapping(text) if in_box else find_statement(text)
     if said and not said.text:
         return Answer("", (), in_box, problem=said.problem or "no text")
     if said:
@@ -163,7 +168,9 @@ def _make_answer(text: str, in_box: bool, boxed: bool) -> Answer:
 
 
 def _hold(text: str, boxed: bool) -> Answer:
-    elements = parse_literal(text) if text[0] == "[" else ()
+    if text[0] != "[":
+        return Answer(text, (), boxed)
+    elements = parse_literal(text)
     return Answer(elements[0] if len(elements) == 1 else text, elements, boxed)
 
 

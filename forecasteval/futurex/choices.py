@@ -25,11 +25,13 @@ from .options import (
     SEPARATOR,
     SHARE,
     UNSHIELDED,
+    YES_NO,
     Options,
     choice_key,
     drop_lead_in,
     interpret_text,
     interpret_token,
+    label_set,
     split_tokens,
 )
 from .rankings import looks_like_names, refuses, show_names
@@ -80,6 +82,10 @@ class Picks(NamedTuple):
         picks = [pick.translate(UNSHIELDED) for pick in picks]
         unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?")
         return cls(frozenset(pick for pick in picks if pick[0] != "?"), unknown)
+
+
+SAID: Final = {word: Picks(frozenset([said])) for word, said in YES_NO.items()}
+_LONE: Final = {label: Picks(frozenset([label])) for label in label_set(26)}
 
 
 class ChoiceTruth(TruthOf[Picks]):
@@ -147,6 +153,10 @@ def _parse_exact(answer: Answer, options: Options) -> Picks | None:
     any other.
     """
     text = answer.text
+    if not options.labels and (said := SAID.get(text.lower())):
+        return said
+    if text in options.labels:
+        return _LONE.get(text) or Picks(frozenset([text]))
     exact = exact_tokens(text)
     if options.labels.issuperset(exact):
         return Picks(frozenset(exact))

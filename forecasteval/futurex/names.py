@@ -45,7 +45,9 @@ def _fold_case(text: str) -> str:
     folded = text.casefold()
     if not folded.isascii():
         folded = _ACCENTED.sub(lambda match: _without_accent(match[0]), folded).translate(_DOTS)
-    return _QUOTES.sub("", folded).rstrip(" .。\n").lstrip("@ \n")
+    if _QUOTES.search(folded):
+        folded = _QUOTES.sub("", folded)
+    return folded.rstrip(" .。\n").lstrip("@ \n")
 
 
 @lru_cache(maxsize=1024)
@@ -155,28 +157,28 @@ def _drop_brackets(text: str) -> str:
 
 
 class Name(NamedTuple):
-    """A name as it compares: its `key`, and whether it is `plain`: words alone, all in one form."""
+    """A name as it compares: its `key`, and `letters`, the key without blanks, of one that is words
+    alone in one form.
+    """
 
     text: str
     key: str
-    plain: bool
-
-    @property
-    def has_dash(self) -> bool:
-        """Whether one of two parts may be meant."""
-        return not self.plain and bool(_DASH.search(self.text))
+    letters: str = ""
 
 
 @lru_cache(maxsize=1 << 15)
-def _find_forms(text: str, side: str, people: bool = False) -> tuple[Form, ...]:
+def _find_forms(text: str, side: str, prompt: str) -> tuple[Form, ...]:
     """The forms of a true name (side ""), or of a prediction of which the "front" of its dashes
-    counts, or the "end"; one of `people` may have the surname first.
+    counts, or the "end"; where the prompt asks for people, it may have the surname first.
     """
     made = list(_make_forms(text, WHOLE, bool(side)))
     for part in _find_parts(text, side) if side else ():
         made += _make_forms(part, PART, True)
     bare = _drop_brackets(text)
-    if turned := _SURNAME_FIRST.fullmatch(bare) or (people and _TWO_WORDS.fullmatch(bare)) or None:
+    turned = _SURNAME_FIRST.fullmatch(bare)
+    if not turned and (two := side and _TWO_WORDS.fullmatch(bare)) and find_style(prompt).people:
+        turned = two
+    if turned:
         made.append(_make_form(f"{turned['first']} {turned['surname']}", ASIDE))
     return tuple(form for form in made if form)
 
@@ -198,13 +200,11 @@ def parse_name(text: str) -> Name:
     ('panda plan', '许二木', 'zoe')
     """
     bare = text.rstrip(" .。")
-    plain = (  # most names; SEREMES Jonathan and Djokovic N. have two forms
-        bare.replace(" ", "").isalnum()
-        and " by " not in bare.lower()
-        and not bare[:2].isupper()
-        and (bare == text or bare[-2:-1] != " ")
-    )
-    return Name(text, bare.lower() if plain and bare.isascii() else key_of(fold(text)), plain)
+    if not bare.replace(" ", "").isalnum() or " by " in bare.lower():
+        return Name(text, key_of(fold(text)))
+    key = bare.lower() if bare.isascii() else key_of(fold(text))
+    turned = bare[:2].isupper() or (bare != text and bare[-2:-1] == " ")  # SEREMES Ann, Hart U.
+    return Name(text, key, "" if turned else key.replace(" ", ""))
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
@@ -260,7 +260,7 @@ def _may_be_added(front: str) -> bool:
     return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
 
 
-def _may_be_missing(front: str, rest: str, titles: bool) -> bool:
+def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
     """Whether a prediction may lack this in front of a name: a word, or no more than is left. A
     word is too much of a title: `Hours` is not `Velvet Hours`.
     """
@@ -268,9 +268,9 @@ def _may_be_missing(front: str, rest: str, titles: bool) -> bool:
         return False
     cjk = len(IS_CJK.findall(front))
     word = cjk <= 3 if cjk else " " not in front.strip()
-    if not titles and (word or front.rstrip().endswith(("-", "–", "—", ":", "/"))):
-        return True
-    return sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front))
+    word = word or front.rstrip().endswith(("-", "–", "—", ":", "/"))
+    enough = sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front))
+    return enough or (word and not find_style(prompt).titles)
 
 
 def _is_open(front: str) -> bool:
@@ -284,24 +284,22 @@ def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str 
     """How like two names are in a question, from NONE to EXACT."""
     if true.key == predicted.key:
         return EXACT
-    if true.plain and predicted.plain and not _may_be_like(true.key, predicted.key):
+    here, there = true.letters, predicted.letters
+    if (  # a glance: no other end, and not turned
+        here
+        and there
+        and not (here.endswith(there) or there.endswith(here))
+        and (len(here) != len(there) or here not in there + there)
+    ):
         return NONE
-    if not predicted.plain and _is_denied(predicted.text, true.text):
+    if not predicted.letters and _is_denied(predicted.text, true.text):
         return NONE
-    style = find_style(prompt)
     likeness = NONE
-    for form in _find_forms(true.text, ""):
-        for other in _find_forms(predicted.text, side, style.people):
+    for form in _find_forms(true.text, "", ""):
+        for other in _find_forms(predicted.text, side, prompt):
             if form.squashed[-1] == other.squashed[-1] and other.kind in _COMPARABLE[form.kind]:
-                likeness = max(likeness, _compare_forms(form, other, style.titles))
+                likeness = max(likeness, _compare_forms(form, other, prompt))
     return likeness
-
-
-def _may_be_like(true: str, predicted: str) -> bool:
-    """A glance at the keys of plain names, the words of which may be turned."""
-    true, predicted = true.replace(" ", ""), predicted.replace(" ", "")
-    turned = len(true) == len(predicted) and true in predicted + predicted
-    return turned or true.endswith(predicted) or predicted.endswith(true)
 
 
 def _is_denied(predicted: str, true: str) -> bool:
@@ -309,7 +307,7 @@ def _is_denied(predicted: str, true: str) -> bool:
     return bool(_DENYING.match(predicted) and not (_DENYING.match(true) or _QUESTION.match(true)))
 
 
-def _compare_forms(true: Form, predicted: Form, titles: bool) -> int:
+def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
     """How like two forms are that may be compared and end alike."""
     if true.squashed == predicted.squashed:
         return SAME
@@ -325,7 +323,7 @@ def _compare_forms(true: Form, predicted: Form, titles: bool) -> int:
         front = predicted.find_front(true)
         return LONG if front is not None and _may_be_added(front) else NONE
     front = true.find_front(predicted)
-    missing = front is not None and _may_be_missing(front, predicted.squashed, titles)
+    missing = front is not None and _may_be_missing(front, predicted.squashed, prompt)
     return SHORT if missing else NONE
 
 
@@ -379,10 +377,10 @@ def find_sides(predicted: Sequence[Name], prompt: str) -> tuple[str, ...]:
 
     `guess - other guess` on every item would name two things for each place.
     """
-    dashes = sum([name.has_dash for name in predicted])
-    if not dashes:
+    dashed = [name for name in predicted if not name.letters and _DASH.search(name.text)]
+    if not dashed:
         return ("front",)
-    if find_style(prompt).subtitles and not dashes == len(predicted) > 1:
+    if find_style(prompt).subtitles and not len(dashed) == len(predicted) > 1:
         return ("end",)
     return ("front", "end")
 
@@ -394,12 +392,11 @@ def match_names(
     truth: Sequence[Name], predicted: Sequence[Name], prompt: str = "", known: Pairs = ()
 ) -> dict[int, int]:
     """By the place of a true name the place of the predicted one that means it, each once: by that
-    side of the dashes which matches more, of equal ones that which matches more in their places.
+    side of the dashes which matches more, of equal ones that which matches all in their places.
     """
-    matches = [
-        _match_side(truth, predicted, side, prompt, known) for side in find_sides(predicted, prompt)
-    ]
-    return max(matches, key=lambda match: (len(match), sum(a == b for a, b in match.items())))
+    sides = find_sides(predicted, prompt)
+    matches = [_match_side(truth, predicted, side, prompt, known) for side in sides]
+    return max(matches, key=lambda match: (len(match), list(match) == list(match.values())))
 
 
 def _match_side(
@@ -408,18 +405,17 @@ def _match_side(
     """True names with an exact match choose first, then those with the fewest candidates; each
     takes the strongest, its own place among equals.
     """
-    keys = {name.key for name in truth}
-    exact: dict[str, list[int]] = {}
+    exact: dict[str, list[int]] = {name.key: [] for name in truth}
     candidates: dict[int, dict[int, int]] = {}
     for place, name in enumerate(predicted):
-        if name.key in keys:
-            exact.setdefault(name.key, []).append(place)
-            continue
-        for true, likeness in _find_meanings(truth, name, side, prompt, known).items():
-            candidates.setdefault(true, {})[place] = likeness
+        if name.key in exact:
+            exact[name.key].append(place)
+        else:
+            for true, likeness in _find_meanings(truth, name, side, prompt, known).items():
+                candidates.setdefault(true, {})[place] = likeness
     matches = {}
     for true, name in enumerate(truth):
-        if places := exact.get(name.key):
+        if places := exact[name.key]:
             matches[true] = places.pop(places.index(true) if true in places else 0)
     taken = set[int]()
     for true in sorted(candidates.keys() - matches, key=lambda true: (len(candidates[true]), true)):
@@ -440,9 +436,11 @@ def _find_meanings(
     """The true names that a predicted one may mean, each with its likeness."""
     meanings = {}
     for place, true in enumerate(truth):
-        same = (true.key, name.key) in known
+        same = known and (true.key, name.key) in known
         if likeness := SAME if same else compare_names(true, name, side, prompt):
             meanings[place] = likeness
+    if not meanings:
+        return meanings
     if SHORT in meanings.values():
         near = {truth[place].key for place in meanings if meanings[place] in (SHORT, SAME)}
         if len(near) > 1:

@@ -28,12 +28,15 @@ _FORMS: Final = (
     re.compile(rf"^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)", re.M),
     re.compile(rf"\|\s*{_MARK}\s*([^|]*)"),  # question | A. text | B. text
 )
+_LINE_LABEL: Final = re.compile(r"\n([A-~])\.")
 _SECOND: Final = re.compile(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 
 def count_options(prompt: str) -> int:
     """How many options a prompt lists."""
-    return len(find_options(prompt))
+    labels = "".join(_LINE_LABEL.findall(prompt)) if "\nA." in prompt else ""
+    known = len(labels) > 1 and _LABELS.startswith(labels)  # most
+    return len(labels) if known else len(find_options(prompt))
 
 
 def find_options(prompt: str) -> list[str]:

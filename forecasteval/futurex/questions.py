@@ -14,7 +14,7 @@ from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
 
 from .answers import Answer, parse_answer
-from .choices import ChoiceTruth, NameTruth, Picks, exact_tokens, interpret_picks
+from .choices import SAID, ChoiceTruth, NameTruth, Picks, exact_tokens, interpret_picks
 from .grammar import RANGE
 from .names import parse_name
 from .numbers import NumberTruth, find_sigma, question_scale
@@ -95,7 +95,7 @@ def _kind_of(level: int, truth: Truth | None, std: float | None) -> str:
 def score_answer(question: Question, answer: Answer | None) -> Scored:
     """Read an answer as the question's kind asks for and score it; pending without a truth."""
     scored = _score_answer(question.truth, answer)
-    if not question.pending:
+    if type(question.truth) is not PendingTruth:
         return scored
     note = scored.note or ("" if scored.read else "no answer")
     return Scored(math.nan, "pending", scored.read, note)
@@ -194,6 +194,8 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
         options = Options(label_set(count), prompt)
         picks = interpret_picks(answer, options)
         return _choice(level, options, picks, rules) if any(picks) else None
+    if said := SAID.get(answer.text.lower()):
+        return _choice(level, _YES_OR_NO, said, rules)
     tokens: Sequence[str] = answer.elements
     if not tokens:
         tokens = exact_tokens(answer.text)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -106,7 +105,6 @@ def _parse_ordinal(text: str) -> int:
     return int(text if text.isdigit() else write_digits(text))
 
 
-@lru_cache(maxsize=16)  # bare text is split to see whether it is a list, and then for its items
 def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     """The items of a list in one text, in the order of their ranks if every item carries one;
     labels dropped.
@@ -116,7 +114,7 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     if "|" in text and (head := _TABLE.search(text)):
         return _split_table(text[head.end() :])
     if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
-        return [item for item in map(str.strip, ITEM_SEPARATOR.split(text)) if _is_name(item)]
+        return list(filter(_is_name, map(str.strip, ITEM_SEPARATOR.split(text))))
     masked = _mask(text, compounds)
     parts, ranks = _choose_parts(masked, _find_labels(masked))
     items = []
@@ -133,12 +131,9 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
 def _in_order(items: Iterable[tuple[int | None, str]]) -> list[str]:
     """The names of items, in the order of their ranks if all have one."""
     names = [(rank, name) for rank, name in items if _is_name(name)]
-    ranked = sorted((rank, place) for place, (rank, _) in enumerate(names) if rank is not None)
-    return (
-        [names[place][1] for _, place in ranked]
-        if len(ranked) == len(names)
-        else [name for _, name in names]
-    )
+    if all(rank is not None for rank, _ in names):
+        names.sort(key=lambda ranked: ranked[0] or 0)
+    return [name for _, name in names]
 
 
 def _split_table(rows: str) -> list[str]:
@@ -219,6 +214,8 @@ def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[
 
 
 def _skip_bullets(masked: str, position: int) -> int:
+    if masked[position : position + 1].isalnum():  # most
+        return position
     bullets = _BULLETS.match(masked, position)
     return bullets.end() if bullets else position
 
@@ -326,7 +323,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         self.names, self.ordered, self.whole = names, ordered, whole
         self._prompt = prompt
         self._keys = frozenset([name.key for name in names])
-        compounds = [n.text for n in names if not n.plain and ITEM_SEPARATOR.search(n.text)]
+        compounds = [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
         self._compounds = tuple(compounds)
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
@@ -359,10 +356,7 @@ def score_ranking(
     k = len(truth) true items; all predicted items count, whatever their order (seed README,
     评分机制).
     """
-    if [name.key for name in truth] == [name.key for name in predicted]:
-        return 1.0, len(truth)
     places = match_names(truth, predicted, prompt, known)
-    in_place = all(place == true for true, place in places.items())
-    if in_place and len(places) == len(truth) == len(predicted):
+    if len(places) == len(predicted) and places == dict(enumerate(range(len(truth)))):
         return 1.0, len(truth)
     return PARTIAL_RANKING * (len(places) / len(truth)), len(places)

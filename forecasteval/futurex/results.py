@@ -67,13 +67,14 @@ def decide(scored: Scored, by: str, missing: str = "zero", unboxed: bool = False
     """The result of an answer, `by` the "grammar", a "model" or a "vote"; a missing answer may be
     left out of means, as a pending question always is.
     """
-    unscored = ("pending", "missing") if missing == "skip" else ("pending",)
+    outcome = scored.outcome
+    unscored = outcome == "pending" or (outcome == "missing" and missing == "skip")
     return {
-        "score": None if scored.outcome in unscored else scored.score,
-        "outcome": scored.outcome,
+        "score": None if unscored else scored.score,
+        "outcome": outcome,
         "read": scored.read[:SHOWN],
         "note": scored.note,
-        "reason": scored.reason,
+        "reason": scored.reason if outcome == "unparsed" else "",
         "sigmas": scored.sigmas,
         "padded": scored.padded,
         "unboxed": unboxed,

@@ -87,9 +87,7 @@ class Scored(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The kind of an unparsed answer, one of `REASONS`; "" for any other."""
-        if self.outcome != "unparsed":
-            return ""
+        """The kind of an unparsed answer, one of `REASONS`."""
         return next(reason for start, reason in _REASONS.items() if self.note.startswith(start))
 
 

@@ -37,7 +37,7 @@ class Statement(NamedTuple):
 
 _ERROR: Final = re.compile(
     r"""\s{0,9}(?=[\w<\[])(?:
-        [\w.]{0,60}(?:error|exception)(?:\s(?:code|message|type)\b|\s\([^()\n]{0,40}\))?\s?:
+        [\w.]{5,69}+(?:(?<=error)|(?<=exception))(?:\s(?:code|message|type)\b|\s\([^()\n]{0,40}\))?\s?:
        |\[?error\]|traceback\s\(most\srecent|<html|<!doctype
        |(?:HTTP(?:/[0-9.]{1,3})?\s)?[45][0-9]{2}\s(?:too\smany|bad\s(?:gateway|request)|unauthor|forbidden
          |not\sfound|request\stime|internal\sserver|service\sunav|gateway\stime))""",
