@@ -57,7 +57,8 @@ _COUNT: Final = re.compile(
     r"|performs|remains|stands|as|versus|vs|plus|this|its|with|for|in|at|on|by|and|or|to|from|over"
     r"|than|which|that|the|an?|it|due|given|under|but|so|not|because|since)\b)"
     r"(?:(?:[a-z]+\s)?[a-z]+s\b|of\b|(?:option|choice|reason|part|factor)\b"
-    r"|(?-i:[A-Z][\w()]*[A-Z0-9])|[a-z-]{3,}(?:ene|ane|ine|anol|[^sv]ide|ate|ium)\b|water\b)",
+    r"|(?-i:[a-z]{0,2}-?[A-Z][\w()]*[A-Z0-9])|water\b"
+    r"|[a-z-]{3,}(?:ene|ane|ine|anol|[^sv]ide|ate|ium|one|nitrile|phos|form)\b)",
     re.I,
 )
 _LABEL: Final = re.compile(  # Reference 2, entries 3 and 4: numbers of something else

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
@@ -163,16 +163,16 @@ def make_settings(values: JsonObject) -> Settings:
     """
     if unknown := sorted(values.keys() - SETTINGS.keys()):
         raise InputError("settings", f"no setting {unknown[0]}")
-    settings = Settings()
+    read = {}
     for name, value in values.items():
         try:
-            read = SETTINGS[name].metadata["read"](value)
-            settings = replace(settings, **{name: read})
+            read[name] = SETTINGS[name].metadata["read"](value)
         except (ValueError, RecursionError):
             option = "--" + name.replace("_", "-")
             raise InputError(
                 option, f"expected {SETTING_HELP[name]}", printable(repr(value), 60)
             ) from None
+    settings = Settings(**read)
     if settings.max_reference_options < settings.min_reference_options:
         raise InputError("--max-reference-options", "must not be below --min-reference-options")
     return settings
