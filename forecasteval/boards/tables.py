@@ -115,7 +115,7 @@ def list_columns(keys: Iterable[str], table: Row, records: Sequence[Row]) -> lis
         if key == "score" or level != key:
             best = "low" if _is_lower(table) else "high"
             spare = 0 if key == "score" else 700 - place
-            column = replace(column, best=best, spare=spare, bold=True)
+            column = replace(column, best=best, spare=spare)
         if key not in ("padded", "pending") or any(record.get(key) for record in records):
             columns.append(column)
     return columns

@@ -65,13 +65,9 @@ def number_axis(title: str, values: Iterable[float | None]) -> Axis:
     if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
         low, high = low - 0.5, high + 0.5
     power = math.floor(math.log10(high - low)) - 1
-    step, digits = next(
-        (factor * 10.0**exponent, max(0, -exponent))
-        for exponent in range(power, power + 3)
-        for factor in (1, 2, 5)
-        if math.ceil(high / (factor * 10.0**exponent)) - math.floor(low / (factor * 10.0**exponent))
-        <= _STEPS
-    )
+    steps = [part * 10.0**ten for ten in range(power, power + 3) for part in (1, 2, 5)]
+    step = next(s for s in steps if math.ceil(high / s) - math.floor(low / s) <= _STEPS)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
     places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
     ticks = [
         (round(place * step, 12), f"{place * step:.{digits}f}".replace("-", "−"))

@@ -124,11 +124,11 @@ def _find_best(
 ) -> str | None:
     """The cell of a column that is best of two or more; rows without their rank are no candidates.
 
-    None for a column that is not `bold`.
+    None for a column without a best one.
     """
     ranked = [row for row in rows if columns[0].title != "Rank" or row[0] not in ("", _MISSING)]
     cells = [row[at] for row in ranked if row[at] != _MISSING]
-    if not column.bold or len(cells) < 2:
+    if not column.best or len(cells) < 2:
         return None
     return (min if column.best == "low" else max)(cells, key=float)
 

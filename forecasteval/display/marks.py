@@ -18,8 +18,6 @@ from .charts import Line as ChartLine
 from .html import Head, Html, join, show_score, span, tag
 from .tables import Interval
 
-_ARROW: Final = "M-6-5 0 0-6 5"  # the end of an interval that leaves the axis
-_DIAMOND: Final = "M0-6 6 0 0 6-6 0Z"
 _COLOURS: Final = 3  # of lines
 
 
@@ -83,20 +81,22 @@ def _draw_whisker(axis: Axis, low: float, high: float) -> list[Html]:
     x1, x2 = _x(axis, low), _x(axis, high)
     parts = [tag("line", class_="w", x1=x1, x2=x2, y1="50%", y2="50%")]
     if high > axis.high:
-        arrow = tag("path", d=_ARROW, class_="w")
-        parts.append(tag("svg", arrow, x="100%", y="50%", overflow="visible", aria_hidden="true"))
+        parts.append(_draw_shape("M-6-5 0 0-6 5", "100%", "w"))
     if low < axis.low:
-        arrow = tag("path", d="M6-5 0 0 6 5", class_="w")
-        parts.append(tag("svg", arrow, x=0, y="50%", overflow="visible", aria_hidden="true"))
+        parts.append(_draw_shape("M6-5 0 0 6 5", "0", "w"))
     return parts
 
 
 def _draw_dot(axis: Axis, value: float, reference: bool) -> Html:
     if not reference:
         return tag("circle", class_="d", cx=_x(axis, value), cy="50%", r=5)
-    diamond = tag("path", d=_DIAMOND, class_="d")
-    place = {"x": _x(axis, value), "y": "50%", "overflow": "visible"}
-    return tag("svg", diamond, **place, aria_hidden="true")
+    return _draw_shape("M0-6 6 0 0 6-6 0Z", _x(axis, value), "d")
+
+
+def _draw_shape(path: str, x: str, kind: str) -> Html:
+    """A path around a place in the middle of a row."""
+    shape = tag("path", d=path, class_=kind)
+    return tag("svg", shape, x=x, y="50%", overflow="visible", aria_hidden="true")
 
 
 # --- Bars ---

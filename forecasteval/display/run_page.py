@@ -77,9 +77,9 @@ class Question(NamedTuple):
 class Run:
     """What the page of a run shows.
 
-    `size` says how many questions there are. The rows of `scores` are `parts`. `costs` are (cause,
-    cost) of each item, `filters` and `orders` those of the questions besides causes. `charts` are
-    those of `plot`, of which some stand `below` the questions; `texts` are those of `Page`.
+    `size` says how many questions there are. `costs` are (cause, cost) of each item, `filters` and
+    `orders` those of the questions besides causes. `charts` are those of `plot`: all but that of
+    the scores stand below the questions; `texts` are those of `Page`.
     """
 
     results: Results
@@ -87,7 +87,6 @@ class Run:
     score: float
     interval: Sequence[float] | None
     notes: Sequence[str]
-    parts: str
     scores: Table
     costs: Sequence[tuple[str, float]]
     charts: Mapping[str, Chart]
@@ -96,7 +95,10 @@ class Run:
     filters: Sequence[Html] = ()
     orders: Sequence[tuple[str, str]] = ()
     lead: str = ""
-    below: Sequence[Chart] = ()
+
+    @property
+    def below(self) -> list[Chart]:
+        return [chart for name, chart in self.charts.items() if name != "scores"]
 
     def page(self) -> Page:
         results = self.results
@@ -124,7 +126,7 @@ class Run:
         about = span("s", "95% interval", tag("br"), bounds)
         hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
         total = tag("div", hero, tag("ul", *(tag("li", note) for note in self.notes)))
-        table = draw_marks(self.scores, _UNIT, "lvl", self.parts)
+        table = draw_marks(self.scores, _UNIT, "lvl")
         return tag("div", total, table, class_="sum")
 
     def _draw_body(self) -> Iterator[Html]:
@@ -148,16 +150,15 @@ class Run:
 # --- Scores ---
 
 
-def draw_marks(table: Table, axis: Axis, kind: str | None = None, parts: str = "") -> Html:
-    """A table whose marks share an axis; `parts` is the title of its first column if that has none.
-    A row with a mark of group 1 is that of everything, and comes first.
+def draw_marks(table: Table, axis: Axis, kind: str | None = None) -> Html:
+    """A table whose marks share an axis. A row with a mark of group 1 is that of everything, and
+    comes first.
     """
     heads = [
         head
         for column, cell in zip(table.columns, table.rows[0], strict=True)
         for head in _make_heads(column, cell, axis)
     ]
-    heads[0] = heads[0]._replace(title=heads[0].title or parts)
     lines: list[Line] = []
     for row in table.rows:
         cells: list[Html] = []

@@ -97,7 +97,6 @@ class Column:
     best: str = ""
     spare: int = 0
     digits: int = 4  # decimals of a float
-    bold: bool = False  # whether the best value is bold in LaTeX
     page: str = ""  # "soft": pages have it behind the cell before it, "no": they do not have it
 
     @property

@@ -47,7 +47,6 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
         results["overall_score"],
         results["overall_interval"],
         notes=[note for note in list_notes(results) if not note.endswith(": 0.")],
-        parts="Level",
         scores=scores,
         costs=[*zip(map(name_cause, items), costs, strict=True)],
         charts={"scores": Chart("scores", "Scores by level", _DOTS, scores)},

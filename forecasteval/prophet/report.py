@@ -169,15 +169,15 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
 
 
 def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Iterator[Column]:
-    yield _number("Rank", lambda row: str(row.record.get(f"{by}_rank") or ""), best="low")
+    yield _number("Rank", lambda row: str(row.record.get(f"{by}_rank") or ""))
     yield _NAME
-    yield _number("Events", field_of("n_events"), best="high", spare=1)
+    yield _number("Events", field_of("n_events"), spare=1)
     yield _number("Coverage", lambda row: f"{row.record['coverage']:.0%}", spare=3)
     yield _metric_column(by)
-    yield Column(title_of(by), partial(mark_of, by), "mark", _best(by))
+    yield Column(title_of(by), partial(mark_of, by), "mark")
     yield _number("95% interval", field_of(f"{by}_interval"))
     yield _number("Rank 95%", lambda row: show_ranks(row, by) or "–")
-    yield _number("P(best)", field_of(f"{by}_best"), best="high", spare=2, digits=2)
+    yield _number("P(best)", field_of(f"{by}_best"), spare=2, digits=2)
     yield _number("Beats next", field_of(f"{by}_beats_next"), spare=4, digits=2)
     known = [metric for metric in known_metrics(results, rows) if metric not in {by, *_FULL_ONLY}]
     for spare, metric in enumerate(known, 5):
@@ -193,7 +193,7 @@ def field_of(key: str) -> Callable[[BoardRow], object]:
 
 def _metric_column(metric: str, spare: int = 0) -> Column:
     cell = field_of(metric)
-    return _number(title_of(metric), cell, best=_best(metric), spare=spare, bold=True)
+    return _number(title_of(metric), cell, best=_best(metric), spare=spare)
 
 
 def _best(metric: str) -> str:

@@ -60,7 +60,6 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
         results[RELATIVE],
         results["intervals"][RELATIVE],
         notes=["Upright marks: what a uniform guess expects.", *list_notes(results)],
-        parts="Questions",
         scores=_name_scores(charts["scores"].table),
         costs=[(name_cause(item), (1 - item["score"]) / len(items)) for item in items],
         charts=charts,
@@ -68,7 +67,6 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
         texts=lambda: {item["id"]: _list_texts(item, record) for item, record in read()},
         filters=[draw_chips("questions", "type", chips, "seg")],
         lead=_say_verdict(results),
-        below=[chart for name, chart in charts.items() if name != "scores"],
     ).page()
 
 

@@ -18,10 +18,10 @@ from forecasteval.display.tables import Column, Table, make_table
 from hostile import TEXTS
 
 COLUMNS: Final = [
-    Column("Rank", itemgetter(0), "number", "low"),
+    Column("Rank", itemgetter(0), "number"),
     Column("System", itemgetter(1)),
-    Column("Score_%", itemgetter(2), "number", "high", bold=True),
-    Column("Cost", itemgetter(3), "number", "low", bold=True),
+    Column("Score_%", itemgetter(2), "number", "high"),
+    Column("Cost", itemgetter(3), "number", "low"),
     Column("95% interval", itemgetter(4), "number"),
 ]
 ROWS: Final[list[tuple[Any, ...]]] = [
