@@ -120,8 +120,6 @@ def _history_chart(standing: Standing) -> Chart | None:
     y = number_axis("", [score for line in lines for _, score in line.points])
     note = "Leaders in colour."
     note += " A line breaks where the rules or the version of scoring change." * bool(breaks)
-    partial = [show_week(week) for week in standing.weeks if week.get("pending")]
-    note += f" Not complete: {', '.join(partial)}." if partial else ""
     return _make_chart(standing, "history", title, note, Panel("", lines, x, y, height=300))
 
 

@@ -33,7 +33,6 @@ from forecasteval.ranking.changes import (
     read_changes,
     why,
 )
-from forecasteval.ranking.names import show_distinct
 
 from .standings import SHOWN, Names, Standing, page_keys, runs_of, show_week
 
@@ -41,7 +40,7 @@ MOVES: Final = 20  # that a table shows
 _ASKED: Final = frozenset({MORE, CORRECTED, OTHERS, UNKNOWN})  # causes that are of a dataset
 _CORRECTED: Final = 6  # questions that a card names
 _MOVED: Final = 6  # ranks of a ranking that a sentence names
-_CARDS: Final = 8  # reasons that have one
+_CARDS: Final = 6  # reasons that have one
 _LISTED: Final = 40  # systems of a card
 _KINDS: Final = {  # in a line, in a title
     "new": ("new", "New results in"),
@@ -163,9 +162,8 @@ def _show_moves(title: str, changes: Sequence[Change], columns: Sequence[Column]
     moves.sort(key=lambda change: -abs(moved(change)))
     if not moves:
         return []
-    names = show_distinct([change["system"] for change in moves[:MOVES]], 60)
-    rows = [{**change, "shown": name} for change, name in zip(moves, names, strict=False)]
-    table = make_table([Column("System", itemgetter("shown")), *columns], rows)
+    name = Column("System", lambda change: printable(change["system"], 60))
+    table = make_table([name, *columns], moves[:MOVES])
     more = [f"and {len(moves) - MOVES} smaller ones: --json"] if len(moves) > MOVES else []
     return ["", *([title] if title else []), table, *more]
 

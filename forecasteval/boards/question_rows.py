@@ -52,6 +52,7 @@ _READINGS: Final = 3  # of a question that have a row each
 _PROMPTS: Final = 60_000  # characters of all prompts of a dataset
 _STRIPED: Final = 60  # systems that the bars of a question show
 _LOOK: Final = "worth a look"
+_WHY_LOOK: Final = "Strong systems miss it and weak ones hit it: by chance, or the truth is wrong."
 
 
 def draw_questions(standing: Standing, name: str) -> Html:
@@ -79,10 +80,8 @@ def draw_questions(standing: Standing, name: str) -> Html:
     )
     if len(places) > SHOWN:
         note += f" {SHOWN} of {len(places)} questions; all of them are in {BOARD}.json."
-    wait = table.get("pending", 0)
-    waits = [tag("p", f"{wait} questions wait for their truth.", class_="cap")] if wait else []
     title = f"Questions of {show_week(table)}: {say_resolved(table)}"
-    parts = [_draw_filters(name, table), draw_rows(name, titles, rows, "ask"), *waits]
+    parts = [_draw_filters(name, table), draw_rows(name, titles, rows, "ask")]
     if name != "questions1":
         return draw_fold(title, *parts, name=f"of-{name}")
     return draw_section(title, *parts, note=note, name=f"of-{name}")
@@ -93,8 +92,7 @@ def _draw_filters(name: str, table: BoardRow) -> Html:
     questions = table["questions"]
     levels = {question["level"] for question in questions} - {None, ""}
     looks = sum(question["worth_a_look"] for question in questions)
-    about = "Strong systems miss them and weak ones hit them: by chance, or the truth is wrong."
-    look = [Choice(_LOOK, f"{_LOOK} {looks}", about=about)] if looks else []
+    look = [Choice(_LOOK, f"{_LOOK} {looks}", about=_WHY_LOOK)] if looks else []
     filters = draw_levels(name, levels), draw_chips(name, "look", look, "seg", 1)
     first = "" if name == "questions1" else f"{name}."
     return draw_bar(name, "questions", *filters, first=f"{first}q.")
@@ -122,11 +120,10 @@ def _draw_question(
         span("why", show_text(truth, 60)),
         draw_strip([1.0 if unit is None else unit(score) for score in scores]),
     ]
-    rest = show_score(question["item_rest"], 2)
     facts = [
         ("Truth", show_text(truth) if len(truth) > 60 else ""),
         ("Answered readably", f"{question['answered']} of {question['systems']} systems"),
-        ("Correlation with the rest", "" if rest == "–" else f"{rest} {look}".rstrip()),
+        ("Worth a look", _WHY_LOOK if look else ""),
         ("Id", "" if key.endswith(f"-{question['id']}") else show_text(question["id"], 200)),
     ]
     readings = _draw_readings(answers, place, on_page, standing) if answers else ""

@@ -382,6 +382,22 @@ def test_the_row_says_what_the_last_night_changed(tmp_path: Path) -> None:
     assert "Ranks that moved" in text or "Every rank stays" in text
 
 
+def test_a_second_table_over_all_datasets_has_a_history_of_its_own(tmp_path: Path) -> None:
+    """Systems that share no dataset have tables of their own, which the history numbers."""
+    for week, systems in {"v1": "ab", "v2": "ab", "w1": "cd", "w2": "cd"}.items():
+        write(tmp_path, {f"dataset/{week}.json": [question(f"{week}{n}") for n in range(4)]})
+        for name in systems:
+            answers = {f"{week}{n}": "AB"[n < "abcd".index(name) % 2] for n in range(4)}
+            write(tmp_path, {f"prediction/{week}-{name}.json": answers})
+    assert run(tmp_path, "nightly").code == 0
+    write(tmp_path, {"prediction/w1-d.json": {f"w1{n}": "B" for n in range(4)}})
+    assert run(tmp_path, "nightly").code == 0
+    assert len(stored(tmp_path)["pooled"]) == 2
+    text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    rows = {key: text.split(f'id="{key}"')[1].split('class="in"')[0] for key in ("s1-b", "s2-d")}
+    assert [re.findall(r"[−+]0\.\d+|new", row) for row in rows.values()] == [[], ["−0.375"]]
+
+
 def test_a_history_without_the_table_makes_no_system_new(tmp_path: Path) -> None:
     """Earlier versions wrote no lines of the table over all datasets."""
     season(tmp_path)
