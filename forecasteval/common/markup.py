@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -354,14 +355,12 @@ def _clean_markup(text: str) -> str:
     """LaTeX commands, escapes and spaces, `$…$`, Markdown stars and backticks: replaced or
     dropped.
     """
-    controls = not text.isprintable()
-    if controls:
-        text = _restore_backslashes(text.replace("\r\n", "\n"))
+    text = _restore_backslashes(text)
     for mark, pattern, new in _STEPS:
         if mark in text:
             text = pattern.sub(new, text)
     text = text.replace("`", "").replace("{", "").replace("}", "")
-    return _CONTROLS.sub(" ", text) if controls else text
+    return text if text.isprintable() else _CONTROLS.sub(" ", text)
 
 
 def _encloses(text: str) -> bool:
@@ -411,22 +410,25 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(int(code, 16)) if code else {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
 
 
-def find_object(text: str) -> object:
-    """The only JSON object in `text`, which may be prose or have a fence; None if there is none or
-    more than one.
+def find_objects(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[int, int, Any]]:
+    """The JSON objects in `text`, which may be prose or have a fence, each with its begin and end;
+    the first 20 opening braces are tried, more than an honest reply needs.
     """
-    result = None
     position = text.find("{")
-    for _ in range(20):  # text that a model wrote: no more tries than any honest reply needs
+    for _ in range(20):
         if position < 0:
-            break
+            return
+        begin = position
         try:
-            value, end = DECODER.raw_decode(text, position)
+            value, position = decoder.raw_decode(text, begin)
         except (ValueError, RecursionError):
-            end = position + 1
+            position += 1
         else:
-            if result is not None:
-                return None
-            result = value
-        position = text.find("{", end)
-    return result
+            yield begin, position, value
+        position = text.find("{", position)
+
+
+def find_object(text: str) -> object:
+    """The only JSON object in `text`; None if there is none or more than one."""
+    values = [value for _, _, value in find_objects(text)]
+    return values[0] if len(values) == 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from forecasteval.common.markup import clean, drop_invisible, last_boxed, parse_literal
@@ -43,6 +44,7 @@ def parse_refusal(text: str) -> tuple[str, str] | None:
     return (refusal[0], text[refusal.end() :]) if refusal else None
 
 
+@dataclass(slots=True, eq=False)
 class Answer:
     """The part of an answer that counts: `text`, its `elements` if it is a list.
 
@@ -50,19 +52,12 @@ class Answer:
     `problem` says why there is no text.
     """
 
-    __slots__ = ("_cleaned", "boxed", "elements", "problem", "stated", "text")
-
-    def __init__(
-        self,
-        text: str,
-        elements: tuple[str, ...],
-        boxed: bool,
-        stated: bool = False,
-        problem: str = "",
-    ) -> None:
-        self.text, self.elements, self.boxed = text, elements, boxed
-        self.stated, self.problem = stated, problem
-        self._cleaned: str | None = None
+    text: str
+    elements: tuple[str, ...]
+    boxed: bool
+    stated: bool = False
+    problem: str = ""
+    _cleaned: str | None = None
 
     @property
     def cleaned(self) -> str:
@@ -138,15 +133,10 @@ def parse_answer(raw: object, boxed: bool = False) -> Answer | None:
     if raw is None:
         return None
     if isinstance(raw, list):
-        flat = not any(isinstance(part, (list, dict)) for part in raw)
-        parts = [part for part in map(parse_answer, raw) if part] if flat else [_UNREADABLE]
-        if len(parts) == 1:
-            return Answer(parts[0].text, parts[0].elements, True)
-        return (
-            Answer("\n".join(p.text for p in parts), tuple(p.text for p in parts), True)
-            if parts
-            else None
-        )
+        if any(isinstance(part, (list, dict)) for part in raw):
+            return Answer("", (), True)
+        parts = [part.text for part in map(parse_answer, raw) if part]
+        return hold_answer(parts) if parts else None
     text = number_text(raw)
     return Answer(text, (), True) if text else _UNREADABLE
 
@@ -162,16 +152,14 @@ def _make_answer(text: str, in_box: bool, boxed: bool) -> Answer:
     said = find_mapping(text) if in_box else find_statement(text)
     if said and not said.text:
         return Answer("", (), in_box, problem=said.problem or "no text")
-    if said:
-        return Answer(_drop_confidence(said.text), said.elements, in_box, stated=not in_box)
-    return _hold(_drop_confidence(text), in_box)
+    return _hold(_drop_confidence(said.text if said else text), in_box, bool(said) and not in_box)
 
 
-def _hold(text: str, boxed: bool) -> Answer:
-    if text[0] != "[":
-        return Answer(text, (), boxed)
+def _hold(text: str, boxed: bool, stated: bool = False) -> Answer:
+    if text[:1] != "[":
+        return Answer(text, (), boxed, stated)
     elements = parse_literal(text)
-    return Answer(elements[0] if len(elements) == 1 else text, elements, boxed)
+    return Answer(elements[0] if len(elements) == 1 else text, elements, boxed, stated)
 
 
 def hold_answer(passages: Sequence[str]) -> Answer:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
@@ -88,15 +89,15 @@ SAID: Final = {word: Picks(frozenset([said])) for word, said in YES_NO.items()}
 _LONE: Final = {label: Picks(frozenset([label])) for label in label_set(26)}
 
 
+@dataclass(slots=True, eq=False)
 class ChoiceTruth(TruthOf[Picks]):
     """Truth of a choice: the right picks; `exact` ones score 1 or 0 (level 1), others F1 of the
     sets (level 2).
     """
 
-    __slots__ = ("exact", "options", "picks")
-
-    def __init__(self, options: Options, picks: Picks, exact: bool) -> None:
-        self.options, self.picks, self.exact = options, picks, exact
+    options: Options
+    picks: Picks
+    exact: bool
 
     def read(self, answer: Answer) -> Picks | str:
         """The picks, or why there are none: no pick is an option, or bare text holds anything

@@ -253,21 +253,19 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
     labelled = _LABELLED.match(text)
     said = labelled["text"] if labelled else text
     tail = _YES_NO_TAIL.match(said)
-    label = options.index.get(tail[0].lower(), "") if tail else ""
-    share = SHARE.search(said)
-    if not label or (share and float(share[1]) < (50 if float(share[1]) > 1 else 0.5)):
+    label = options.index.get(tail[0].lower()) if tail else None
+    if not tail or not label:
+        return ""
+    share, doubt = SHARE.search(said), find_doubt(said, tail.end())
+    if share and float(share[1]) < (50 if float(share[1]) > 1 else 0.5):
         return ""  # "Yes: 30%" leans to No
-    doubt = find_doubt(said, tail.end()) if tail else ""
-    if doubt == "weighed" or (doubt and YES_NO.get(label, label) != "No"):
+    if doubt == "weighed" or (doubt and tail[0].lower() in _YES):
         return ""
     words = [word.strip("() ") for word in _YES_NO_SPLIT.split(said)]
-    if (
-        len(
-            {word if word in options.labels else options.index.get(word.lower()) for word in words}
-            - {None}
-        )
-        > 1
-    ):
+    meanings = {
+        word if word in options.labels else options.index.get(word.lower()) for word in words
+    }
+    if len(meanings - {None}) > 1:
         return ""
     return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
 

@@ -61,11 +61,11 @@ def _fold(text: str) -> str:
     return _MARKS.sub(" ", text).strip()
 
 
-def _stands_in(passage: str, text: str) -> bool:
-    """Whether a folded passage stands in a folded text in whole words and numbers, with the scale
-    of its last number, and is not denied there.
+def _stands_in(given: object, text: str) -> bool:
+    """Whether a passage stands in a folded text in whole words and numbers, with the scale of its
+    last number, and is not denied there.
     """
-    if not passage:
+    if not isinstance(given, str) or len(given) > MAX_PASSAGE or not (passage := _fold(given)):
         return False
     whole = rf"""(?<![A-Za-z0-9])(?<![0-9][.,])(?<![-−](?=[0-9])){re.escape(passage)}
                  (?![A-Za-z0-9])(?![.,][0-9])(?!(?<=[0-9])\s?(?i:{SCALE}|{PERCENT_SIGN}))"""
@@ -93,15 +93,11 @@ def parse_answer_reply(data: Mapping[str, object], reply: str) -> tuple[str, ...
         return None
     given = record["answer"]
     passages = [given] if isinstance(given, str) else [] if given is None else given
+    text = _fold(str(data["answer"]))
     if not isinstance(passages, list) or len(passages) > MAX_PASSAGES:
         return None
-    text = _fold(str(data["answer"]))
-    for passage in passages:
-        if not isinstance(passage, str) or len(passage) > MAX_PASSAGE:
-            return None
-        if not _stands_in(_fold(passage), text):
-            return None
-    return tuple(passages)
+    quoted = all(_stands_in(passage, text) for passage in passages)
+    return tuple(passages) if quoted else None
 
 
 ANSWER_TASK: Final = Task(

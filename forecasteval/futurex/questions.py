@@ -7,7 +7,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.markup import MAX_SPAN
@@ -21,7 +21,7 @@ from .numbers import NumberTruth, find_sigma, question_scale
 from .options import SEPARATOR, YES_NO, Options, count_options, label_set
 from .pending import PendingTruth
 from .rankings import NO_NAME, RankingTruth, parse_items
-from .rules import LEVELS, MISSING, WEIGHTS, Rules, Scored, unparsed
+from .rules import LEVELS, MISSING, Rules, Scored, unparsed
 from .sentences import interpret_number
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
@@ -116,45 +116,37 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
 
     Without a truth, or with a blank one, the question is pending.
     """
-    if not isinstance(record, (dict, Mapping)):
-        problem = (
-            record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
-        )
+    if not isinstance(record, Mapping):
+        got = f"got {type(record).__name__}"
+        problem = record.problem if isinstance(record, BadRecord) else got
         raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
-    level, prompt = record.get("level"), record.get("prompt")
-    truth, std = record.get("ground_truth"), record.get("Std")
-    if not (
-        type(level) is int
-        and level in WEIGHTS
-        and type(prompt) is str
-        and type(truth) is str
-        and (std is None or (type(std) is float and 0 <= std < math.inf))
-        and type(record) is dict
-    ):
-        place = _place(where, number, record)
-        for key in repeated_keys(record):
-            if key == "id" or key in FIELDS:
-                raise InputError(place, f"'{key}' is given twice with different values")
-        level, std = _as_float(level), None if std is None or std == "" else _as_float(std)
-        if level not in LEVELS:
-            raise InputError(place, "'level' must be 1–4", printable(repr(record.get("level")), 60))
-        if std is not None and not 0 <= std < math.inf:
-            raise InputError(
-                place, "'Std' must be a number >= 0 or null", printable(repr(record.get("Std")), 60)
-            )
-        level, prompt, truth = int(level), str(prompt or ""), _parse_raw_truth(truth, place)
-    question = interpret_question(level, prompt, truth, std, rules)
+    std, truth = record.get("Std"), record.get("ground_truth")
+    level = _as_float(record.get("level"))
+    sigma = None if std is None or std == "" else _as_float(std)
+    if level not in LEVELS:
+        _refuse(record, where, number, "level", "must be 1–4")
+    if sigma is not None and not 0 <= sigma < math.inf:
+        _refuse(record, where, number, "Std", "must be a number >= 0 or null")
+    if not isinstance(truth, str):
+        truth = _parse_raw_truth(truth)
+    if truth is None:
+        _refuse(record, where, number, "ground_truth", "must be text, a number or a list")
+    for key in repeated_keys(record):
+        if key == "id" or key in FIELDS:
+            problem = f"'{key}' is given twice with different values"
+            raise InputError(_place(record, where, number), problem)
+    question = interpret_question(int(level), str(record.get("prompt") or ""), truth, sigma, rules)
     if question.truth is None:
-        place = _place(where, number, record)
-        raise InputError(
-            place,
-            "'ground_truth' must state an answer",
-            printable(repr(record.get("ground_truth")), 60),
-        )
+        _refuse(record, where, number, "ground_truth", "must state an answer")
     return question
 
 
-def _place(where: str, number: int, record: Mapping[str, object]) -> str:
+def _refuse(record: Mapping[str, object], where: str, number: int, key: str, rule: str) -> NoReturn:
+    got = printable(repr(record.get(key)), 60)
+    raise InputError(_place(record, where, number), f"'{key}' {rule}", got)
+
+
+def _place(record: Mapping[str, object], where: str, number: int) -> str:
     return f"{where}: record {number} (id {printable(record.get('id'), 60)})"
 
 
@@ -166,18 +158,13 @@ def _as_float(value: object) -> float:
         return math.nan
 
 
-def _parse_raw_truth(truth: object, place: str) -> str | tuple[str, ...]:
-    if isinstance(truth, str):
-        return truth
+def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
+    """A truth that is no text: null says nothing; None for what is no truth."""
     if is_null(truth):
         return ""
-    if number_text(truth):
-        return number_text(truth)
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
         return tuple(map(str, truth))
-    raise InputError(
-        place, "'ground_truth' must be text, a number or a list", printable(repr(truth), 60)
-    )
+    return number_text(truth) or None
 
 
 # --- Truths ---
@@ -189,31 +176,31 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names;
     None if empty.
     """
-    count = count_options(prompt)
-    if count:
+    if count := count_options(prompt):
         options = Options(label_set(count), prompt)
         picks = interpret_picks(answer, options)
         return _choice(level, options, picks, rules) if any(picks) else None
     if said := SAID.get(answer.text.lower()):
         return _choice(level, _YES_OR_NO, said, rules)
-    tokens: Sequence[str] = answer.elements
-    if not tokens:
-        tokens = exact_tokens(answer.text)
-        if not all(len(token) == 1 and token.isascii() for token in tokens):
-            tokens = SEPARATOR.split(answer.cleaned)
+    tokens: Sequence[str] = answer.elements or exact_tokens(answer.text)
+    if not answer.elements and not all(map(_may_be_label, tokens)):
+        tokens = SEPARATOR.split(answer.cleaned)
     tokens = [token.strip(" .") or token for token in tokens if token.strip()]
     if not tokens:
         return None
     if all(token.lower() in YES_NO for token in tokens):
-        return _choice(
-            level, _YES_OR_NO, Picks(frozenset(YES_NO[token.lower()] for token in tokens)), rules
-        )
-    if all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
+        both = frozenset([YES_NO[token.lower()] for token in tokens])
+        return _choice(level, _YES_OR_NO, Picks(both), rules)
+    if all(map(_may_be_label, tokens)):
         options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
         return _choice(level, options, Picks(frozenset(tokens)), rules)
     names = tuple(name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key))
     exact = len(names) == 1 if rules.by_truths else level == 1
     return NameTruth(names, exact, prompt) if names else None
+
+
+def _may_be_label(token: str) -> bool:
+    return len(token) == 1 and "A" <= token <= "~"
 
 
 def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceTruth:

@@ -68,6 +68,7 @@ REASONS: Final = {
     "contradiction": "contradict themselves",
     "unreadable": "hold nothing that was asked for",
 }
+_COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed")  # by level
 
 
 class Scored(NamedTuple):
@@ -123,28 +124,24 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
     """
     scores: dict[int, list[float]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
-    missing, unparsed, padded, pending, unboxed = (dict.fromkeys(LEVELS, 0) for _ in range(5))
-    reasons = Counter[str]()
+    counts, reasons = Counter[tuple[str, int]](), Counter[str]()
     for item in items:
-        level, score = item["level"], item["score"]
+        level, score, outcome = item["level"], item["score"], item["outcome"]
         if score is not None:
             scores[level].append(score)
-        if item["outcome"] == "pending":
-            pending[level] += 1
-        elif item["outcome"] == "missing":
-            missing[level] += 1
-        else:
-            answered[level].append(score)
-            if item["outcome"] == "unparsed":
-                unparsed[level] += 1
-                reasons[item["reason"]] += 1
-            padded[level] += item["padded"]
-            unboxed[level] += item["unboxed"]
+            if outcome != "missing":
+                answered[level].append(score)
+        counts[outcome, level] += 1
+        counts["padded", level] += item["padded"]
+        counts["unboxed", level] += item["unboxed"]
+        reasons[item["reason"]] += 1
+    by_level = {key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED}
+    totals = {f"{key}_count": sum(by_level[key].values()) for key in _COUNTED}
     strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
     with_scores = {level for level in LEVELS if scores[level]}
-    share = math.fsum(WEIGHTS[level] for level in with_scores) / total_weight(
-        with_scores, {level for level in LEVELS if pending[level]}, renormalised
-    )
+    pending = {level for level in LEVELS if by_level["pending"][level]}
+    counted = math.fsum(WEIGHTS[level] for level in with_scores)
+    share = counted / total_weight(with_scores, pending, renormalised)
     interval = stratified_interval(strata)
     return {
         "overall_score": stratified_mean(strata) * share,
@@ -152,17 +149,10 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
         "level_scores": {level: mean(scores[level]) for level in LEVELS},
         "level_counts": {level: len(scores[level]) for level in LEVELS},
         "level_intervals": {level: stratified_interval([(1.0, scores[level])]) for level in LEVELS},
-        "level_missing": missing,
-        "level_unparsed": unparsed,
-        "level_padded": padded,
-        "level_pending": pending,
-        "level_unboxed": unboxed,
+        **{f"level_{key}": counts for key, counts in by_level.items()},
         "unparsed_reasons": {reason: reasons[reason] for reason in REASONS if reasons[reason]},
-        "missing_count": sum(missing.values()),
-        "unparsed_count": sum(unparsed.values()),
-        "padded_count": sum(padded.values()),
-        "unboxed_count": sum(unboxed.values()),
-        "pending": sum(pending.values()),
+        "pending": totals.pop("pending_count"),
+        **totals,
         "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS])
         * share,
     }

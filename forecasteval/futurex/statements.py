@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.doubts import find_doubt
-from forecasteval.common.markup import parse_literal
+from forecasteval.common.markup import find_objects
 from forecasteval.common.records import number_text
 
 ERROR: Final = "error of a program"
@@ -24,12 +24,9 @@ FOLLOWED: Final = "no box, and more than notes behind the statement"
 
 
 class Statement(NamedTuple):
-    """What a text says that its answer is, the `elements` if that is a list, or the `problem` why
-    it does not count.
-    """
+    """What a text says that its answer is, a list as JSON, or the `problem` why it is none."""
 
     text: str
-    elements: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -56,7 +53,6 @@ _ANSWER_KEY: Final = re.compile(r"(?:(?:my|final)[\s_-]?)?(?:answer|prediction)"
 _ERROR_KEY: Final = re.compile(r"errors?|exception|traceback", re.I)
 _FENCE: Final = re.compile(r"\s*```\s*\Z")
 _ONLY_FENCE: Final = re.compile(r"\s*(?:```\w{0,12}\s*)?")
-_MAX_TRIES: Final = 20  # opening braces
 _PYTHON: Final = re.compile(r"'|\b(?:True|False|None)\b")
 _JSON: Final = {"'": '"', "True": "true", "False": "false", "None": "null"}
 # Objects as pairs: an answer may be given twice.
@@ -68,47 +64,32 @@ def find_mapping(text: str) -> Statement | None:
     body = _FENCE.sub("", text).rstrip()
     if not body.endswith("}"):
         return None
+    python = _PYTHON.sub(lambda word: _JSON[word[0]], body) if "'" in body else ""
+    objects = [*find_objects(body, _DECODER)] or [*find_objects(python, _DECODER)]
     statements = []
-    position, whole = body.find("{"), False
-    for _ in range(_MAX_TRIES):
-        if position < 0:
-            break
-        value, end = _decode_mapping(body, position)
-        if any(_ERROR_KEY.fullmatch(key) and said for key, said in value):
-            return Statement("", problem=ERROR)
-        if values := [value for key, value in value if _ANSWER_KEY.fullmatch(key)]:
+    for _, _, pairs in objects:
+        if any(_ERROR_KEY.fullmatch(key) and said for key, said in pairs):
+            return Statement("", ERROR)
+        if values := [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]:
             statements.append(_state_values(values))
-        whole |= end == len(body) and bool(_ONLY_FENCE.fullmatch(body, 0, position))
-        position = body.find("{", end)
     if len(statements) == 1:
         return statements[0]
-    return Statement("", problem=NO_KEY) if whole and not statements else None
-
-
-def _decode_mapping(text: str, position: int) -> tuple[Any, int]:
-    """The pairs of the mapping of JSON or Python at a position, and where it ends; no pairs if it
-    is none.
-    """
-    for body in (text, _PYTHON.sub(lambda word: _JSON[word[0]], text) if "'" in text else ""):
-        try:
-            pairs, end = _DECODER.raw_decode(body, position)
-        except (ValueError, RecursionError):
-            continue
-        if len(body) == len(text) and all(isinstance(pair, tuple) for pair in pairs):
-            return pairs, end
-    return (), position + 1
+    alone = len(objects) == 1 and objects[0][1] == len(body)
+    if alone and not statements and _ONLY_FENCE.fullmatch(body, 0, objects[0][0]):
+        return Statement("", NO_KEY)
+    return None
 
 
 def _state_values(values: Sequence[object]) -> Statement:
     """The statement that equal values are, or the problem of others."""
     value = values[0]
     if any(other != value for other in values[1:]):
-        return Statement("", problem="two answers that differ")
-    if isinstance(value, list) and value and all(map(_write_value, value)):
-        elements = tuple(map(_write_value, value))
-        return Statement("\n".join(elements), elements if len(elements) > 1 else ())
+        return Statement("", "two answers that differ")
+    texts = [*map(_write_value, value)] if isinstance(value, list) else []
+    if texts and all(texts):
+        return Statement(json.dumps(texts, ensure_ascii=False))
     text = _write_value(value)
-    return _state(text) if text else Statement("", problem=NO_KEY)
+    return _state(text) if text else Statement("", NO_KEY)
 
 
 def _write_value(value: object) -> str:
@@ -145,12 +126,15 @@ _GLANCE: Final = (  # without one of these a text makes no statement
 )
 _MAX_LINES: Final = 15  # that are not empty
 _MAX_TAIL: Final = 3000  # characters
-_SENTENCE_END: Final = re.compile(
+_SAID_END: Final = re.compile(
     r"(?<=[\w)\]\"”%*][\w)\]\"”%*])"
     r"(?i:(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt|\b[0-9][0-9])"
     r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat))"
-    r"[.!?][*_]{0,3}\s+(?=[\"“(]?[A-Z])|。(?=\s*\S)"
+    r"[.!?][*_]{0,3}\s+(?=[\"“(]?[A-Z])|。(?=\s*\S)|(?=\n)"
 )
+_HEADING: Final = re.compile(r"[ \t*_`]*(?:\n[*_` \t\n]*|\Z)")  # nothing behind it on its line
+_BLANK_LINE: Final = re.compile(r"\n\s*(?=\n)")
+_FULL_LINE: Final = re.compile(r"^[^\S\n]*\S", re.M)
 _TAG: Final = re.compile(
     r"<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>", re.I | re.S
 )
@@ -159,42 +143,29 @@ _TAG: Final = re.compile(
 def _find_tail(text: str) -> int:
     """Where the last lines begin."""
     begin = max(0, len(text) - _MAX_TAIL)
-    lines = text[begin:].split("\n")
-    full = [number for number, line in enumerate(lines) if line.strip()][-_MAX_LINES:]
-    first = full[0] if full else 0
-    if begin and first == 0:
-        first = 1  # the end of a line
-    return begin + sum(len(line) + 1 for line in lines[:first])
+    full = [line.start() for line in _FULL_LINE.finditer(text, begin)]
+    return full[-_MAX_LINES] if len(full) > _MAX_LINES else begin
 
 
-def _find_lead_in(text: str, begin: int) -> tuple[int, bool] | None:
-    """Where the last lead-in ends, and whether it is a heading."""
-    found = None
-    for match in _LEAD_IN.finditer(text, begin):
+def _find_lead_in(text: str) -> int:
+    """Where the last lead-in ends; 0 if there is none."""
+    end = 0
+    for match in _LEAD_IN.finditer(text, _find_tail(text)):
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        if line.lstrip().startswith(">") or line.count('"') % 2 or "“" in line:
-            continue  # Somebody is quoted.
-        own = _OWN.search(match["own"] or match["own_zh"] or "")
-        if (match["further"] or match["further_zh"]) and not own and line.strip():
-            continue
-        rest = text[match.end() :].partition("\n")[0]
-        found = match.end(), not rest.strip(" \t*_`")
-    return found
+        quoted = line.lstrip().startswith(">") or line.count('"') % 2 or "“" in line
+        own = _OWN.search(match["own"] or match["own_zh"] or "") or not line.strip()
+        if not quoted and (own or not (match["further"] or match["further_zh"])):
+            end = match.end()
+    return end
 
 
-def _parse_lead_in(text: str, begin: int, heading: bool) -> Statement:
-    """What stands behind a lead-in: its line or sentence, or the lines below a heading."""
-    behind = text[begin:]
-    if heading:
-        lines = behind.lstrip("*_` \t\n").split("\n")
-        length = next((n for n, line in enumerate(lines) if not line.strip()), len(lines))
-        said, rest = "\n".join(lines[:length]), lines[length:]
-    else:
-        line, *rest = behind.lstrip("*_` \t").split("\n")
-        end = _SENTENCE_END.search(line)
-        said = line[: end.end()] if end else line
-        rest = [line[len(said) :], *rest]
-    return _state(said.strip(), rest)
+def _parse_lead_in(behind: str) -> Statement:
+    """What a text states behind a lead-in: its line or sentence, or the lines below a heading."""
+    heading = _HEADING.match(behind)
+    behind = behind[heading.end() :] if heading else behind.lstrip("*_` \t")
+    end = (_BLANK_LINE if heading else _SAID_END).search(behind)
+    cut = end.end() if end else len(behind)
+    return _state(behind[:cut].strip(), behind[cut:].split("\n"))
 
 
 # --- What does not count ---
@@ -224,15 +195,15 @@ _TAKEN_BACK: Final = re.compile(
 def _state(said: str, rest: Sequence[str] = ()) -> Statement:
     """The statement that a text is, unless it has a condition or more than notes behind it."""
     if _CONDITION.search(said):
-        return Statement("", problem=CONDITION)
+        return Statement("", CONDITION)
     in_reasons = False
     for line in filter(str.strip, rest):
         note = _NOTE.match(line)
         about = note or (in_reasons and _POINT.match(line))
         if not about or _TAKEN_BACK.search(line) or find_doubt(line):
-            return Statement("", problem=FOLLOWED)
+            return Statement("", FOLLOWED)
         in_reasons = bool(note and note["reasons"]) or in_reasons
-    return Statement(said, parse_literal(said) if said[:1] == "[" else ())
+    return Statement(said)
 
 
 def find_statement(text: str) -> Statement | None:
@@ -250,5 +221,5 @@ def find_statement(text: str) -> Statement | None:
     tags = list(_TAG.finditer(text)) if "</" in text else []
     if tags:
         return _state(tags[-1][2].strip(), text[tags[-1].end() :].split("\n"))
-    lead_in = _find_lead_in(text, _find_tail(text))
-    return _parse_lead_in(text, *lead_in) if lead_in else None
+    begin = _find_lead_in(text)
+    return _parse_lead_in(text[begin:]) if begin else None
