@@ -67,7 +67,6 @@ _UNREAD: Final = ("missing", "unparsed", "padded")
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _ALL: Final = "All questions"
 Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and title
-_TEXTS: Final = (("truth", "Truth"), ("answer", "Answer"))  # of an item without a page
 
 
 class _Side:
@@ -132,7 +131,7 @@ def make_page(results: Sequence[Mapping[str, Any]], comparison: BoardRow) -> Pag
     """The page of `compare(results)`."""
     view, benchmark = _View(results, comparison), comparison["systems"][0]["benchmark"]
     dataset = printable(comparison["dataset"] or "without a dataset", 120)
-    facts = [benchmark, dataset, f"the same {comparison['n']} questions", *_count_unread(view)]
+    facts = [benchmark, dataset, f"the same {comparison['n']} questions", _count_unread(view)]
     names = [side.name for side in view.sides]
     is_pair = len(names) == 2
     return Page(
@@ -181,13 +180,12 @@ def _say_first(view: _View) -> str:
     return f"{view.sides[0].name} {', '.join(said)} (p with Holm’s adjustment)."
 
 
-def _count_unread(view: _View) -> Iterator[str]:
-    """What was not answered or not read, of those that have any."""
+def _count_unread(view: _View) -> str:
+    """How many answers of each system are missing or could not be read."""
     names = "AB" if len(view.sides) == 2 else [side.name for side in view.sides]
-    for key in _UNREAD:
-        counts = zip(names, (side.row.get(key, 0) for side in view.sides), strict=True)
-        if shown := [f"{name} {count}" for name, count in counts if count]:
-            yield f"{key}: {', '.join(shown)}"
+    counts = [sum(side.row.get(key, 0) for key in _UNREAD) for side in view.sides]
+    shown = [f"{name} {count}" for name, count in zip(names, counts, strict=True) if count]
+    return f"missing or unreadable: {', '.join(shown) or 'none'}"
 
 
 # --- Differences ---
@@ -364,12 +362,13 @@ def _draw_question(view: _View, pair: _Pair, row: _Question, key: str, most: flo
     better, level = view.better(row.adds), row.a.get("level")
     title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
     truth = row.a.get("truth") or ""
-    of_truth = [span("s tr", f"Truth: {show_text(truth, 80)}")] if truth else []
+    reaction = pair.a.texts.get(str(row.a["id"]), {}).get("Reaction", "")
+    below = f"Truth: {show_text(truth, 80)}" if truth else show_text(reaction, 120)
     bar = draw_bar_of(abs(row.adds) / most, "a" if better == "A" else "")
     cells = [
         tag("span", show_signed(row.adds), bar, class_="co", title=f"{row.adds:.6f}"),
         span("lv", f"L{level}" if level else ""),
-        tag("span", span("qt", title), *of_truth),
+        tag("span", span("qt", title), span("s tr", below) if below else ""),
         *(_draw_side(view, item) for item in (row.a, row.b)),
     ]
     facts = [("Truth", show_text(truth))]
@@ -389,8 +388,6 @@ def _list_texts(pair: _Pair, row: _Question) -> list[tuple[str, Cell]]:
     a, b = (side.texts.get(str(item["id"])) or _excerpt(item) for _, side, item in sides)
     texts: list[tuple[str, Cell]] = []
     for title in sorted({**a, **b}, key=lambda title: title not in ("Answer", "Picked")):
-        if title == "Truth":
-            continue
         if a.get(title) == b.get(title):
             texts.append((title, a[title]))
         else:
@@ -403,7 +400,7 @@ def _list_texts(pair: _Pair, row: _Question) -> list[tuple[str, Cell]]:
 
 def _excerpt(item: Item) -> dict[str, Cell]:
     """The texts that the item contains."""
-    return {label: show_text(item[key]) for key, label in _TEXTS if key in item}  # type: ignore[literal-required]
+    return {"Answer": show_text(item["answer"])} if "answer" in item else {}
 
 
 def _list_charts(view: _View) -> dict[str, Chart]:

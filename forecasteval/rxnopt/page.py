@@ -80,10 +80,11 @@ def _say_verdict(results: Results) -> str:
     if not bounds:
         return f"{text}."
     low, high = bounds
-    place = "below" if guess < low else "above" if guess > high else "within"
-    verdict = {"below": "better than guessing", "above": "worse than guessing"}
-    end = verdict.get(place, "this run is not told apart from guessing")
-    return f"{text}, {place} the 95% interval: {end}."
+    if guess < low:
+        return f"{text}, below the 95% interval: better than guessing."
+    if guess > high:
+        return f"{text}, above the 95% interval: worse than guessing."
+    return f"{text}, within the 95% interval: this run is not told apart from guessing."
 
 
 def _name_scores(scores: Table) -> Table:
