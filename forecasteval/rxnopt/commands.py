@@ -88,36 +88,20 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, text, add_options, work in (
-        ("import", "table files from a sheet of experiments", _import_options, _run_import),
-        ("build", "questions from a folder of tables", _build_options, _run_build),
-        ("render", "prompts of a dataset, as {id, prompt} rows", _render_options, _run_render),
-        ("parse", "a prediction from raw replies", _parse_options, _run_parse),
-    ):
+    for name, text, source, output, add_options, work in _COMMANDS:
         what = text[0].upper() + text[1:] + "."
         command = commands.add_parser(
             name, help=text, **describe(program, what, _EXAMPLES[name], "done")
         )
         command.set_defaults(run=work)
-        add_options(command.add_argument)
+        add, needed = command.add_argument, work is not _run_render
+        add("source", metavar=source[0], type=Path, help=source[1])
+        add("-o", "--output", metavar=output[0], type=Path, required=needed, help=output[1])
+        add_options(add)
     return parser
 
 
 def _import_options(add: Add) -> None:
-    add(
-        "table",
-        metavar="TABLE",
-        type=Path,
-        help="CSV, TSV or .xlsx of experiments",
-    )
-    add(
-        "-o",
-        "--output",
-        metavar="TABLES_DIR",
-        type=Path,
-        required=True,
-        help="folder for the table files",
-    )
     add("--yield", dest="yield_ratio", metavar="COL", help="column of the yield")
     add("--isolated-yield", metavar="COL", help="column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
@@ -132,8 +116,8 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
     if not layout.is_complete:
         _list_columns(args, layout, program)
         missing = "--yield and --conditions, as in the command above"
-        raise InputError(str(args.table), f"nothing is written without {missing}")
-    tables, notes = import_file(args.table, layout)
+        raise InputError(str(args.source), f"nothing is written without {missing}")
+    tables, notes = import_file(args.source, layout)
     for name in tables:
         if os.path.lexists(args.output / name):
             raise InputError(str(args.output / name), "the file must not exist yet")
@@ -146,7 +130,7 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
 
 def _list_columns(args: argparse.Namespace, layout: Layout, program: str) -> None:
     """Print the columns of a sheet, and the command that imports it as they look."""
-    rows = list_columns(args.table, layout.sheet, layout.results)
+    rows = list_columns(args.source, layout.sheet, layout.results)
     columns = [
         Column("Column", lambda row: printable(row[0], 40)),
         Column("First values", lambda row: printable(row[1], 60)),
@@ -170,20 +154,6 @@ def _list_columns(args: argparse.Namespace, layout: Layout, program: str) -> Non
 
 
 def _build_options(add: Add) -> None:
-    add(
-        "tables",
-        metavar="TABLES_DIR",
-        type=Path,
-        help="folder of table files (JSON), read recursively",
-    )
-    add(
-        "-o",
-        "--output",
-        metavar="OUT_DIR",
-        type=Path,
-        required=True,
-        help="folder to create; it must not exist",
-    )
     add("--seed", metavar="N", type=int, default=0, help="seed of the order of options (0)")
     add(
         "--language",
@@ -206,7 +176,7 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
     given = {name: value for name in SETTINGS if (value := getattr(args, name)) is not None}
     require_new(args.output)  # before the work, not only after it
     try:
-        build = build_questions(args.tables, args.seed, **given)
+        build = build_questions(args.source, args.seed, **given)
     except NoQuestionsError as error:
         _warn_of(error.build, program)
         raise
@@ -219,15 +189,13 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
 def _warn_of(build: Build, program: str) -> None:
     lines = [f"not used: {line}" for line in build.unused_tables]
     lines += [f"warning: {line}" for line in build.conflicts + build.warnings]
-    for line in lines[:SHOWN_WARNINGS]:
-        print(f"{program}: {printable(line)}", file=sys.stderr)
     if len(lines) > SHOWN_WARNINGS:
-        more = f"{len(lines) - SHOWN_WARNINGS} more, see report.md"
-        print(f"{program}: warning: {more}", file=sys.stderr)
+        lines[SHOWN_WARNINGS:] = [f"warning: {len(lines) - SHOWN_WARNINGS} more, see report.md"]
+    for line in lines:
+        print(f"{program}: {printable(line)}", file=sys.stderr)
 
 
 def _render_options(add: Add) -> None:
-    add("dataset", metavar="DATASET", type=Path, help="file of questions, JSON or JSONL")
     add("--id", metavar="ID", help="only this question")
     add(
         "--language",
@@ -249,13 +217,6 @@ def _render_options(add: Add) -> None:
         default=0,
         help="solved questions of other tables before each (0)",
     )
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="JSONL file to write (default: the screen)",
-    )
 
 
 def _read_questions(path: Path) -> list[Any]:
@@ -274,10 +235,10 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
         )
     if args.shots < 0:
         raise InputError("--shots", "expected a number from 0", str(args.shots))
-    records = _read_questions(args.dataset)
+    records = _read_questions(args.source)
     if args.id is not None and all(str(record["id"]) != args.id for record in records):
-        raise InputError(str(args.dataset), f"no question {printable(args.id, 60)}")
-    templates = find_templates(records, args.dataset.parent, args.language)
+        raise InputError(str(args.source), f"no question {printable(args.id, 60)}")
+    templates = find_templates(records, args.source.parent, args.language)
     rows = render_prompts(records, templates, args.permutations, args.shots, args.id or "")
     if args.output:
         write_atomic(args.output, "".join(dump_json(row) + "\n" for row in rows))
@@ -287,8 +248,6 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
 
 
 def _parse_options(add: Add) -> None:
-    add("replies", metavar="REPLIES", type=Path, help="JSONL rows {id, reply}")
-    add("-o", "--output", metavar="FILE", type=Path, required=True, help="prediction to write")
     text = "file of the questions: then `4 DMAP` is option 4 if DMAP is in it, and else an amount"
     add("--dataset", metavar="DATASET", type=Path, help=text)
 
@@ -296,10 +255,46 @@ def _parse_options(add: Add) -> None:
 def _run_parse(args: argparse.Namespace, program: str) -> None:
     questions = _read_questions(args.dataset) if args.dataset else []
     options = {str(question["id"]): question["options"] for question in questions}
-    prediction, warnings = parse_replies(RecordFile(args.replies), options)
+    prediction, warnings = parse_replies(RecordFile(args.source), options)
     for warning in warnings:
         print(f"{program}: warning: {printable(warning)}", file=sys.stderr)
     if not prediction:
-        raise InputError(str(args.replies), "expected replies with an index", "none")
+        raise InputError(str(args.source), "expected replies with an index", "none")
     write_atomic(args.output, dump_json(prediction, indent=1) + "\n")
     print(f"{len(prediction)} indices in {printable(args.output)}")
+
+
+_COMMANDS: Final = (  # name, what it gives, what it reads and writes, options, work
+    (
+        "import",
+        "table files from a sheet of experiments",
+        ("TABLE", "CSV, TSV or .xlsx of experiments"),
+        ("TABLES_DIR", "folder for the table files"),
+        _import_options,
+        _run_import,
+    ),
+    (
+        "build",
+        "questions from a folder of tables",
+        ("TABLES_DIR", "folder of table files (JSON), read recursively"),
+        ("OUT_DIR", "folder to create; it must not exist"),
+        _build_options,
+        _run_build,
+    ),
+    (
+        "render",
+        "prompts of a dataset, as {id, prompt} rows",
+        ("DATASET", "file of questions, JSON or JSONL"),
+        ("FILE", "JSONL file to write (default: the screen)"),
+        _render_options,
+        _run_render,
+    ),
+    (
+        "parse",
+        "a prediction from raw replies",
+        ("REPLIES", "JSONL rows {id, reply}"),
+        ("FILE", "prediction to write"),
+        _parse_options,
+        _run_parse,
+    ),
+)
