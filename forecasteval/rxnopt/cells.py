@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.records import is_null, number_text
 
-from .chemicals import repair
+from .chemicals import any_case, repair
 
 MAX_CELL: Final = 200  # characters; no result of a table is longer
 ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed
@@ -21,9 +21,8 @@ ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] i
 _FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
-_NOTE_MARKS: Final = re.compile(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> · *
+_NOTE_MARKS: Final = any_case(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> · *
     r"\^?\[[a-z*]{1,2}(?:\s?[,;]\s?[a-z*]{1,2}){0,5}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]",
-    re.I,
 )
 _SIGNS: Final = str.maketrans("∶−–—‒―∼⩾⩽’′[]", ":-----~≥≤''()")
 _MISSING: Final = re.compile(

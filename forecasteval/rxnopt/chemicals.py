@@ -38,6 +38,11 @@ class Item(TypedDict):
 Conditions = dict[str, list[Item]]
 
 
+def any_case(pattern: str) -> re.Pattern[str]:
+    """A pattern that matches small and capital letters alike."""
+    return re.compile(pattern, re.I)
+
+
 def repair(text: str) -> str:
     r"""`text` without invisible characters, and with those that were written as escapes.
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from .cells import drop_marks, drop_raised, read_yield
-from .chemicals import SELECTIVITIES
+from .chemicals import SELECTIVITIES, any_case
 
 LEAK: Final = 0.95  # rank correlation with the yield above which a condition tells the result
 FEWEST: Final = 4  # different numbers that a correlation needs
@@ -34,22 +34,19 @@ _STEMS: Final = (
 )
 _KNOWN: Final = ("yield", "conv", *SELECTIVITIES)
 # Units, methods and footnotes name no quantity beside the yield: `Yield (%)`, `yield (NMR)b`.
-_UNNAMED: Final = re.compile(
+_UNNAMED: Final = any_case(
     r"(?:[\W_]|(?<![^\W_])(?:[a-z]|[0-9.]+\s?(?:h|min|mg|g|mmol|°c)|pct|percent|mol|wt|mg|mmol|min"
     r"|1h|19f|nmr|gc|hplc|u?plc|lc|crude|isol|isolated|by|in|of|the)(?![^\W_]))*",
-    re.I,
 )
 _MASS: Final = re.compile(r"[(\[/,]\s?(?:[mµ]?g|[mµ]?mol|g/L|mg/mL)\s?[)\]]?\Z")
-_METHOD: Final = re.compile(r"nmr|gc|hplc|lc|crude|assay", re.I)
-_DEVIATION: Final = re.compile("deviat|variation|chang|differen|偏离|变化|改变", re.I)
-_STANDARD: Final = re.compile(
+_METHOD: Final = any_case(r"nmr|gc|hplc|lc|crude|assay")
+_DEVIATION: Final = any_case("deviat|variation|chang|differen|偏离|变化|改变")
+_STANDARD: Final = any_case(
     r"none|nothing|no (?:change|deviation|variation)s?.*|(?:as )?standard.*|[-–—]?|无|标准条件",
-    re.I,
 )
-_STANDARD_CONDITIONS: Final = re.compile(  # in whatever column
+_STANDARD_CONDITIONS: Final = any_case(  # in whatever column
     r"(?:as |the |under )?(?:standard|optimi[sz]ed|optimal|optimum) conditions?\b.*"
     r"|(?:标准|最优|最佳)条件",
-    re.I,
 )
 
 

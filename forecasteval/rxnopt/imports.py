@@ -16,7 +16,7 @@ from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import as_text, dump_json, group_by
 
 from .cells import read_yield
-from .chemicals import SELECTIVITIES, YIELDS, Conditions, Item, is_smiles, read_items
+from .chemicals import SELECTIVITIES, YIELDS, Conditions, Item, any_case, is_smiles, read_items
 from .columns import (
     fold_name,
     guess_use,
@@ -35,10 +35,9 @@ MOST_REASONS: Final = 20
 SHOWN_VALUES: Final = 3  # of a column in the list of columns
 _REACTION: Final = re.compile(r"[^>\s]*>[^>\s]*>[^>\s]*(?:\s+\|.*\|)?")
 _SENTENCE: Final = re.compile(r"[^\s]+\s.*[^\W\d_]{2}", re.S)  # several words: a footnote
-_SUMMARY: Final = re.compile(  # what stands in front of a row of averages below the experiments
+_SUMMARY: Final = any_case(  # what stands in front of a row of averages below the experiments
     r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|stdev)\b\W*"
     r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?)\W*)",
-    re.I,
 )
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
 _SHARE: Final = re.compile(r"0?\.[0-9]+|1(?:\.0*)?|0")

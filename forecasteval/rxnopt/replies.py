@@ -12,11 +12,12 @@ from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
 from forecasteval.common.replies import reply_texts
 
-from .chemicals import read_items
+from .chemicals import any_case, read_items
 
 NO_INDEX: Final = "no index"
 CONFLICT: Final = "two different indices"
 ORDINAL: Final = "an ordinal, read as the index before it (the second option is index 1)"
+
 
 # --- What is no text: tokens of a model, markup, invisible characters ---
 
@@ -25,10 +26,10 @@ _NOISE: Final = re.compile(
     r"|[_^]\{[^{}]{0,20}\}|<su[bp]>[^<>]{0,20}</su[bp]>"  # CO_{2}, CO<sub>2</sub>
 )
 _INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
-_ANSWER_TAG: Final = re.compile(r"<answer>([^<>]{0,200})</answer>", re.I)
+_ANSWER_TAG: Final = any_case(r"<answer>([^<>]{0,200})</answer>")
 _MARKUP: Final = str.maketrans("*`$→⇒", "   ::")
 # option2 · best_option=2
-_GLUED: Final = re.compile(r"\b(option|choice|index)(?=[0-9])|(?<=[a-z])_(?=[a-z])", re.I)
+_GLUED: Final = any_case(r"\b(option|choice|index)(?=[0-9])|(?<=[a-z])_(?=[a-z])")
 _FROM_ONE: Final = re.compile(r"\b1[- ](?:based|indexed)|count\w* from (?:1|one)\b|从\s?1\s?开始")
 
 # --- Numbers ---
@@ -42,31 +43,28 @@ _MENTION: Final = re.compile(
     re.I | re.ASCII,
 )
 # Behind a number without such a name. 30 mA, 2个: an amount; 1 : 1: a ratio; 1, 4-dioxane: a name.
-_UNIT: Final = re.compile(
+_UNIT: Final = any_case(
     r" :\s?[0-9]|\s?,\s[0-9]{1,2}[-–](?!based|indexed)(?-i:[A-Za-z][a-z]{2})"
     r"|[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?"
     r"|days?|weeks?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|m?bar|atm|psi|torr|rpm|nm|wt|vol"
     r"|k?cal|k?J|k?eV|[kM]?Hz|percent)(?![a-z])"
     r"|[个种项步组次倍条类]|当量)",
-    re.I,
 )
 # 2 options, 2 strong bases, 3 of them: how many there are; 4 DMAP, 2 toluene: how much of it.
 # Verbs end with an s, too: 2 gives.
-_COUNT: Final = re.compile(
+_COUNT: Final = any_case(
     r"\s(?!(?:is|was|has|looks|seems|appears|gives|wins|works|uses|yields|offers|provides|affords"
     r"|performs|remains|stands|as|versus|vs|plus|this|its|with|for|in|at|on|by|and|or|to|from|over"
     r"|than|which|that|the|an?|it|due|given|under|but|so|not|because|since)\b)"
     r"(?:(?:[a-z]+\s)?[a-z]+s\b|of\b|(?:option|choice|reason|part|factor)\b"
     r"|(?-i:[a-z]{0,2}-?[A-Z][\w()]*[A-Z0-9])|water\b"
     r"|[a-z-]{3,}(?:ene|ane|ine|anol|[^sv]ide|ate|ium|one|nitrile|phos|form)\b)",
-    re.I,
 )
-_LABEL: Final = re.compile(  # Reference 2, entries 3 and 4: numbers of something else
+_LABEL: Final = any_case(  # Reference 2, entries 3 and 4: numbers of something else
     r"\b(?:reference|entr(?:y|ie)|ligand|catalyst|base|solvent|reagent|additive|compound|product"
     r"|substrate|example|table|figure|scheme|step|row|run|experiment|condition|question|top)s?"
     r" ?#? ?[0-9]{1,6}(?: ?(?:,|&|and|or) ?[0-9]{1,6})*|\bpH ?=? ?[0-9]{1,2}"
     r"|(?:参考|条目|配体|催化剂|溶剂|表|图|步骤|实验) ?[0-9]{1,6}|第 ?[0-9]{1,6} ?(?:步|行|组)",
-    re.I,
 )
 _ORDINALS: Final = {
     word: number
@@ -76,11 +74,10 @@ _ORDINALS: Final = {
     )
     for number, word in enumerate(words.split(), 1)
 }
-_ORDINAL: Final = re.compile(
+_ORDINAL: Final = any_case(
     r"第\s?([1-9][0-9]{0,3}|[一二三四五六七八九十])\s?(?:个|项|种|选项)(?:\s?选项)?"
     r"|\b(?:([1-9][0-9]{0,3})(?:st|nd|rd|th)"
     r"|(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))\s(?:option|choice)\b",
-    re.I,
 )
 
 # --- Sentences, their clauses, and what these do with the options that they name ---
@@ -88,7 +85,7 @@ _ORDINAL: Final = re.compile(
 _SENTENCE_END: Final = re.compile(r"(?<=[。！？；])|(?<=[.;!?])\s+|\n")
 # "lacks a base, so the best is 3" has two clauses; "1, 2" and "Option 1, option 2 or 3" are lists,
 # and 1,4-dioxane or 1, 4-dioxane is a name.
-_CLAUSE_END: Final = re.compile(
+_CLAUSE_END: Final = any_case(
     r"(?<!\btherefore)(?<!\bthus)(?<!\bhence)(?<!\bso)(?<!\boverall)(?<!\bfinally),"
     r"(?![0-9]|\s[0-9]{1,2}[-–](?!based|indexed)(?-i:[A-Za-z][a-z]{2}))"
     r"(?!\s*(?:(?:and|or|&)\s)?(?:the\s)?(?:(?:option|choice|index|number)s?\s|选项)?\s?\#?[0-9]{1,6}"
@@ -98,15 +95,13 @@ _CLAUSE_END: Final = re.compile(
     r"|rather\sthan|instead\sof)\b"
     r"|(?:not|over)\s(?:the\s)?(?:(?:option|choice|index|number)\s)?\#?[0-9]))"
     r"|(?=而不?是)",
-    re.I,
 )
-_REASON: Final = re.compile(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于", re.I)
+_REASON: Final = any_case(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于")
 # Such a sentence chooses nothing: it supposes or asks.
-_SUPPOSED: Final = re.compile(
+_SUPPOSED: Final = any_case(
     r"\b(?:if(?! (?:i (?:had|have|must|were)|forced|pressed))|whether|unless)\b|如果|假如|\?\s*\Z",
-    re.I,
 )
-_DENIED: Final = re.compile(
+_DENIED: Final = any_case(
     r"\b(?:not|neither|nor|never|no(?!\.)|none|(?:any\w*|all|every\w*|nothing) but|avoid\w*"
     r"|except\w*|exclud\w*|reject\w*|worst|worse|wrong|inferior|lowest|weakest|poor(?:est)?|bad"
     r"|(?<!at )least|less|(?:second|next)[ -]best|runner-up|hardly|far from|unlikely"
@@ -115,36 +110,32 @@ _DENIED: Final = re.compile(
     r"|cannot|over(?= (?:the )?(?:(?:option|choice|index|number) )?#?[0-9]))\b"
     r"|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除|避免|剔除|淘汰|放弃|反对|除[了外选]|最差|最低|较差"
     r"|次[之优佳]|候选",
-    re.I,
 )
-_BUT: Final = re.compile(r"\s*but\b", re.I)  # "Option 2 is good | but too cold"
-_WEIGHED: Final = re.compile(  # what seemed good before, or what others would choose
+_BUT: Final = any_case(r"\s*but\b")  # "Option 2 is good | but too cold"
+_WEIGHED: Final = any_case(  # what seemed good before, or what others would choose
     r"\b(?:consider\w*|initially|at first|first (?:glance|thought|pick\w*|chose)|was|were|tempt\w+"
     r"|(?:one|many|some|most|few|nobody|you|others?|people|novice|chemists?) (?:\w+ )?"
     r"(?:would|will|might|could|may))\b|原本|起初|本来",
-    re.I,
 )
-_OPTION: Final = re.compile(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选", re.I)
+_OPTION: Final = any_case(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选")
 # "Answer: 2. Wait, it is 3.": what follows must state the same option.
-_CORRECTED: Final = re.compile(
+_CORRECTED: Final = any_case(
     r"(?:\A|(?<=[.!?}\n。！？])|(?<=[.!?}] ))(?:(?:but|oh|hmm+|and)\W{1,3})?"
     r"(?:(?:wait|actually|correction|scratch that|sorry, i"
     r"|on (?:second thoughts?|reflection)|no(?=,))\b|不对|更正)\W*",
-    re.I,
 )
 # What makes the one option that a text names the one that it chooses: "Option 2 fails" does not.
-_CHOSEN: Final = re.compile(
+_CHOSEN: Final = any_case(
     r"\b(?:best|better|optim\w+|highest|greatest|maxim\w+|ideal|superior|go(?:ing)? (?:with|for)"
     r"|choos\w+|chose|pick\w*|select\w*|recommend\w*|prefer\w*|favou?r\w*|suggest\w*|conclu\w+"
     r"|answer|like|predict\w*|expect\w*|believe|think|guess|wins?|it(?: i|['’])s"
     r"|(?:my|final|right|correct|good) choice|is (?:correct|right)"
     r"|most (?:likely|effective|active|productive|promising))\b"
     r"|选(?!项)|非常|最[佳优好高大]|推荐|答案|更[好优高]|应该?[为是]",
-    re.I,
 )
 # Among several options, {} or {name} being their places: one is picked, …
 _PLACE: Final = r"\{(?:name)?\}"
-_PICKED: Final = re.compile(
+_PICKED: Final = any_case(
     r"\b(?:pick|choose|select|go(?:ing)? (?:with|for)|opt for|settle (?:on|for)|recommend|say"
     r"|vote for|favou?r|prefer|suggest|bet on|lean towards?)\b"
     rf"(?:\s(?!(?:than|over|between|from|among|of|against|in)\b)[^\s{{}}]+){{0,4}}[\s:\"'(]*{_PLACE}"
@@ -153,10 +144,9 @@ _PICKED: Final = re.compile(
     rf"|^\W*(?:it(?:['’]s|\sis)|but(?:\srather)?)\s(?:the\s)?{_PLACE}\W*\Z"
     rf"|(?:选(?!项)择?|而是|应该?[为是]|推荐)[^{{}}]{{0,6}}{_PLACE}"
     rf"|^(?:因此|所以|综上)\W*{_PLACE}\W*\Z",
-    re.I,
 )
 # … or praised as a whole: "Option 1 has the best base" praises a part of it.
-_PRAISED: Final = re.compile(
+_PRAISED: Final = any_case(
     rf"{_PLACE}(?:\s\([^()]*\))?\s(?:(?:clearly|thus|therefore|also)\s)?"
     r"(?:(?:is|looks|seems|appears|remains|(?:should|will|would)\sbe)\s(?:[a-z]+\s){0,3}?"
     r"(?:best|optimal|superior|correct|right|better|ideal|preferred|most\spromising"
@@ -164,23 +154,20 @@ _PRAISED: Final = re.compile(
     r"|(?:is\s(?:expected|likely)\sto\s|should\s|will\s|would\s)?(?:gives?|affords?|provides?)"
     r"\sthe\s(?:best|highest|greatest)\s(?:yield|score|result|outcome).*|wins)\W*\Z"
     rf"|{_PLACE}[^{{}}]{{0,12}}(?:最[佳优好高大]|更[好优高])",
-    re.I,
 )
 # A statement begins with the option or names it: "Answer: 2" and not "Answer: a pressure of 2".
-_LEADING: Final = re.compile(
+_LEADING: Final = any_case(
     r"^\W*(?:(?:so|but|and|or|it is|it's|just|simply|clearly|probably|likely|most likely|the|是|为"
     r"|option:|choice:|index:|选项:|boxed|text|mathbf|mathrm)\W*)*\{\}|\{name\}",
-    re.I,
 )
-_REFUSAL: Final = re.compile(
+_REFUSAL: Final = any_case(
     r"\b(?:cannot|can['’]t|can not|unable to|won['’]t|not able to|refuse|decline|sorry|as an ai)\b"
     r"|抱歉|无法|不能|拒绝",
-    re.I,
 )
 
 # --- Statements: what a reply gives as its answer ---
 
-_STATED: Final = re.compile(
+_STATED: Final = any_case(
     r"(?:\b(?:answer|ans\b\.?|(?:best|optim(?:al|um)|correct|right|chosen|selected|final|predicted"
     r"|preferred|recommended|my|most\s(?:promising|likely))\s(?:option|choice|index|answer|one|pick)"
     r"|(?:best|optimal|optimum|final|prediction|pick|choice|selection|selected|verdict|decision|winner|guess"
@@ -189,21 +176,18 @@ _STATED: Final = re.compile(
     r"(?=\s(?:is|would\sbe)\b))"
     r"(?:[^.;:=\n\d]{0,30}?(?:\bis\b|\bbe\b|[:=]|\s[-–—]\s)(?:\s*(?:is\b|be\b|[:=]))*|\s(?=[#(]?[0-9]|option))"
     r"|(?:答案|最[佳优好](?:选项|选择|条件)?|答|结果)\s?(?:应该?)?(?:\s?[:=]|是|为)+)\s*",
-    re.I,
 )
-_TITLE: Final = re.compile(r"\W*(?:final\s)?(?:answer|答案)\W*", re.I)  # the answer is below
-_FINAL: Final = re.compile(r"\bfinal\b|最终", re.I)
+_TITLE: Final = any_case(r"\W*(?:final\s)?(?:answer|答案)\W*")  # the answer is below
+_FINAL: Final = any_case(r"\bfinal\b|最终")
 # A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0` · `2.0`
-_BARE: Final = re.compile(
+_BARE: Final = any_case(
     r"[\s(\[#\"']*(?:(?:option|choice|index|选项)\s*[:#]?\s*)?[0-9]{1,6}(?:\.0+)?[\s)\].。!,;:\"']*",
-    re.I,
 )
 # … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`, but no
 # list: `1) THF is polar. 2) Toluene is not.`
-_LED: Final = re.compile(
+_LED: Final = any_case(
     r"(?!.*[.;,] [0-9]{1,2}[).] )"
     r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*",
-    re.I,
 )
 # … or that ends so, behind other clauses: `After heating, option 1.`
 _ENDING: Final = re.compile(
@@ -211,12 +195,11 @@ _ENDING: Final = re.compile(
     r"\s?(?:个?选项|个|项)?\W*$",
     re.I | re.M,
 )
-_WHOLE: Final = re.compile(r"\A(\W*(?:option )?[0-9]{1,6})\.0+(?=\W*\Z)", re.I)  # 2.0 is 2
+_WHOLE: Final = any_case(r"\A(\W*(?:option )?[0-9]{1,6})\.0+(?=\W*\Z)")  # 2.0 is 2
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
-_KEY: Final = re.compile(
+_KEY: Final = any_case(
     r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)"
     r"(?:[_ ](?:index|number|id))?",
-    re.I,
 )
 _REPLY_FIELDS: Final = (
     *("reply", "response", "output", "completion", "text", "content", "prediction", "answer"),

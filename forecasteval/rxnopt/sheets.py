@@ -15,14 +15,14 @@ from forecasteval.common.errors import InputError, extra_package, grouped_names,
 from forecasteval.common.files import csv_delimiter, csv_rows, decode_text, read_file
 from forecasteval.common.records import number_text
 
-from .chemicals import repair
+from .chemicals import any_case, repair
 from .columns import fold_name
 
 UNNAMED: Final = "(unnamed)"  # the index that pandas' to_csv writes in front
 UNSAVED: Final = "formula whose value was not saved: "  # and the name of the cell, D7
 MOST_CELLS: Final = 5_000_000
 MOST_BYTES: Final = 1 << 29  # of a workbook, unpacked
-_DITTO: Final = re.compile("[-–—]?\\s?(?:[\"″“”〃]|'')\\s?[-–—]?|do[.]|ditto|as above|同上", re.I)
+_DITTO: Final = any_case("[-–—]?\\s?(?:[\"″“”〃]|'')\\s?[-–—]?|do[.]|ditto|as above|同上")
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
 
 
