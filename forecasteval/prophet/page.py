@@ -107,7 +107,7 @@ def _anchor(title: str) -> str:
 
 
 def _draw_body(board: Board, shown: Scored | None) -> Iterator[Html]:
-    errors = [soft(show_score(row.record["ece"])) for row in board.ranked]
+    errors = [soft(show_score(row["ece"])) for row in board.ranked]
     small = [
         (join(panel.title, " ", error), marks.draw_panel(panel, panel.title, small=True))
         for panel, error in zip(board.diagrams, errors, strict=False)
@@ -182,7 +182,7 @@ class Board:
     def __init__(self, results: ProphetResult) -> None:
         self.results, self.by = results, results["ranked_by"]["metric"]
         self.rows = board_rows(results, self.by, _ROWS, _FEW)
-        self.ranked = [row for row in self.rows if row.name in results["forecasters"]]
+        self.ranked = [row for row in self.rows if row.own("rank")]
         self.mean = self.by if find_metric(self.by).formula else "brier"
         self.market = [row for row in self.rows if row.is_baseline and row.name == "market"]
         returns = [name for name in list_metrics(results) if name.startswith("return_")]
@@ -201,13 +201,13 @@ class Board:
         return [panel for panel in panels if any(len(line.points) > 1 for line in panel.lines)]
 
     def could_be_first(self, row: BoardRow) -> bool:
-        return 1 in (row.record.get(f"{self.by}_rank_interval") or ())[:1]
+        return 1 in (row.own("rank_interval") or ())[:1]
 
     def difference(self, row: BoardRow) -> tuple[JsonObject | None, int]:
         """That to the market if there is any; 1 if it is surely for the better, -1 for the worse, 0
         if its interval holds 0.
         """
-        found = row.record["against"].get("market", {}).get(self.mean)
+        found = row["against"].get("market", {}).get(self.mean)
         if not found or found["difference"] is None:
             return None, 0
         low, high = found["interval"] or (0, 0)
@@ -215,11 +215,11 @@ class Board:
 
     def verdict(self) -> str:
         """Who leads, who else could, who beats the market."""
-        first = [row for row in self.ranked if row.record[f"{self.by}_rank"] == 1]
+        first = [row for row in self.ranked if row.own("rank") == 1]
         if not first:
             return f"Nobody has the {self.results['min_events']} events that a rank needs."
         leads = f" and {len(first) - 1} more lead" if len(first) > 1 else " leads"
-        text = f"{leads} with {show_score(first[0].record[self.by])}"
+        text = f"{leads} with {show_score(first[0][self.by])}"
         could = sum(self.could_be_first(row) for row in self.ranked if row not in first)
         text += f"; {could} more could be first." if could else "."
         sides = [side for found, side in map(self.difference, self.ranked) if found]
@@ -231,7 +231,7 @@ class Board:
 
     def draw(self) -> Html:
         """The table with its caption."""
-        axis = marks.interval_axis(mark_of(self.by, row) for row in self.rows)
+        axis = marks.interval_axis(map(mark_of, self.rows))
         ends = ("", "better →") if find_metric(self.by).higher_is_better else ("← better", "")
         to_market = [f"{title_of(self.mean)} − market’s"] if self.market else []
         heads = [
@@ -255,24 +255,24 @@ class Board:
         return join(draw_table(heads, lines, "rank"), tag("p", caption, class_="cap"))
 
     def _draw_line(self, row: BoardRow, axis: Axis) -> TableRow:
-        record, rank = row.record, row.record.get(f"{self.by}_rank")
+        rank = row.own("rank")
         kind, style = (None, "") if rank else ("few", "")
         if row.is_baseline:
             kind, style = "ref", "ref"
         elif self.could_be_first(row):
             kind, style = "tie", "a"
-        line = self.market[0].record[self.by] if self.market else None
+        line = self.market[0][self.by] if self.market else None
         cells = [
-            join(tag("b", str(rank)), " ", soft(show_ranks(row, self.by))) if rank else "",
+            join(tag("b", str(rank)), " ", soft(show_ranks(row))) if rank else "",
             _TITLES[row.name] if row.is_baseline else row.shown,
-            show_score(record[self.by]),
+            show_score(row[self.by]),
             "",
-            marks.draw_interval(axis, mark_of(self.by, row), row.shown, style, line),
+            marks.draw_interval(axis, mark_of(row), row.shown, style, line),
             "",
             *(self._show_difference(row) for _ in self.market),
-            show_score(record["ece"]),
-            *(show_score(record[name], 2) for name in self.returns),
-            str(record["n_events"]),
+            show_score(row["ece"]),
+            *(show_score(row[name], 2) for name in self.returns),
+            str(row["n_events"]),
         ]
         return TableRow(cells, kind)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from operator import itemgetter
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.display.charts import Chart
@@ -33,16 +34,27 @@ SHOWN: Final = 30  # forecasters on the screen
 _SOME: Final = 3  # events of a provisional forecaster that is listed without --full
 
 
-class BoardRow(NamedTuple):
-    """A forecaster, or a baseline: the market, the crowd."""
+@dataclass(frozen=True)
+class BoardRow:
+    """A forecaster, or a baseline (the market, the crowd), on a board that is ranked `by` a metric;
+    `row[key]` is a value of its record.
+    """
 
     name: str
     record: Record
+    by: str
     is_baseline: bool = False
 
     @property
     def shown(self) -> str:
         return f"({self.name})" if self.is_baseline else printable(self.name, 40)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.record.get(key)
+
+    def own(self, what: str) -> Any:
+        """What belongs to the metric of the ranking: "rank", "interval", …"""
+        return self[f"{self.by}_{what}"]
 
 
 class Placed(NamedTuple):
@@ -66,10 +78,9 @@ def list_metrics(results: ProphetResult) -> list[str]:
     return list(results["rank_correlation"]["overall"]["spearman"])
 
 
-def known_metrics(results: ProphetResult, rows: Iterable[BoardRow]) -> list[str]:
+def known_metrics(results: ProphetResult, rows: Sequence[BoardRow]) -> list[str]:
     """The metrics that some row has."""
-    records = [row.record for row in rows]
-    return [name for name in list_metrics(results) if any(r[name] is not None for r in records)]
+    return [name for name in list_metrics(results) if any(r[name] is not None for r in rows)]
 
 
 def report_blocks(
@@ -139,25 +150,25 @@ def board_rows(
     """At most `most` forecasters, best first, market and crowd in their place among them; then at
     most `few` provisional ones; None: all.
     """
-    rows = [BoardRow(*row) for row in results["forecasters"].items()]
-    rows.sort(key=lambda row: (row.record[f"{by}_rank"] or math.inf, row.name))
+    rows = [BoardRow(name, row, by) for name, row in results["forecasters"].items()]
+    rows.sort(key=lambda row: (row.own("rank") or math.inf, row.name))
     shown, sign = rows[:most], find_metric(by).sign
     for name, record in results["baselines"].items():
         if record["n_events"]:
             own = -math.inf if record[by] is None else sign * record[by] - RANK_TIE
-            values = [row.record[by] for row in shown]
+            values = [row[by] for row in shown]
             better = sum(value is not None and sign * value >= own for value in values)
-            shown.insert(better, BoardRow(name, record, True))
-    return shown + _provisional_rows(results, few is None)[:few]
+            shown.insert(better, BoardRow(name, record, by, True))
+    return shown + _provisional_rows(results, by, few is None)[:few]
 
 
-def _provisional_rows(results: ProphetResult, everybody: bool) -> list[BoardRow]:
+def _provisional_rows(results: ProphetResult, by: str, everybody: bool) -> list[BoardRow]:
     """Those with most events first; unless `everybody` only those of `_SOME` events, if there is
     anybody of so many: one lucky forecast looks best.
     """
-    rows = [BoardRow(*row) for row in results["provisional"].items()]
-    rows.sort(key=lambda row: (-row.record["n_events"], row.name))
-    some = [row for row in rows if row.record["n_events"] >= _SOME]
+    rows = [BoardRow(name, row, by) for name, row in results["provisional"].items()]
+    rows.sort(key=lambda row: (-row["n_events"], row.name))
+    some = [row for row in rows if row["n_events"] >= _SOME]
     return rows if everybody or not (some or results["forecasters"]) else some
 
 
@@ -169,57 +180,47 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
 
 
 def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Iterator[Column]:
-    yield _number("Rank", lambda row: str(row.record.get(f"{by}_rank") or ""))
+    yield _number("Rank", lambda row: str(row.own("rank") or ""))
     yield _NAME
-    yield _number("Events", field_of("n_events"), spare=1)
-    yield _number("Coverage", lambda row: f"{row.record['coverage']:.0%}", spare=3)
+    yield _number("Events", itemgetter("n_events"), spare=1)
+    yield _number("Coverage", lambda row: f"{row['coverage']:.0%}", spare=3)
     yield _metric_column(by)
-    yield Column(title_of(by), partial(mark_of, by), "mark")
-    yield _number("95% interval", field_of(f"{by}_interval"))
-    yield _number("Rank 95%", lambda row: show_ranks(row, by) or "–")
-    yield _number("P(best)", field_of(f"{by}_best"), spare=2, digits=2)
-    yield _number("Beats next", field_of(f"{by}_beats_next"), spare=4, digits=2)
+    yield Column(title_of(by), mark_of, "mark")
+    yield _number("95% interval", itemgetter(f"{by}_interval"))
+    yield _number("Rank 95%", lambda row: show_ranks(row) or "–")
+    yield _number("P(best)", itemgetter(f"{by}_best"), spare=2, digits=2)
+    yield _number("Beats next", itemgetter(f"{by}_beats_next"), spare=4, digits=2)
     known = [metric for metric in known_metrics(results, rows) if metric not in {by, *_FULL_ONLY}]
     for spare, metric in enumerate(known, 5):
         yield _metric_column(metric, spare)
-    if any(row.record["n_priced"] for row in rows):
-        yield _number("Priced", field_of("n_priced"), spare=100)
-
-
-def field_of(key: str) -> Callable[[BoardRow], object]:
-    """The value of a row's record, None where there is none."""
-    return lambda row: row.record.get(key)
+    if any(row["n_priced"] for row in rows):
+        yield _number("Priced", itemgetter("n_priced"), spare=100)
 
 
 def _metric_column(metric: str, spare: int = 0) -> Column:
-    cell = field_of(metric)
-    return _number(title_of(metric), cell, best=_best(metric), spare=spare)
+    best = "high" if find_metric(metric).higher_is_better else "low"
+    return _number(title_of(metric), itemgetter(metric), best=best, spare=spare)
 
 
-def _best(metric: str) -> str:
-    return "high" if find_metric(metric).higher_is_better else "low"
-
-
-def show_ranks(row: BoardRow, by: str) -> str:
+def show_ranks(row: BoardRow) -> str:
     """The interval of the rank; "" if it is not known."""
-    return "–".join(map(str, row.record.get(f"{by}_rank_interval") or ()))
+    return "–".join(map(str, row.own("rank_interval") or ()))
 
 
-def mark_of(by: str, row: BoardRow) -> Interval:
+def mark_of(row: BoardRow) -> Interval:
     """Nothing for a provisional row: few events may give any score, and leave no room for the
     others on their axis.
     """
-    if not row.is_baseline and f"{by}_rank" not in row.record:
+    if not (row.is_baseline or row.own("rank")):
         return Interval(None)
-    bounds = row.record.get(f"{by}_interval")
-    return Interval(row.record[by], bounds, None, int(row.is_baseline))
+    return Interval(row[row.by], row.own("interval"), None, int(row.is_baseline))
 
 
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     """Notes that explain the board."""
     ranked, provisional = results["forecasters"], results["provisional"]
     count, messages = len(provisional), list[str]()
-    listed = len(_provisional_rows(results, full))
+    listed = len(_provisional_rows(results, by, full))
     if not full and max(len(ranked), listed) > SHOWN:
         messages += [f"… the first {SHOWN} of {len(ranked)} ranked and {count} provisional: --full"]
     if provisional:
@@ -254,18 +255,18 @@ def _agreement_line(matrix: Matrix) -> list[str]:
 def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[tuple[str, Table]]:
     metrics = list_metrics(results)
     yield "Every metric, ranks in brackets", metric_table(rows, metrics)
-    intervals = _by_metric(rows, metrics, lambda row, metric: row.get(f"{metric}_interval"))
+    intervals = _by_metric(rows, metrics, lambda row, metric: row[f"{metric}_interval"])
     yield "95% intervals (t, clustered by series; returns: tilted market)", intervals
     for base, record in results["baselines"].items():
         if record["n_events"]:
-            both = [row for row in rows if base in row.record["against"]]
+            both = [row for row in rows if base in row["against"]]
             means = [metric for metric in metrics if find_metric(metric).formula]
             table = _by_metric(both, means, partial(_difference, base))
             yield f"Difference to the {base} on the same events, with its 95% interval", table
     title = "1 - Brier, skill against the crowd; parts of the mean square that add up to it"
     yield title, make_table(_DECOMPOSITION, rows)
     if results["by_category"]:
-        ranked = [row for row in rows if row.name in results["forecasters"]]
+        ranked = [row for row in rows if row["brier_rank"]]
         yield "Brier by category (events)", category_table(results, ranked)
     title = "Rank agreement (Spearman), 1 where two metrics rank alike"
     matrix = results["rank_correlation"]["overall"]["spearman"]
@@ -275,11 +276,11 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
 
 def metric_table(rows: Sequence[BoardRow], metrics: Iterable[str]) -> Table:
     """The metrics on the colours of their ranks, which stand in brackets."""
-    last = max(2, sum("brier_rank" in row.record for row in rows))
+    last = max(2, sum(row["brier_rank"] is not None for row in rows))
 
-    def show(record: Record, metric: str) -> Placed:
-        rank = record.get(f"{metric}_rank")
-        return Placed(record[metric], rank and (last - rank) / (last - 1), rank)
+    def show(row: BoardRow, metric: str) -> Placed:
+        rank = row[f"{metric}_rank"]
+        return Placed(row[metric], rank and (last - rank) / (last - 1), rank)
 
     return _by_metric(rows, metrics, show)
 
@@ -306,29 +307,29 @@ def category_table(results: ProphetResult, rows: Sequence[BoardRow]) -> Table:
 
 
 def _by_metric(
-    rows: Iterable[BoardRow], metrics: Iterable[str], cell: Callable[[Record, str], object]
+    rows: Iterable[BoardRow], metrics: Iterable[str], cell: Callable[[BoardRow, str], object]
 ) -> Table:
     def column(metric: str) -> Column:
-        return _number(title_of(metric), lambda row: cell(row.record, metric))
+        return _number(title_of(metric), lambda row: cell(row, metric))
 
     return make_table([_NAME, *map(column, metrics)], rows)
 
 
-def _difference(base: str, record: Record, metric: str) -> str:
-    found = record["against"][base][metric]
+def _difference(base: str, row: BoardRow, metric: str) -> str:
+    found = row["against"][base][metric]
     if found["difference"] is None:
         return "–"
     return f"{found['difference']:+.4f} {show_interval(found['interval'])}"
 
 
 def _part(key: str) -> Column:
-    return _number(key.replace("_", " ").capitalize(), lambda row: row.record["decomposition"][key])
+    return _number(key.replace("_", " ").capitalize(), lambda row: row["decomposition"][key])
 
 
 _DECOMPOSITION: Final = (
     _NAME,
-    _number("1 - Brier", field_of("one_minus_brier")),
-    _number("Skill", field_of("brier_skill")),
+    _number("1 - Brier", itemgetter("one_minus_brier")),
+    _number("Skill", itemgetter("brier_skill")),
     *map(_part, ("reliability", "resolution", "uncertainty", "within_bins", "mean_square")),
 )
 
