@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import chain, count
 from typing import Final
 
@@ -77,6 +78,11 @@ def show_text(text: object, limit: int = CUT) -> str:
     shown = str(text)
     if len(shown) <= limit and shown.isprintable():
         return shown
+    return _clean_text(shown[: limit + 1], limit)
+
+
+@lru_cache(maxsize=512)  # prompts: the pages of a dataset have the same
+def _clean_text(shown: str, limit: int) -> str:
     cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
     if not cut.replace("\n", "").isprintable():
         cut = "\n".join([printable(line.replace("\t", " ")) for line in cut.split("\n")])
