@@ -37,7 +37,6 @@ class EffectsFit(NamedTuple):
     """
 
     score: Floats
-    score_se: Floats
     difficulty: Floats
     influence: Floats
     part: Ints
@@ -48,10 +47,9 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     connected part.
 
     The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it
-    would have had with the events of the others. Standard errors are clustered by event and take
-    the events as drawn, as those of a mean do; times √(n_i/(n_i - 1)) for the n_i events of a
-    forecaster, nan for one. Parts are what events connect: scores of different parts do not
-    compare.
+    would have had with the events of the others. Parts are what events connect: scores of different
+    parts do not compare. Errors follow from the influence of the events, as those of a mean do
+    (`estimates.clustered_errors`).
 
     forecaster, event: N integers from 0, every number used; y: N values in [0, 1]. Raises
     InputError as `fit_irt`. Source: the difficulty-adjusted Brier score of ForecastBench (Karger et
@@ -61,9 +59,9 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
 
     table, present = answer_table("fit_effects", forecaster, event, "y", y)
     part, part_of_event = connected_parts(present)
-    answers, counts = present.sum(axis=1), present.sum(axis=0)
+    answers = present.sum(axis=1)
     mean, shares = table.sum(axis=1) / answers, present / answers[:, None]
-    laplacian = np.diag(counts) - present.T @ shares
+    laplacian = np.diag(present.sum(axis=0)) - present.T @ shares
     laplacian += (part[:, None] == part) / np.bincount(part)[part]  # the level of each part is free
     factor = cho_factor(laplacian)
     alpha = cho_solve(factor, (table - present * mean[:, None]).sum(axis=0))
@@ -75,8 +73,7 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     difficulty = difficulty - level[part_of_event]
     moved = difficulty / size[part_of_event] - influence @ (shares.sum(axis=0) / size[part])
     influence += (part_of_event[:, None] == part) * moved[:, None]
-    errors = np.sqrt((influence**2).sum(axis=0) * counts / np.where(counts > 1, counts - 1, np.nan))
-    return EffectsFit(alpha + level[part], errors, difficulty, influence, part)
+    return EffectsFit(alpha + level[part], difficulty, influence, part)
 
 
 def connected_parts(present: Floats) -> tuple[Ints, Ints]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import optimize, sparse
 
 from forecasteval.common.errors import InputError
+from forecasteval.prophet.estimates import clustered_errors
 from forecasteval.prophet.irt import fit_irt
 from forecasteval.prophet.models import connected_parts, fit_bradley_terry, fit_effects
 from prophet_data import GOOD, GOOD_PROBLEM, bradley_terry, evaluate
@@ -100,7 +101,8 @@ def test_full_participation_changes_nothing() -> None:
     i, j, y = draw(4, 30, 1.0, seed=1)
     fit, table = fit_effects(i, j, y), y.reshape(4, 30)
     assert fit.score == pytest.approx(table.mean(axis=1), abs=1e-12)
-    assert fit.score_se == pytest.approx(table.std(axis=1, ddof=1) / np.sqrt(30), rel=1e-9)
+    error, _ = clustered_errors(fit.influence, np.full((30, 4), 1 / 30))
+    assert error == pytest.approx(table.std(axis=1, ddof=1) / np.sqrt(30), rel=1e-9)
 
 
 def test_influence_is_that_of_one_more_copy() -> None:
@@ -121,7 +123,9 @@ def test_parts_have_levels_of_their_own() -> None:
     both = fit_effects(np.append(i, i + 4), np.append(j, j + 20), np.append(y, y / 2))
     alone = fit_effects(i, j, y)
     assert both.score == pytest.approx(np.append(alone.score, alone.score / 2), abs=1e-12)
-    assert both.score_se == pytest.approx(np.append(alone.score_se, alone.score_se / 2), abs=1e-12)
+    zeros = np.zeros_like(alone.influence)
+    blocks = np.block([[alone.influence, zeros], [zeros, alone.influence / 2]])
+    assert both.influence == pytest.approx(blocks, abs=1e-12)
     assert len(set(both.part[:4]) | set(both.part[4:])) == 2
 
 
