@@ -32,8 +32,8 @@ from forecasteval.display.marks import draw_panel
 from forecasteval.display.tables import Table
 from forecasteval.ranking.names import system_of_row
 
-from .standings import Row, Standing, count_resolved, runs_of, show_week, sign_of, unit_scale
-from .tables import is_tied, mark_of
+from .standings import Standing, count_resolved, runs_of, show_week, sign_of, unit_scale
+from .tables import Row, is_tied, mark_of
 
 _DECADES: Final = 30  # from this ratio of the highest to the lowest cost on, the axis is by powers
 _COLOURED: Final = 3  # leaders whose history is drawn in colour

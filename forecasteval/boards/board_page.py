@@ -55,7 +55,6 @@ from .standings import (
     show_week,
     unit_scale,
 )
-from .standings import Row as BoardRow
 from .tables import (
     TIE,
     describe_waiting,
@@ -67,6 +66,7 @@ from .tables import (
     show_metric,
     view_table,
 )
+from .tables import Row as BoardRow
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
 _PLAIN: Final = re.compile("[A-Za-z]{1,20}")  # a key that is an attribute as it is

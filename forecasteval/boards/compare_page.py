@@ -59,8 +59,8 @@ from forecasteval.ranking.names import split_name
 from forecasteval.ranking.systems import ALPHA, question_key
 
 from .board_charts import show_cell
-from .standings import Row as BoardRow
 from .standings import list_names, sign_of, unit_scale
+from .tables import Row as BoardRow
 from .tables import list_verdicts
 
 _UNREAD: Final = ("missing", "unparsed", "padded")

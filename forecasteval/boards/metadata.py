@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from forecasteval.common.errors import look_of, printable
-from forecasteval.common.records import number_text
+from forecasteval.common.records import JsonObject, number_text
 from forecasteval.display.tables import Column
 from forecasteval.ranking.board import list_tables
 from forecasteval.ranking.names import TITLES, Systems, describe_value, show_distinct, system_of_row
@@ -40,7 +40,7 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
     return mistakes
 
 
-def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def shown_names(rows: Sequence[JsonObject]) -> list[str]:
     """The display name of each row, or that of its file, and both where several have the same."""
     names = [str(row.get("about", {}).get("name", row["name"])) for row in rows]
     often = {name for name, count in Counter(names).items() if count > 1}
@@ -49,7 +49,7 @@ def shown_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return show_distinct(same, _WIDTH)
 
 
-def name_systems(board: Mapping[str, Any]) -> dict[str, str]:
+def name_systems(board: JsonObject) -> dict[str, str]:
     """The name that every system has on all of a board: its display name, or that of its files."""
     tables = reversed(list_tables(board))
     systems = {system_of_row(table, row): row for table in tables for row in table["rows"]}
@@ -57,7 +57,7 @@ def name_systems(board: Mapping[str, Any]) -> dict[str, str]:
     return dict(zip(systems, shown_names(rows), strict=True))
 
 
-def about_keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def about_keys(rows: Iterable[JsonObject]) -> list[str]:
     """The keys that some row has: the known ones first, then the others by name."""
     keys = {key for row in rows for key in row.get("about", {})}
     return [*(key for key in TITLES if key in keys), *sorted(keys.difference(TITLES))]
@@ -66,7 +66,7 @@ def about_keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 def about_columns(rows: Sequence[Mapping[str, object]]) -> list[Column]:
     """A column for each key besides the name that some row has."""
 
-    def show(key: str, row: Mapping[str, Any]) -> str:
+    def show(key: str, row: JsonObject) -> str:
         return printable(cell_text(row.get("about", {}).get(key, "")), _WIDTH)
 
     keys = [key for key in about_keys(rows) if key != "name"]

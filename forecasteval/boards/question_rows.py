@@ -45,7 +45,7 @@ from .standings import (
     sign_of,
     unit_scale,
 )
-from .standings import Row as BoardRow
+from .tables import Row as BoardRow
 
 _CUT: Final = 200  # characters of a prompt in a row that is not open
 _READINGS: Final = 3  # of a question that have a row each

@@ -5,8 +5,8 @@ Markdown.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from forecasteval.boards.changes import changes_report, name_changes
 from forecasteval.common.errors import printable
@@ -18,6 +18,7 @@ from forecasteval.ranking.changes import Change
 from .metadata import about_keys, name_systems
 from .tables import (
     MOVES,
+    Row,
     compared_pairs,
     compared_systems,
     count_shared,
@@ -29,7 +30,6 @@ from .tables import (
     view_table,
 )
 
-Row = Mapping[str, Any]
 _NONE: Final = "without a dataset"
 PAIRS: Final = 10  # whose questions a comparison shows
 
@@ -139,7 +139,7 @@ def flatten_pairs(comparison: Row) -> list[dict[str, object]]:
 _OF_PAIRS: Final = ("a", "b", "p_holm", "p_first", "p_t", "detectable")
 
 
-def _flatten_pair(pair: Row) -> dict[str, Any]:
+def _flatten_pair(pair: Row) -> dict[str, object]:
     record = {key: pair.get(key) for key in _OF_PAIRS}
     for prefix, part in (("", pair), ("both_read_", pair.get("both_read") or {})):
         low, high = part.get("interval") or (None, None)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
@@ -19,9 +19,8 @@ from forecasteval.ranking.changes import History, Line, SeasonLine
 from forecasteval.ranking.names import system_of_row
 from forecasteval.ranking.systems import question_key, read_scale
 
-from .tables import is_tied, mark_of, show_size
+from .tables import Row, is_tied, mark_of, show_size
 
-Row = Mapping[str, Any]
 Names = Mapping[str, str]
 ReadItems = Callable[[str], Sequence[Row]]  # the items of a stored result by its name
 SHOWN: Final = 200  # questions of a dataset that a page shows

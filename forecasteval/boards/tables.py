@@ -8,13 +8,14 @@ stand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import grouped_names, printable
+from forecasteval.common.records import JsonObject
 from forecasteval.display.tables import (
     Column,
     Table,
@@ -26,7 +27,7 @@ from forecasteval.ranking.systems import ALPHA, Level
 
 from .metadata import about_columns, cell_text, shown_names
 
-Row = Mapping[str, Any]
+Row = JsonObject
 TIE: Final = "≈ best"
 TIED: Final = (
     f"{TIE}: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the "
@@ -64,7 +65,7 @@ _RUNS: Final = ("runs", "run_deviation")
 _OVER_WEEKS: Final = ("datasets", "runs", "n", "own_score")
 
 
-def make_record(table: Row, row: Row, shown: str) -> dict[str, Any]:
+def make_record(table: Row, row: Row, shown: str) -> dict[str, object]:
     """A row of a table with everything that columns show; `shown` is its name."""
     is_pooled = table["kind"] == "pooled"
     score, interval = mark_of(row)
