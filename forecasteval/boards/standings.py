@@ -64,20 +64,16 @@ def say_leader(table: Row, names: Names) -> Sentence:
     rows = [row for row in table["rows"] if row["rank"] is not None]
     if not rows:
         return ["No system is ranked yet."]
-    shown = [names[system_of_row(table, row)] for row in rows]
+    leaders = [names[system_of_row(table, row)] for row in rows if row["rank"] == 1]
+    rest, score = rows[len(leaders) :], show_number(mark_of(rows[0])[0], 3)
     if len(table["rows"]) == 1:
-        score = show_number(mark_of(rows[0])[0], 3)
-        return [Name(shown[0]), f" has {score}; no other system answered these questions."]
-    first = [name for name, row in zip(shown, rows, strict=True) if row["rank"] == 1]
-    tied = [name for name, row in zip(shown, rows, strict=True) if is_tied(row)][len(first) :]
-    verb = " leads with " if len(first) == 1 else " lead together with "
-    said = [*list_names(first), verb + show_number(mark_of(rows[0])[0], 3)]
-    if tied:
-        whom = "it" if len(first) == 1 else "them"
-        return [*said, "; ", *list_names(tied), f" cannot be told apart from {whom}."]
-    if len(rows) > len(first) and all(is_tied(row) is False for row in rows[len(first) :]):
-        return [*said, "; every other system is significantly behind."]
-    return [*said, "."]
+        return [Name(leaders[0]), f" has {score}; no other system answered these questions."]
+    leads, them = ("leads", "it") if len(leaders) == 1 else ("lead together", "them")
+    said = [*list_names(leaders), f" {leads} with {score}"]
+    if tied := [names[system_of_row(table, row)] for row in rest if is_tied(row)]:
+        return [*said, "; ", *list_names(tied), f" cannot be told apart from {them}."]
+    is_ahead = rest and all(is_tied(row) is False for row in rest)
+    return [*said, "; every other system is significantly behind." if is_ahead else "."]
 
 
 def list_names(names: Sequence[str]) -> Sentence:
