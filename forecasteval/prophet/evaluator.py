@@ -79,9 +79,10 @@ class ForecastData:
             where = str(records.path) if isinstance(records, RecordFile) else self.where
             prefix = f"{where} " if len(self.sources) > 1 else ""
             sources.append(Source(where, records, _placing(records, "forecast", prefix)))
-        forecasts = read_forecasts(sources, events, places, notes)
-        if forecasts:
-            forecasts = choose_forecasts(forecasts, events, late, repeats, min_events, notes)
+        # Nothing else may hold what was read: of millions two copies are enough.
+        forecasts = choose_forecasts(
+            read_forecasts(sources, events, places, notes), events, late, repeats, min_events, notes
+        )
         if not len(events.ids) and notes.pending["event"]:
             raise PendingError(self.where, notes.pending["event"])
         if forecasts is None:

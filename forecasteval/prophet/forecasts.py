@@ -244,10 +244,17 @@ def _make_columns(rows: Sequence[_Row], sizes_of_events: Ints, notes: Notes) -> 
 
 
 def choose_forecasts(
-    data: Forecasts, events: Events, late: str, repeats: str, min_events: int | None, notes: Notes
+    data: Forecasts | None,
+    events: Events,
+    late: str,
+    repeats: str,
+    min_events: int | None,
+    notes: Notes,
 ) -> Forecasts | None:
     """Those that count, one per event and forecaster; None if there is none."""
-    data = _sort(data)
+    if data is None:
+        return None
+    data = data.select(_order(data))
     data = data.select(np.flatnonzero(_judge_times(data, events, late, min_events, notes)))
     if not len(data.event):
         return None
@@ -256,7 +263,7 @@ def choose_forecasts(
     return data._replace(names=[data.names[at] for at in used.tolist()], forecaster=forecaster)
 
 
-def _sort(data: Forecasts) -> Forecasts:
+def _order(data: Forecasts) -> Ints:
     """By event, forecaster and time, without a time first; of one time by their numbers."""
     keys = np.nan_to_num(data.time, nan=-math.inf), data.forecaster, data.event
     order, starts = np.lexsort(keys), data.starts
@@ -268,7 +275,7 @@ def _sort(data: Forecasts) -> Forecasts:
     ends, counts = ends_of_runs(*(key[order] for key in keys))
     for end, count in zip(ends[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True):
         order[end - count : end] = sorted(order[end - count : end].tolist(), key=numbers)
-    return data.select(order)
+    return order
 
 
 def _judge_times(
