@@ -10,10 +10,10 @@ from typing import Final
 
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.charts import Chart
-from forecasteval.display.html import Html, Page, join
+from forecasteval.display.html import Page, join
 from forecasteval.display.pages import MOST, make_keys, mark, show_text, text_limit
 from forecasteval.display.results import Results
-from forecasteval.display.rows import Choice, draw_chips, draw_levels
+from forecasteval.display.rows import draw_levels
 from forecasteval.display.run_page import Question, Run
 from forecasteval.display.tables import Cell
 
@@ -27,8 +27,6 @@ from .rules import WEIGHTS, Rules, total_weight
 Rows = Callable[[], Iterable[JsonObject] | None]
 Texts = tuple[str, str, Truth | None]  # prompt, answer, and the truth as it was read
 _DOTS: Final = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
-_BOXLESS: Final = "without a box"
-_BY_MODEL: Final = "by the model"
 
 
 def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = None) -> Page:
@@ -52,7 +50,7 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
         charts={"scores": Chart("scores", "Scores by level", _DOTS, scores)},
         questions=read,
         texts=lambda: _list_texts(read()),
-        filters=_draw_filters(items),
+        filters=[draw_levels("questions", {item["level"] for item in items})],
         orders=[("level", "by level")],
     ).page()
 
@@ -78,18 +76,8 @@ def list_costs(items: Sequence[Item], renormalised: bool) -> list[float]:
 def _say_how(item: Item) -> str:
     """How an answer was read, where that was not from a box by the grammar."""
     if item["decided_by"] == "model":
-        return _BY_MODEL
-    return _BOXLESS if item["unboxed"] else ""
-
-
-def _draw_filters(items: Sequence[Item]) -> list[Html]:
-    """The levels, and the ways of reading."""
-    hows = Counter(map(_say_how, items))
-    ways = [Choice(how, f"read {how} {hows[how]}") for how in (_BOXLESS, _BY_MODEL) if hows[how]]
-    return [
-        draw_levels("questions", {item["level"] for item in items}),
-        draw_chips("questions", "read", ways, "seg", least=1),
-    ]
+        return "by the model"
+    return "without a box" if item["unboxed"] else ""
 
 
 def _read_questions(

@@ -149,7 +149,7 @@ def _make_question(
         facts=[
             ("Picked", show_index(item["read"]) or show_text(item["answer"], 60) or "nothing"),
             ("Best", ", ".join(map(str, record.get("answer", ())))),
-            (_name_twin(item), _show_twin(twin, anchors)),
+            _show_twin(item, twin, anchors),
         ],
         texts=texts,
         note="" if item["note"] in why else item["note"],
@@ -166,17 +166,14 @@ def _name_asked(item: Item, record: Record) -> str:
     return show_text(base, 60) + side * ("_reference" in kind)
 
 
-def _name_twin(item: Item) -> str:
+def _show_twin(item: Item, twin: Item | None, anchors: Mapping[str, str]) -> tuple[str, str]:
+    """The score of the same question with references, or without them, and what it is called."""
     is_control = item["question_type"].endswith("_control")
-    return "The same with results" if is_control else "The same without results"
-
-
-def _show_twin(twin: Item | None, anchors: Mapping[str, str]) -> str:
-    """The score of the same question with references, or without them."""
+    title = "The same with results" if is_control else "The same without results"
     if twin is None:
-        return ""
+        return title, ""
     text = f"{show_number(twin['score'])} in {printable(twin['id'], 120)}"
-    return show_link(Link(text, "", anchors[twin["id"]])) if twin["id"] in anchors else text
+    return title, show_link(Link(text, "", anchors.get(twin["id"], "")))
 
 
 # --- Reactions and conditions ---
@@ -191,21 +188,17 @@ def _list_texts(item: Item, record: Record) -> dict[str, Cell]:
         for row in (references if isinstance(references, list) else ())
         if isinstance(row, Mapping)
     ]
-    options = [
-        f"{place}: {_show_option(record, place)} · score {show_score(score, 2)}"
-        for place, score in enumerate(record["meta"]["option_relative_scores"] if record else ())
-    ]
     picked = show_index(item["read"])
     texts = {
         "Reaction": _show_reaction(record),
         "In all experiments": _list_conditions(given.get("constant_conditions")),
         "In this question": _list_conditions(given.get("fixed_conditions")),
         "Results of the same table": "\n".join(shown),
-        "Options": "\n".join(options),
         "Picked": picked,
         "Answer": "" if item["answer"] == picked else item["answer"],
     }
-    return {title: show_text(text, TEXT) for title, text in texts.items() if text}
+    known: dict[str, Cell] = {title: show_text(text, TEXT) for title, text in texts.items() if text}
+    return {**known, "Options": _draw_options(record, None)} if record else known
 
 
 def _find_input(record: Record) -> JsonObject:
