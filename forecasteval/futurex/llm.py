@@ -110,17 +110,14 @@ def find_open_names(
     At most two of them for each true name, and how many more there are.
     """
     matches = match_names(truth, predicted)
-    true_names = [name for place, name in enumerate(truth) if place not in matches]
-    names = [name for place, name in enumerate(predicted) if place not in matches.values()]
-    true_names, names = list(filter(_is_short, true_names)), list(filter(_is_short, names))
+    unmatched = [name for place, name in enumerate(truth) if place not in matches]
+    true_names = list(filter(_is_short, unmatched))
+    left = [name for place, name in enumerate(predicted) if place not in matches.values()]
+    names = list(filter(_is_short, left)) if true_names else []
     limit = 2 * len(truth)  # What a contestant wrote must not decide how often its judge is called.
-    decoys = (
-        [(name, choose_decoy(name, truth, candidates)) for name in names[:limit]]
-        if true_names
-        else []
-    )
-    left_out = max(0, len(names) - limit) if true_names else 0
-    return [(name, true_names, decoy) for name, decoy in decoys if decoy], left_out
+    decoys = [(name, choose_decoy(name, truth, candidates)) for name in names[:limit]]
+    open_names = [(name, true_names, decoy) for name, decoy in decoys if decoy]
+    return open_names, max(0, len(names) - limit)
 
 
 def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) -> Name | None:
