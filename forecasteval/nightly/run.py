@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -87,14 +87,17 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         remove_gone(scorer.output, {task.name for task in tasks}, present)
         board = night.rank({} if options.force else board)
         changes, moves = night.write_texts(board, date)
-    counts = {
+    values = {
+        **board,
         "evaluated": len(night.fresh),
         "reused": len(night.checksums) - len(night.fresh),
         "ignored": ignored,
+        "llm_failures": night.llm_failures,
+        "notes": night.notes,
+        "changes": changes,
+        "moves": moves,
     }
-    messages = {"llm_failures": night.llm_failures, "notes": night.notes}
-    changed = {"changes": changes, "moves": moves}
-    return Results({**board, **counts, **messages, **changed}, board_report, make_page)
+    return Results(values, board_report, make_page)
 
 
 # --- The run ---
@@ -207,14 +210,13 @@ class _Night:
         systems = [self._read(name) for name in sorted(self.checksums)]
         about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
         systems = [rename(system, about.aliases) for system in systems]
-        new: Board = {
-            **forms.to_record(rank_results(systems, *least)),
-            "inputs_sha256": inputs,
-        }
-        if self.waiting:
-            new["waiting"] = dict(sorted(self.waiting.items()))
-        if self.void:
-            new["void"] = sorted(self.void)
+        ranked = replace(
+            rank_results(systems, *least),
+            inputs_sha256=inputs,
+            waiting=dict(sorted(self.waiting.items())),
+            void=sorted(self.void),
+        )
+        new: Board = forms.to_record(ranked)
         if mistakes := [*about.mistakes, *add_about(new, about)]:
             failed.append(failure(SYSTEMS_FILE, _show_mistakes(mistakes)))
         new["failed"] = sorted(failed, key=_BY_FILE)

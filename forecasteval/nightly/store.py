@@ -84,14 +84,10 @@ def write_changed(path: Path, text: str) -> None:
         write_atomic(path, text)
 
 
-def result_text(results: JsonObject) -> str:
-    """The result with a checksum of itself, so that a damaged one is never taken for a score."""
-    return "".join(result_pieces(results))
-
-
 def result_pieces(results: JsonObject, indent: int | None = 1) -> Iterator[str]:
-    """`result_text`, piece by piece; the checksum is that of the text without an indent, in which
-    each item is the same.
+    """The text of a result with a checksum of itself, so that a damaged one is never taken for a
+    score, piece by piece; the checksum is that of the text without an indent, in which each item is
+    the same.
     """
     digest, mark, items = hashlib.sha256(), os.urandom(16).hex(), results.get("items") or ()
     plain, shown = dump_around(results), dump_around({**results, "result_sha256": mark}, indent)

@@ -276,13 +276,14 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
     if "ranking" not in results:
         return _require_bounds(read_system(results, name))
     row = _file_row(results, name or str(results.get("name", "forecasts")))
-    return ForecasterTable(
+    table = {
         **vars(row),
-        kind="forecasters",
-        rows=forms.read_as(list[ForecasterRow], results["ranking"], row.name),
-        n_events=forms.read_as(int, results.get("n_events"), f"{row.name}: n_events"),
-        pending=forms.read_as(int, results.get("n_pending", 0), f"{row.name}: n_pending"),
-    )
+        "kind": "forecasters",
+        "rows": results["ranking"],
+        "n_events": results.get("n_events"),
+        "pending": results.get("n_pending", 0),
+    }
+    return forms.from_record(ForecasterTable, table)
 
 
 def read_system(results: JsonObject, name: str | None = None) -> System:

@@ -106,7 +106,7 @@ def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -
         summary["system"]["questions"]["1"]["scores"][0] = 7.0
         if damage == "version":
             summary["system"]["added_later"] = summary["system"].pop("row")
-        path.write_text(store.result_text(summary), encoding="utf-8")
+        path.write_text("".join(store.result_pieces(summary)), encoding="utf-8")
     (tmp_path / "evaluation/leaderboard.json").unlink()
     assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
     assert contents(tmp_path) == expected
@@ -136,7 +136,7 @@ def test_a_stored_file_of_another_form_is_made_again_alone(
     del stored["result_sha256"]
     *outer, key = keys
     functools.reduce(operator.getitem, outer, stored)[key] = value
-    path.write_text(store.result_text(stored), encoding="utf-8")
+    path.write_text("".join(store.result_pieces(stored)), encoding="utf-8")
     if name != "leaderboard":
         (tmp_path / "evaluation/leaderboard.json").unlink()
     done = run(tmp_path, "nightly")

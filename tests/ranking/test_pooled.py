@@ -20,7 +20,7 @@ from cli import Record, assert_refused, number, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.display.tables import format_text
-from forecasteval.nightly.store import result_text
+from forecasteval.nightly.store import result_pieces
 
 
 def week(dataset: str, **answers: str) -> list[Record]:
@@ -324,7 +324,7 @@ def test_a_night_stores_it_and_the_next_leaves_it(tmp_path: Path) -> None:
     path = root / "evaluation" / "leaderboard.json"
     forged = stored(root)
     forged["pooled"][0]["rows"][0]["overall_score"] = 0.125
-    path.write_text(result_text(forged), encoding="utf-8")
+    path.write_text("".join(result_pieces(forged)), encoding="utf-8")
     assert run(root, "nightly", "--force").code == 0
     assert path.read_bytes() == before["leaderboard.json"]
 
