@@ -152,7 +152,10 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     they are pointed at.
     """
     numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
-    parts = [*_draw_axes(panel, small), *(_draw_line(panel, line, at) for at, line in numbered)]
+    frame = [tag("rect", class_="fr", width="100%", height=panel.height)] if small else []
+    if small:
+        panel = panel._replace(x=panel.x._replace(ticks=()), y=panel.y._replace(ticks=()))
+    parts = [*frame, *_draw_axes(panel), *(_draw_line(panel, line, at) for at, line in numbered)]
     parts += [_draw_name(panel, y, at) for y, at in panel.labels()]
     beside = panel.named and any(line.joined and not line.faint for line in panel.lines)
     kind = "pl small" if small else "pl named" if beside else "pl"
@@ -160,26 +163,24 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     return tag("svg", tag("title", about), *parts, class_=kind, role="img", height=height)
 
 
-def _draw_axes(panel: Panel, small: bool) -> list[Html]:
+def _draw_axes(panel: Panel) -> list[Html]:
     """Grid lines with their numbers, the titles of the axes, and the dotted line."""
     height, parts = panel.height, []
-    for value, text in () if small else panel.y.ticks:
+    for value, text in panel.y.ticks:
         y = _y(panel, value)
         parts.append(tag("line", class_="gl", x1=0, x2="100%", y1=y, y2=y))
         parts.append(tag("text", text, x=-8, y=y, dy=4, class_="e"))
-    for place, (value, text) in enumerate(() if small else panel.x.ticks):
+    for place, (value, text) in enumerate(panel.x.ticks):
         inner = "o m" if 0 < place < len(panel.x.ticks) - 1 else "m"
         x = _x(panel.x, value)
         parts.append(tag("text", printable(text, 14), x=x, y=height + 18, class_=inner))
-    if small:
-        parts.append(tag("rect", class_="fr", width="100%", height=height))
     if panel.reference:
         (x1, y1), (x2, y2) = panel.reference
         ends = {"x1": _x(panel.x, x1), "x2": _x(panel.x, x2)}
         parts.append(tag("line", class_="dg", **ends, y1=_y(panel, y1), y2=_y(panel, y2)))
-    if panel.x.title and not small:
+    if panel.x.title:
         parts.append(tag("text", panel.x.title, x="50%", y=height + 36, class_="m"))
-    if panel.y.title and not small:
+    if panel.y.title:
         parts.append(tag("text", panel.y.title, x=0, y=-10, dx=-24))
     return parts
 
