@@ -22,6 +22,7 @@ from forecasteval.common.records import (
     parse_json,
     repeated_keys,
 )
+from forecasteval.common.statistics import mean
 
 NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
@@ -119,6 +120,7 @@ class AnswerKey(NamedTuple):
     condition: str  # that it asks about
     # of the METRICS, what each option gets: relative score, exact match, yield ratio
     values: tuple[list[float], ...]
+    uniform: tuple[float, ...]  # what a blind guess expects of each
     digest: str
 
     @property
@@ -184,7 +186,8 @@ def read_question(record: Any, place: str) -> AnswerKey:
     exact = [float(index in answer) for index in range(len(yields))]
     condition = as_text(record.get("target_key")) or ALL_CONDITIONS
     digest = f"{kind} {relative} {ratios} {answer}"
-    return AnswerKey(kind, condition, (relative, exact, ratios), digest)
+    values = relative, exact, ratios
+    return AnswerKey(kind, condition, values, tuple(map(mean, values)), digest)
 
 
 def require_question(record: object, place: str) -> str:

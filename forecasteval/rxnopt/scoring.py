@@ -212,7 +212,7 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, object]:
     answered = [item for item in items if item["outcome"] == "scored"]
     outcomes = Counter(item["outcome"] for item in items)
     tables = [item["cluster"] for item in items]
-    uniform = zip(*(map(mean, keys[item["id"]].values) for item in items), strict=True)
+    uniform = zip(*(keys[item["id"]].uniform for item in items), strict=True)
     columns = _columns(items)
     return {
         "n": len(items),
@@ -258,7 +258,7 @@ def _break_down(
         part: {
             "n": len(group),
             "avg_relative_score": mean([item["score"] for item in group]),
-            "uniform_guess": mean([mean(keys[item["id"]].values[0]) for item in group]),
+            "uniform_guess": mean([keys[item["id"]].uniform[0] for item in group]),
         }
         for part, group in sorted(parts.items())
     }
