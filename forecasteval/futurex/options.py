@@ -262,10 +262,8 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
     if doubt == "weighed" or (doubt and tail[0].lower() in _YES):
         return ""
     words = [word.strip("() ") for word in _YES_NO_SPLIT.split(said)]
-    meanings = {
-        word if word in options.labels else options.index.get(word.lower()) for word in words
-    }
-    if len(meanings - {None}) > 1:
+    meanings = {options.index.get(word.lower(), word) for word in words}
+    if len(meanings.intersection([*options.labels, *options.index.values()])) > 1:
         return ""
     return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
 

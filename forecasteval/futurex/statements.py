@@ -176,6 +176,7 @@ _CONDITION: Final = re.compile(
     r"|如果|若|除非|取决于|但|不过|然而|否则",
     re.I,
 )
+_TITLE: Final = re.compile("《[^《》]*》")  # holds no condition: 《明若晓溪》
 _NOTE: Final = re.compile(
     r"""[\s*#_•>(\[–—-]{0,8}(?:(?:my|our|overall|estimated|key|main)\s)?(?:
         (?:(?P<reasons>reason(?:ing|s)?|rationale|explanation|sources?|理由|原因|依据|来源|说明)
@@ -194,7 +195,7 @@ _TAKEN_BACK: Final = re.compile(
 
 def _state(said: str, rest: Sequence[str] = ()) -> Statement:
     """The statement that a text is, unless it has a condition or more than notes behind it."""
-    if _CONDITION.search(said):
+    if _CONDITION.search(_TITLE.sub("", said)):
         return Statement("", CONDITION)
     in_reasons = False
     for line in filter(str.strip, rest):
