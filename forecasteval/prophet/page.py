@@ -318,13 +318,14 @@ def _time_panel(curves: Sequence[tuple[str, JsonObject]], metric: str) -> Panel:
         ]
         points = known[len(known) // 10 :]  # the first means are those of single events
         lines.append(Line(printable(name, 40), points, faint=place >= _NAMED))
-    ends = sorted(x for line in lines for x, _ in line.points) or [0.0]
-    ticks = np.linspace(ends[0], ends[-1], 4).tolist()
+    points = [point for line in lines for point in line.points] or [(0.0, 0.0)]
+    xs, ys = zip(*points, strict=True)
+    low, high, even = min(xs), max(xs), None
+    if metric.startswith("return_"):
+        even, ys = ((low, 1.0), (high, 1.0)), (*ys, 1.0)
+    ticks = np.linspace(low, high, 4).tolist()
     dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]
-    even = ((ends[0], 1.0), (ends[-1], 1.0)) if metric.startswith("return_") else None
-    values = [y for line in lines for _, y in line.points] + [1.0] * bool(even)
-    x = Axis("", dates, ends[0], ends[-1])
-    return Panel(title_of(metric), lines, x, number_axis("", values), even)
+    return Panel(title_of(metric), lines, Axis("", dates, low, high), number_axis("", ys), even)
 
 
 # --- Events ---
