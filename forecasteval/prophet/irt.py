@@ -52,7 +52,8 @@ class Posterior(NamedTuple):
         return x[:forecasters], alpha, b, float(x[forecasters])
 
     def log_likelihood(self, x: Floats) -> float:
-        (_, eta, _), *_ = self.terms(x)
+        theta, alpha, b, _ = self.split(x)
+        eta = np.exp(alpha)[:, None] * (theta - b[:, None])
         return float(((self.y * eta - np.logaddexp(0, eta)) * self.present).sum())
 
     def pull(self, x: Floats) -> Floats:
@@ -128,8 +129,8 @@ class Curvature:
 
     def _solve_blocks(self, right: Floats) -> Floats:
         """The inverse of the 2×2 blocks times the rows of `right`."""
-        pairs = right.reshape(-1, *self.inverse.shape[:2])
-        return np.asarray(np.einsum("tpi,pij->tpj", pairs, self.inverse)).reshape(right.shape)
+        alpha, b = np.split(right.reshape(-1, *self.inverse.shape[:2]), 2, axis=2)
+        return np.reshape(alpha * self.inverse[:, 0] + b * self.inverse[:, 1], right.shape)
 
     def solve(self, gradient: Floats) -> Floats:
         """The Newton step."""

@@ -70,7 +70,7 @@ class _Worlds:
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
         """K, K' and K'' > 0 of the sum of payoffs in the world of a tilt."""
         # Of differences to the payoff that the tilt favours no exponential is larger than 1.
-        edge, rest = self.edges[tilt > 0]
+        edge, rest = self.edges[int(tilt > 0)]
         mass = self.q * np.exp(tilt * rest)
         norm = np.add.reduceat(mass, self.starts)
         mass *= rest

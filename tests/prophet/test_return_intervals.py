@@ -42,6 +42,11 @@ def test_what_no_outcome_changes_is_a_point() -> None:
     assert tilted_interval([1, 1], [0.4, 0.6], [0, 2], 1.0) == (1.0, 1.0)
 
 
+def test_takes_numbers_of_numpy() -> None:
+    bets = same_bets(10, 0.2)
+    assert tilted_interval(*bets, np.float64(1.5)) == tilted_interval(*bets, 1.5)
+
+
 def test_covers_rare_wins() -> None:
     """A win of 10 in one event of ten at fair prices: 30 events; the bootstrap covers .8 of
     these.
