@@ -11,7 +11,7 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -77,6 +77,8 @@ class CsvFile(ABC):
     begins; `sha256` and `count`, of rows, are complete afterwards. Raises InputError: no UTF-8, no
     CSV, no such columns.
     """
+
+    warnings: Sequence[str] = ()
 
     def __init__(self, path: Path) -> None:
         self.path, self.line, self.count, self.sha256 = path, 1, 0, ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -51,16 +52,29 @@ CHOICES: Final = {
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
+class Records:
+    """Records in memory, as if they were a file of that name."""
+
+    sha256 = ""
+    warnings: Sequence[str] = ()
+
+    def __init__(self, path: str, records: Iterable[object]) -> None:
+        self.path, self.records = path, records
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self.records)
+
+    def place(self, number: int) -> str:
+        return f"{self.path.removesuffix('s')} {number}"
+
+
 class ForecastData:
     """Problems and sources of forecasts (files, or records in memory), read when they are scored.
 
-    `where` is what errors name. Where a CSV is both, its prices are the arena's, not the
-    forecasters'.
+    `where` is what errors name. A CSV is both.
     """
 
-    def __init__(
-        self, where: str, problems: Iterable[object], sources: Sequence[Iterable[object]]
-    ) -> None:
+    def __init__(self, where: str, problems: Source, sources: Sequence[Source]) -> None:
         self.where, self.problems, self.sources = where, problems, sources
         self.notes = Notes()
         self.shown: Scored | None = None  # for a page
@@ -71,17 +85,17 @@ class ForecastData:
 
         ClashError for a forecaster in two sources, or of two spellings.
         """
-        notes, table = self.notes, self.problems if isinstance(self.problems, CsvFile) else None
-        problems = table.problems(notes) if table else self.problems
-        events, places = collect_events(problems, notes, _placing(self.problems, "problem"))
-        sources = []
-        for records in self.sources:
-            where = str(records.path) if isinstance(records, RecordFile) else self.where
-            prefix = f"{where} " if len(self.sources) > 1 else ""
-            sources.append(Source(where, records, _placing(records, "forecast", prefix)))
+        notes, problems = self.notes, self.problems
+        rows = problems.problems(notes) if isinstance(problems, CsvFile) else problems
+        events, places = collect_events(rows, notes, problems.place)
         # Nothing else may hold what was read: of millions two copies are enough.
         forecasts = choose_forecasts(
-            read_forecasts(sources, events, places, notes), events, late, repeats, min_events, notes
+            read_forecasts(self.sources, events, places, notes),
+            events,
+            late,
+            repeats,
+            min_events,
+            notes,
         )
         if not len(events.ids) and notes.pending["event"]:
             raise PendingError(self.where, notes.pending["event"])
@@ -95,19 +109,16 @@ class ForecastData:
         return events.select(present), forecasts._replace(event=event)
 
     def messages(self) -> list[str]:
-        files = (self.problems, *self.sources)
-        return [
-            warning for file in files if isinstance(file, RecordFile) for warning in file.warnings
-        ]
+        return [text for file in (self.problems, *self.sources) for text in file.warnings]
 
     def checksums(self) -> dict[str, str]:
-        files = [file.sha256 for file in self.sources if isinstance(file, (RecordFile, CsvFile))]
+        files = [file.sha256 for file in self.sources]
+        if not all(files):
+            return {}
         of_dataset = (
-            {"dataset_sha256": self.problems.sha256}
-            if isinstance(self.problems, RecordFile)
-            else {}
+            {} if self.problems in self.sources else {"dataset_sha256": self.problems.sha256}
         )
-        return of_dataset | ({"prediction_sha256": join_checksums(files)} if files else {})
+        return {**of_dataset, "prediction_sha256": join_checksums(files)}
 
 
 def _require(name: str, value: object, expected: str, is_good: bool) -> None:
@@ -115,14 +126,7 @@ def _require(name: str, value: object, expected: str, is_good: bool) -> None:
         raise InputError(name, f"must be {expected}", printable(repr(value), 60))
 
 
-def _placing(records: Iterable[object], what: str, prefix: str = "") -> Callable[[int], str]:
-    """Says where the n-th of the records stands."""
-    if isinstance(records, (RecordFile, CsvFile)):
-        place = records.place
-        return lambda position: prefix + place(position)
-    return f"{what} {{}}".format
-
-
+@dataclass(eq=False)
 class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
@@ -140,37 +144,32 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     report = staticmethod(report_blocks)
     explain = staticmethod(explain)
 
-    def __init__(
-        self,
-        gammas: Iterable[float] = GAMMAS,
-        bootstrap: int = 1000,
-        seed: int = 0,
-        min_events: int | None = None,
-        late: str = "drop",
-        repeats: str = "last",
-        response: str = "brier",
-        prior: float = PRIOR,
-        items: bool = False,
-        contracts: str = "yes",
-    ) -> None:
-        _require("gammas", gammas, "a list of numbers", isinstance(gammas, Iterable))
-        least = 1 if min_events is None else min_events
-        for name, number, lowest in (
-            ("bootstrap", bootstrap, 0),
-            ("seed", seed, 0),
-            ("min_events", least, 1),
-        ):
+    gammas: Iterable[float] = GAMMAS
+    bootstrap: int = 1000
+    seed: int = 0
+    min_events: int | None = None
+    late: str = "drop"
+    repeats: str = "last"
+    response: str = "brier"
+    prior: float = PRIOR
+    items: bool = False
+    contracts: str = "yes"
+
+    def __post_init__(self) -> None:
+        _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
+        least = 1 if self.min_events is None else self.min_events
+        numbers = ("bootstrap", self.bootstrap, 0), ("seed", self.seed, 0), ("min_events", least, 1)
+        for name, number, lowest in numbers:
             is_good = type(number) is int and number >= lowest
             _require(name, number, f"an integer >= {lowest}", is_good)
-        chosen = {"late": late, "repeats": repeats, "response": response, "contracts": contracts}
         for name, known in CHOICES.items():
-            _require(name, chosen[name], " or ".join(known), chosen[name] in known)
-        _require("prior", prior, "a number >= 0", number_text(prior) != "" and prior >= 0)
-        self.gammas = tuple(dict.fromkeys(map(check_gamma, gammas)))
-        self.bootstrap, self.seed, self.min_events, self.items = bootstrap, seed, min_events, items
-        self.late, self.repeats, self.response = late, repeats, response
-        self.prior, self.contracts = float(prior), contracts
-        self.metrics = make_metrics(self.gammas, contracts)
+            chosen = getattr(self, name)
+            _require(name, chosen, " or ".join(known), chosen in known)
+        is_good = number_text(self.prior) != "" and self.prior >= 0
+        _require("prior", self.prior, "a number >= 0", is_good)
+        self.prior = float(self.prior)
+        self.gammas = tuple(dict.fromkeys(map(check_gamma, self.gammas)))
+        self.metrics = make_metrics(self.gammas, self.contracts)
 
     def evaluate_all(self, forecasts: Iterable[object], problems: Iterable[object]) -> Results:
         """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes
@@ -181,7 +180,11 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         models. Raises InputError if no forecast can be scored; anything less is counted in
         "excluded".
         """
-        return self.evaluate(ForecastData("forecasts", iter(problems), [iter(forecasts)]))
+        return self.evaluate(
+            ForecastData(
+                "forecasts", Records("problems", problems), [Records("forecasts", forecasts)]
+            )
+        )
 
     def read(self, files: Files) -> ForecastData:
         """The forecasts of one file, or of several of one dataset as one set of forecasts.

@@ -5,9 +5,9 @@ count.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -90,12 +90,19 @@ class Forecasts(NamedTuple):
 # --- Records ---
 
 
-class Source(NamedTuple):
-    """Records of forecasts: what errors name, and where the n-th record stands."""
+class Source(Protocol):
+    """Records of forecasts or problems, in a file or in memory; `place` says where the n-th
+    stands.
+    """
 
-    where: str
-    records: Iterable[object]
-    place: Callable[[int], str]
+    @property
+    def path(self) -> object: ...
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def warnings(self) -> Sequence[str]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def place(self, number: int, /) -> str: ...
 
 
 class _Said(NamedTuple):
@@ -120,7 +127,8 @@ def read_forecasts(
     names: dict[str, dict[str, int]] = {}  # the same, by source
     pieces = []
     for source in sources:
-        said = _find_names(source, names.setdefault(source.where, {}), numbers, notes)
+        own, prefix = names.setdefault(str(source.path), {}), f"{source.path} "
+        said = _find_names(source, prefix if len(sources) > 1 else "", own, numbers, notes)
         rows = _parse_records(said, places, options, notes)
         while piece := list(islice(rows, PIECE)):
             pieces.append(_make_columns(piece, events.sizes, notes))
@@ -135,10 +143,10 @@ def read_forecasts(
 
 
 def _find_names(
-    source: Source, own: dict[str, int], numbers: dict[str, int], notes: Notes
+    source: Source, prefix: str, own: dict[str, int], numbers: dict[str, int], notes: Notes
 ) -> Iterator[_Said]:
     """The records with names; a forecaster gets a number, also in `own`."""
-    for position, record in enumerate(source.records, 1):
+    for position, record in enumerate(source, 1):
         reason = record.problem if isinstance(record, BadRecord) else "no object"
         if isinstance(record, Mapping):
             problem, name = parse_id(record.get("problem_id")), parse_id(record.get("username"))
@@ -147,7 +155,7 @@ def _find_names(
                 number = own[name] = numbers.setdefault(name, len(numbers))
                 yield _Said(record, problem, f"{name} on {problem}", number)
                 continue
-        notes.exclude("forecast", reason, [source.place(position)])
+        notes.exclude("forecast", reason, [f"{prefix}{source.place(position)}"])
 
 
 def _judge_names(problem: str, name: str) -> str:
