@@ -170,27 +170,21 @@ def _parse_exact(answer: Answer, options: Options) -> Picks | None:
 
 def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
     """The picks of any other answer: a list literal, a distribution, text without markup."""
-    shielded = options.shield(answer.text)
-    text = answer.cleaned if shielded == answer.text else Answer(shielded, (), True).cleaned
-    likely = None
-    if ("%" in text or "0." in text) and not answer.elements:
-        tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
-        likely = parse_distribution(tokens)
-        if likely and any(
-            choice_key(token) in options.index for token in tokens
-        ):  # "5%" is an option's text
-            likely = None
     if answer.elements:
         parts = [
             [part] if part in options.labels else interpret_token(clean(part), options)
             for part in answer.elements
         ]
-        picks = [pick for part in parts for pick in part]
-    elif likely is not None:
-        picks = interpret_token(likely[0], options) if len(likely) == 1 else []
-    else:
-        picks = interpret_text(text, answer.boxed or answer.stated, options)
-    return Picks.of(picks)
+        return Picks.of(pick for part in parts for pick in part)
+    shielded = options.shield(answer.text)
+    text = answer.cleaned if shielded == answer.text else Answer(shielded, (), True).cleaned
+    if "%" in text or "0." in text:
+        tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
+        likely = parse_distribution(tokens)
+        # "5%" is an option's text
+        if likely and not any(choice_key(token) in options.index for token in tokens):
+            return Picks.of(interpret_token(likely[0], options) if len(likely) == 1 else [])
+    return Picks.of(interpret_text(text, answer.boxed or answer.stated, options))
 
 
 # --- Names ---
