@@ -44,6 +44,14 @@ _BEHIND: Final = re.compile(
 # A number that is taken back, with all that is said of another one
 NUMBER: Final = rf"(?i:[0-9][0-9.,]{{0,20}}\s?%?{_JOINT}(?:{_DENIED}|{_WEIGHED}[^\n]*))"
 
+# A glance: without one of these nothing is denied or weighed behind anything.
+SAYS_DOUBT: Final = re.compile(
+    rf"[{CROSSES}?作撤错对能或还备其更]|(?a:\b)(?i:n?or|not?|wrong|false|incorrect|untrue|withdrawn|retracted"
+    r"|superseded|replaced|discarded|rejected|unlikely|likely|perhaps|maybe|possibly|alt|alternative"
+    r"|alternatively|backup|could|might|may|confidence|certainty|probability|chance|say|think|believe|according"
+    r"|actually|wait|correction|scratch|sure|longer)(?a:\b)"
+)
+
 
 def find_doubt(text: str, end: int = 0) -> str:
     """How a text takes back what ends at a position: it is "denied" or "weighed" there, or "".

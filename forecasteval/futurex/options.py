@@ -78,7 +78,7 @@ class Options:
     """
 
     def __init__(self, labels: frozenset[str], prompt: str = "") -> None:
-        self._marks = labels & _SHIELDED.keys()
+        self._marks = labels & _SHIELDED.keys() if len(labels) > 26 else frozenset()
         self.labels = labels.union(map(_SHIELDED.__getitem__, self._marks))
         self.prompt = prompt
 
@@ -122,12 +122,14 @@ class Options:
         return _LONE_MARK.sub(replace, text) if self._marks else text
 
     def find_verbatim(self, text: str) -> str:
-        """The label of the only option that stands in the prompt just as `text`; "" if none
-        does.
+        """The label of the only option that stands in the prompt just as `text`, `B. Tie` or `Tie`;
+        "" if none does. A glance, without which all texts would be compared.
         """
-        if text not in self.prompt or self._texts.count(text) != 1:
+        label, body = (text[0], text[3:].lstrip()) if text[1:3] == ". " else ("", text)
+        if body not in self.prompt or self._texts.count(body) != 1:
             return ""
-        return _LABELS[self._texts.index(text)]
+        found = _LABELS[self._texts.index(body)]
+        return found if label in ("", found) else ""
 
 
 # --- How a text names options ---

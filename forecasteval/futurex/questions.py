@@ -116,12 +116,12 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
 
     Without a truth, or with a blank one, the question is pending.
     """
-    if not isinstance(record, Mapping):
+    if not isinstance(record, (dict, Mapping)):  # dict: fast
         got = f"got {type(record).__name__}"
         problem = record.problem if isinstance(record, BadRecord) else got
         raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
-    std, truth = record.get("Std"), record.get("ground_truth")
-    level = _as_float(record.get("level"))
+    std, truth, level = record.get("Std"), record.get("ground_truth"), record.get("level")
+    level = level if type(level) is int else _as_float(level)
     sigma = None if std is None or std == "" else _as_float(std)
     if level not in LEVELS:
         _refuse(record, where, number, "level", "must be 1–4")
@@ -152,6 +152,8 @@ def _place(record: Mapping[str, object], where: str, number: int) -> str:
 
 def _as_float(value: object) -> float:
     """A number or the text of one; nan for anything else."""
+    if type(value) is float:
+        return value
     try:
         return float(value if isinstance(value, str) else number_text(value))
     except ValueError:

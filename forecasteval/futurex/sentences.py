@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, NUMBER, find_doubt
+from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, NUMBER, SAYS_DOUBT, find_doubt
 
 from .answers import question_words
 from .grammar import (
@@ -108,7 +108,6 @@ _NOISE_KINDS: Final = {  # each begins where a word may begin
     rf"(?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT_START}))",
     "denied": rf"(?:(?=[a-zA-Z])(?i:\b(?:{DENIALS}))\s+"
     rf"|(?:(?:[≠¬{CROSSES}]|(?<!\w)!)=?|{DENIALS_CJK})\s*)[$€£¥]?-?[0-9][0-9.,]*",
-    "taken back": NUMBER,
     "rank": r"(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+",
     "part of a name": r"(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])"
     r"[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*)",
@@ -118,6 +117,7 @@ _NOISE: Final = re.compile(
     rf"(?=[^\s,.;:?'\"-])(?:(?![A-Za-z])|(?<![A-Za-z])(?=[^0-9]{{0,24}}[0-9]))(?:{'|'.join(_NOISE_KINDS.values())})",
     re.X,
 )
+_NOISE_OR_DOUBT: Final = re.compile(f"{_NOISE.pattern}|{NUMBER}", re.X)
 _AFTER_NUMBER: Final = re.compile(
     r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]"
 )
@@ -143,9 +143,10 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
         return []
     # "Close = 100 USD" is a value, "915.04 CNY = 100 GBP" says what it is per.
     whole = text
-    text = _NOISE.sub(
-        lambda noise: (
-            noise[0] if noise["round"] and not DIGITS.search(whole, 0, noise.start()) else " ; "
+    noise = _NOISE_OR_DOUBT if SAYS_DOUBT.search(whole) else _NOISE
+    text = noise.sub(
+        lambda match: (
+            match[0] if match["round"] and not DIGITS.search(whole, 0, match.start()) else " ; "
         ),
         whole,
     )
