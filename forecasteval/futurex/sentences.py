@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, NUMBER, SAYS_DOUBT, find_doubt
+from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, NUMBER, find_doubt, may_doubt
 
 from .answers import question_words
 from .grammar import (
@@ -143,7 +143,7 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
         return []
     # "Close = 100 USD" is a value, "915.04 CNY = 100 GBP" says what it is per.
     whole = text
-    noise = _NOISE_OR_DOUBT if SAYS_DOUBT.search(whole) else _NOISE
+    noise = _NOISE_OR_DOUBT if may_doubt(whole) else _NOISE
     text = noise.sub(
         lambda match: (
             match[0] if match["round"] and not DIGITS.search(whole, 0, match.start()) else " ; "

@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from forecasteval.common.doubts import find_doubt, may_doubt
 from forecasteval.futurex.sentences import find_numbers, interpret_number
 
 FOUND: Final = {
@@ -93,3 +94,17 @@ def test_read_number(
 ) -> None:
     quantity, told = interpret_number(text, in_sentence, percent)
     assert (quantity and quantity.value, told) == (value, note)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        *(": wrong", " (not)", " is withdrawn", " or 8", "?", " ❌", ", perhaps", " could be 8"),
+        *(" might be 8", " (as likely 8)", ", some say", " according to some", ", Actually 8"),
+        *(" no longer", " with a 0% chance", " 已作废", " 错", "可能", ", 或8", "还是8", ", 其实8"),
+        *(", alternatively 8", " not sure", " confidence: none", "更正", " is unlikely", " 不对"),
+    ],
+)
+def test_a_glance_at_doubt_overlooks_none(behind: str) -> None:
+    assert find_doubt(f"7{behind}", 1)
+    assert may_doubt(f"It will be 7{behind}")
