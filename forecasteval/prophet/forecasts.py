@@ -137,6 +137,7 @@ def read_forecasts(
     if not pieces:
         return None
     event, number, *columns = map(np.concatenate, zip(*pieces, strict=True))
+    pieces.clear()  # as large as the columns
     order = sorted(numbers)
     by_number = np.argsort([numbers[name] for name in order])
     return Forecasts(order, event, by_number[number], *columns)
