@@ -74,7 +74,6 @@ _BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】"
 # What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
 _OR_ELSE: Final = re.compile(r"(?:not|but|either|never|except|probably|likely)\b|不是", re.I)
 _DASH: Final = re.compile(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
-_PARTED: Final = re.compile(r"\s[-–—]+\s")
 _BY: Final = re.compile(r"\sby\s", re.I)
 _SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
 # SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.; and of people Krasznahorkai László
@@ -317,8 +316,6 @@ def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
         return LONG
     if ASIDE in (true.kind, predicted.kind):
         return NONE
-    if predicted.kind == WHOLE and _PARTED.search(predicted.text):
-        return NONE  # Other Song - Ann ends with no Song (Ann)
     if len(predicted.squashed) > len(true.squashed):
         front = predicted.find_front(true)
         return LONG if front is not None and _may_be_added(front) else NONE

@@ -81,6 +81,9 @@ LIKENESS: Final = {
     "an initial and a country": ("Rory McIlroy", "R. McIlroy (NIR)", SHORT),
     "an initial behind": ("Novak Djokovic", "Djokovic N.", SHORT),
     "another initial": ("Novak Djokovic", "M. Djokovic", NONE),
+    "a bracket that is cut": ("红(蓝)海", "蓝)海", NONE),
+    "three characters in front": ("新华社银河", "银河", SHORT),
+    "more characters in front than are left": ("中国人民银河", "银河", NONE),
     "an article": ("Amazing Train", "A Train", NONE),
 }
 
