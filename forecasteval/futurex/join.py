@@ -249,11 +249,13 @@ class Keys:
 
     def add(self, record: object, name: str = "") -> None:
         """Note a record."""
-        if isinstance(record, Mapping):
+        if type(record) is dict or isinstance(record, Mapping):  # the first is fast
             self._total += 1
-            if not any(map(record.__contains__, self._wanted)):
-                self._lacking.append(name)
-                self._keys.update(record.keys())
+            for key in self._wanted:
+                if key in record:
+                    return
+            self._lacking.append(name)
+            self._keys.update(record.keys())
 
     def find_others(self, known: Collection[str] = _KNOWN_KEYS) -> list[str] | None:
         """The keys beside `known` ones, the commonest first; None if a record has a wanted one."""
