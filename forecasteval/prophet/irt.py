@@ -38,105 +38,101 @@ class IrtFit(NamedTuple):
 class Posterior(NamedTuple):
     """The posterior of the two-parameter model; y: problems × forecasters, present: 1 or 0.
 
-    Parameters x: θ (forecasters), μ, then α = ln a and b of every problem. Answer: π = σ(η), η =
-    a(θ - b), ln-likelihood y ln π + (1 - y) ln(1 - π).
+    Parameters x: θ (forecasters), α = ln a and b (problems), μ. Answer: π = σ(η), η = a(θ - b),
+    ln-likelihood y ln π + (1 - y) ln(1 - π). With r = y - π and w = π(1 - π), minus the Hessian has
+    per answer θθ a²w, θα aηw - ar, θb -a²w, αα η²w - rη, αb ar - aηw, bb a²w; Fisher's information
+    drops the terms with r.
     """
 
     y: Floats
     present: Floats
 
     def split(self, x: Floats) -> tuple[Floats, Floats, Floats, float]:
-        """θ, α, b and μ."""
         problems, forecasters = self.y.shape
-        alpha, b = x[forecasters + 1 :].reshape(problems, 2).T
-        return x[:forecasters], alpha, b, float(x[forecasters])
+        theta, alpha, b = np.split(x[:-1], [forecasters, forecasters + problems])
+        return theta, alpha, b, float(x[-1])
 
-    def log_likelihood(self, x: Floats) -> float:
+    def terms(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """a of every problem; η, r and w of every answer, r and w 0 where there is none."""
         theta, alpha, b, _ = self.split(x)
-        eta = np.exp(alpha)[:, None] * (theta - b[:, None])
-        return float(((self.y * eta - np.logaddexp(0, eta)) * self.present).sum())
-
-    def pull(self, x: Floats) -> Floats:
-        """The gradient of the log-prior, which is x · pull / 2."""
-        theta, alpha, b, mu = self.split(x)
-        apart = (b - mu) / B_VARIANCE
-        pairs = np.stack([alpha / ALPHA_VARIANCE, apart], axis=1)
-        return np.concatenate([-theta, [apart.sum()], -pairs.ravel()])
-
-    def value(self, x: Floats) -> float:
-        return self.log_likelihood(x) + float(x @ self.pull(x)) / 2
-
-    def terms(self, x: Floats) -> tuple[Floats, Floats, Floats]:
-        """Of every answer the derivatives of η by θ, α and b (the first axis); r = y - π and w =
-        π(1 - π), 0 where there is none.
-        """
-        from scipy.special import expit
-
-        theta, alpha, b, _ = self.split(x)
-        a = np.repeat(np.exp(alpha)[:, None], len(theta), axis=1)
+        a = np.exp(alpha)[:, None]
         eta = a * (theta - b[:, None])
-        pi = expit(eta)
-        return np.stack([a, eta, -a]), (self.y - pi) * self.present, pi * (1 - pi) * self.present
+        pi = 1 / (1 + np.exp(-np.clip(eta, -700, 700)))
+        return a, eta, (self.y - pi) * self.present, pi * (1 - pi) * self.present
+
+    def values(self, x: Floats) -> tuple[float, float]:
+        """The log-likelihood and the log-prior."""
+        theta, alpha, b, mu = self.split(x)
+        eta = np.exp(alpha)[:, None] * (theta - b[:, None])
+        prior = theta @ theta + alpha @ alpha / ALPHA_VARIANCE + (b - mu) @ (b - mu) / B_VARIANCE
+        fit = self.y * eta - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))
+        return float((fit * self.present).sum()), -float(prior) / 2
 
     def gradient(self, x: Floats) -> Floats:
-        slopes, r, _ = self.terms(x)
-        top, pairs = (slopes[0] * r).sum(axis=0), (slopes[1:] * r).sum(axis=2).T
-        return np.concatenate([top, [0.0], pairs.ravel()]) + self.pull(x)
+        theta, alpha, b, mu = self.split(x)
+        a, eta, r, _ = self.terms(x)
+        top = (a * r).sum(axis=0) - theta
+        by_alpha = (r * eta).sum(axis=1) - alpha / ALPHA_VARIANCE
+        by_b = -(a * r).sum(axis=1) - (b - mu) / B_VARIANCE
+        return np.concatenate([top, by_alpha, by_b, [(b - mu).sum() / B_VARIANCE]])
 
     def curvature(self, x: Floats) -> Curvature:
-        """Minus the Hessian; Fisher's information, without r, where that is not positive
-        definite.
-        """
-        slopes, r, w = self.terms(x)
+        """Minus the Hessian; Fisher's information where that is not positive definite."""
+        a, eta, r, w = self.terms(x)
         try:
-            return Curvature(slopes, r, w)
+            return Curvature(a, eta, r, w)
         except np.linalg.LinAlgError:
-            return Curvature(slopes, np.zeros_like(r), w)
+            return Curvature(a, eta, np.zeros_like(r), w)
 
 
 class Curvature:
-    """A matrix to be inverted by elimination of the problems' 2×2 blocks (α, b). What remains are
-    the top parameters, θ and μ.
+    """A matrix to be inverted by elimination: of the problems' 2×2 blocks (α, b), or of the
+    forecasters if more. What remains are the top parameters, θ and μ.
 
-    Of every answer it has w · slope · slope' less r · ∂²η, which is the slope in the row and the
-    column of α. Raises LinAlgError unless it is positive definite.
+    Raises LinAlgError unless it is positive definite.
     """
 
-    def __init__(self, slopes: Floats, r: Floats, w: Floats) -> None:
-        second = w * slopes[:, None] * slopes
-        second[1] -= r * slopes
-        second[::2, 1] -= r * slopes[::2]
-        problems = len(r)
-        blocks = second[1:, 1:].sum(axis=3).transpose(2, 0, 1)
-        blocks += np.diag([1 / ALPHA_VARIANCE, 1 / B_VARIANCE])
-        np.linalg.cholesky(blocks)
-        by_mu = np.broadcast_to([0, -1 / B_VARIANCE], (1, problems, 2))  # μ meets b only
-        cross = np.concatenate([second[0, 1:].transpose(2, 1, 0), by_mu])
-        self.cross, self.inverse = cross.reshape(len(cross), -1), np.linalg.inv(blocks)
-        diagonal = np.append(second[0, 0].sum(axis=0) + 1, problems / B_VARIANCE)
-        self.solve_top = self._eliminate(diagonal, blocks)
+    def __init__(self, a: Floats, eta: Floats, r: Floats, w: Floats) -> None:
+        self.aa = (eta * eta * w - r * eta).sum(axis=1) + 1 / ALPHA_VARIANCE
+        self.bb = (a * a * w).sum(axis=1) + 1 / B_VARIANCE
+        self.ab = (a * r - a * eta * w).sum(axis=1)
+        self.determinant = self.aa * self.bb - self.ab * self.ab
+        if (self.aa <= 0).any() or (self.determinant <= 0).any():
+            raise np.linalg.LinAlgError
+        count = len(a)
+        by_mu = np.append(np.zeros(count), np.full(count, -1 / B_VARIANCE))  # μ meets b only
+        self.cross = np.vstack([np.hstack([(a * eta * w - a * r).T, (-a * a * w).T]), by_mu])
+        diagonal = np.append((a * a * w).sum(axis=0) + 1, count / B_VARIANCE)
+        self.solve_top = self._eliminate(diagonal)
 
-    def _eliminate(self, diagonal: Floats, blocks: Floats) -> Callable[[Floats], Floats]:
-        """Solves for the top parameters, through the blocks where forecasters are the more."""
-        from scipy.linalg import block_diag, cho_factor, cho_solve
+    def _eliminate(self, diagonal: Floats) -> Callable[[Floats], Floats]:
+        from scipy.linalg import cho_factor, cho_solve
 
-        if len(diagonal) <= len(blocks) + 1:
+        if len(diagonal) <= len(self.aa) + 1:
             factor = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
-            return lambda right: cho_solve(factor, right)
-        scaled = self.cross / diagonal[:, None]
-        factor = cho_factor(block_diag(*blocks) - self.cross.T @ scaled)
-        return lambda right: (right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right)
+            return lambda right: np.asarray(cho_solve(factor, right))
+        scaled, off = self.cross / diagonal[:, None], np.diag(self.ab)
+        block = np.block([[np.diag(self.aa), off], [off, np.diag(self.bb)]])
+        factor = cho_factor(block - self.cross.T @ scaled)
+        return lambda right: np.asarray(
+            (right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right)
+        )
 
     def _solve_blocks(self, right: Floats) -> Floats:
-        """The inverse of the 2×2 blocks times the rows of `right`."""
-        alpha, b = np.split(right.reshape(-1, *self.inverse.shape[:2]), 2, axis=2)
-        return np.reshape(alpha * self.inverse[:, 0] + b * self.inverse[:, 1], right.shape)
+        """The inverse of the 2×2 blocks times the rows of `right`, each α of all problems and b of
+        all.
+        """
+        a, b = np.split(right, 2, axis=-1)
+        rows = self.bb * a - self.ab * b, self.aa * b - self.ab * a
+        return np.concatenate([row / self.determinant for row in rows], axis=-1)
 
     def solve(self, gradient: Floats) -> Floats:
         """The Newton step."""
-        top, pairs = np.split(gradient, [len(self.cross)])
-        top = self.solve_top(top - self.cross @ self._solve_blocks(pairs))
-        return np.concatenate([top, self._solve_blocks(pairs - top @ self.cross)])
+        size = len(self.cross) - 1
+        inner = gradient[size:-1]
+        outer = np.append(gradient[:size], gradient[-1])
+        top = self.solve_top(outer - self.cross @ self._solve_blocks(inner))
+        return np.concatenate([top[:-1], self._solve_blocks(inner - top @ self.cross), top[-1:]])
 
 
 def fit_irt(
@@ -163,45 +159,44 @@ def fit_irt(
     problems, forecasters = model.y.shape
     means = np.clip(model.y.sum(axis=1) / model.present.sum(axis=1), 0.02, 0.98)
     b = -np.log(means / (1 - means))
-    pairs = np.stack([np.zeros(problems), b], axis=1)
-    x = np.concatenate([np.zeros(forecasters), [b.mean()], pairs.ravel()])
+    x = np.concatenate([np.zeros(forecasters + problems), b, [b.mean()]])
     tolerance = 1e-8 * max(1.0, model.present.sum() / 1000)
-    gradient, iterations = model.gradient(x), 0
+    value, gradient, iterations = sum(model.values(x)), model.gradient(x), 0
     while np.abs(gradient).max() > tolerance and iterations < max_iterations:
         iterations += 1
-        x = _step(model, x, gradient)
-        gradient = model.gradient(x)
+        x = _step(model, x, value, gradient)
+        value, gradient = sum(model.values(x)), model.gradient(x)
     theta, alpha, b, mu = model.split(x)
-    (a, *_), r, _ = model.terms(x)
+    a, _, r, _ = model.terms(x)
     # At the mode a problem's derivatives by its α and b are 0: those by θ and μ remain. Σθ = 0
     # whatever the problems are, so that what moves θ moves θ - mean θ by as much.
     scores = np.vstack([(a * r).T, (b - mu) / B_VARIANCE])
     influence = model.curvature(x).solve_top(scores)[:-1].T
-    factor, norm = problems / (problems - 1) if problems > 1 else np.nan, np.abs(gradient).max()
+    factor = problems / (problems - 1) if problems > 1 else np.nan
     return IrtFit(
         ability=theta,
         ability_se=np.sqrt((influence**2).sum(axis=0) * factor),
         difficulty=b,
         discrimination=np.exp(alpha),
-        log_likelihood=model.log_likelihood(x),
-        log_posterior=model.value(x),
-        gradient_norm=float(norm),
+        log_likelihood=model.values(x)[0],
+        log_posterior=value,
+        gradient_norm=float(np.abs(gradient).max()),
         iterations=iterations,
-        converged=bool(norm <= tolerance),
+        converged=bool(np.abs(gradient).max() <= tolerance),
         influence=influence,
     )
 
 
-def _step(model: Posterior, x: Floats, gradient: Floats) -> Floats:
+def _step(model: Posterior, x: Floats, value: float, gradient: Floats) -> Floats:
     """Where Newton's step leads, halved until the value rises."""
-    step, value, length = model.curvature(x).solve(gradient), model.value(x), 1.0
+    step, length = model.curvature(x).solve(gradient), 1.0
     rise = 1e-4 * float(gradient @ step)
     # A rise below rounding cannot be seen: then the gradient decides. `not >=`, since too long a
     # step gives nan.
     least = value - 1e-12 * abs(value)
     with np.errstate(over="ignore", invalid="ignore"):
-        while not model.value(x + length * step) >= least + length * rise:
+        while not sum(model.values(x + length * step)) >= least + length * rise:
             length /= 2
             if length < 1e-10:
                 break
-    return x + length * step
+    return np.asarray(x + length * step)
