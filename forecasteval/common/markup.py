@@ -231,9 +231,10 @@ _SYMBOLS: Final = {
 _REMOVED: Final = re.compile(
     r"(?:text|math).*|left|right|displaystyle|boxed|[fm]box|emph|operatorname|underline|bf|rm|it"
 )
+# Between names.
 _QUAD: Final = re.compile(
     r"(?:(?<=[^\W\d])|(?<=[^\W\d][0-9]))([)}\]”\"'》]{0,3})\s?\\q?quad\b(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
-)  # between names
+)
 # A scale in another font stays attached to its number: 42.1\,\mathrm{M}
 _SCALE_LETTER: Final = re.compile(
     r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}"
@@ -325,9 +326,8 @@ def _replace_command(match: re.Match[str]) -> str:
         return ""
     if match[0].startswith("\\\\"):
         return "\n" + match[0][2:]  # a line break, and a word
-    return (
-        "\n" + name[1:] if name[0] == "n" else " "
-    )  # a literal "\n" before a word; \large and the like go
+    # A literal "\n" before a word; \large and the like go.
+    return "\n" + name[1:] if name[0] == "n" else " "
 
 
 # What is replaced in a text with a mark, in this order.

@@ -68,9 +68,8 @@ class Question(NamedTuple):
     note: str = ""
     level: str = ""
     above: str = ""
-    data: Mapping[str, object] = MappingProxyType(
-        {}
-    )  # what filters and orders read besides score, cost and cause
+    # What filters and orders read besides score, cost and cause.
+    data: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,8 @@ class Column:
     """
 
     title: str
-    cell: Callable[[Any], Any] = field(
-        compare=False
-    )  # a Cell, a number, None, or the two ends of an interval
+    # A Cell, a number, None, or the two ends of an interval.
+    cell: Callable[[Any], Any] = field(compare=False)
     kind: str = "text"
     best: str = ""
     spare: int = 0

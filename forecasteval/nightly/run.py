@@ -112,12 +112,10 @@ class _Night:
     options: Options
     failures: list[Failure]
     notes: list[str]
-    rows: dict[str, JsonObject] = field(
-        default_factory=dict
-    )  # of the files in the last leaderboard, by name
-    checksums: dict[str, str] = field(
-        default_factory=dict
-    )  # of the stored results that are ranked, by name
+    # Of the files in the last leaderboard, by name.
+    rows: dict[str, JsonObject] = field(default_factory=dict)
+    # Of the stored results that are ranked, by name.
+    checksums: dict[str, str] = field(default_factory=dict)
     fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files, by dataset
@@ -128,9 +126,8 @@ class _Night:
 
     def plan(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks whose stored result does not hold; notes the checksums of those that do."""
-        settings = cache(
-            lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark)))
-        )  # as stored
+        # As stored.
+        settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))
         hash_dataset = cache(hash_file)
         todo = []
         for task in tasks:
@@ -156,9 +153,8 @@ class _Night:
     def _find_row(self, path: Path, checksum: str) -> Mapping[str, object] | None:
         """The row of a stored result with this sha256; None if it is damaged."""
         row = self.rows.get(path.stem)
-        if (
-            row is not None and row["file_sha256"] == checksum
-        ):  # as it was ranked: it need not be read through
+        # As it was ranked: it need not be read through.
+        if row is not None and row["file_sha256"] == checksum:
             return row
         system = read_summary(path, checksum)
         return forms.to_record(file_row(system)) if system else None

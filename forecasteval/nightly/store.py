@@ -37,9 +37,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-Score = Callable[
-    ..., Results
-]  # of a prediction file and its dataset or None; others of the same set come third
+# Of a prediction file and its dataset or None; others of the same set come third.
+Score = Callable[..., Results]
 
 
 _HEAD: Final = 1000  # characters in which the head of a page ends

@@ -141,9 +141,8 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
         if pages:
-            with contextlib.suppress(
-                EvaluationError
-            ):  # a page that cannot be made costs no score: a note names it
+            # A page that cannot be made costs no score: a note names it.
+            with contextlib.suppress(EvaluationError):
                 write_stored(results, pages, hash_file(path))
         return outcome._replace(scored=Scored(path, system, model_failures(results) or {}))
     except InputError as error:

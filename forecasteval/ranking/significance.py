@@ -93,9 +93,8 @@ def sign_flip_test(
     if not np.isfinite(matrix).all():
         raise InputError("sign_flip_test", "expected finite differences")
     observed = np.array([abs(math.fsum(row)) for row in matrix])
-    least = observed - 1e-12 * np.abs(matrix).sum(
-        axis=1
-    )  # a sum that is equal but for rounding counts
+    # A sum that is equal but for rounding counts.
+    least = observed - 1e-12 * np.abs(matrix).sum(axis=1)
     values = np.ones(len(matrix))
     few = np.count_nonzero(matrix, axis=1) <= EXACT_FLIPS
     for index in np.flatnonzero(few):

@@ -43,9 +43,8 @@ class Build:
     used: int = 0  # tables
     unused_tables: list[str] = field(default_factory=list)  # "file: reason: detail"
     counts: Counts = field(default_factory=lambda: defaultdict(Counter))
-    conflicts: list[str] = field(
-        default_factory=list
-    )  # equal conditions whose scores are far apart
+    # Equal conditions whose scores are far apart.
+    conflicts: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -166,9 +165,8 @@ def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> d
     files: dict[str, str] = {}
     for kind in QUESTION_TYPES:
         questions = [question for question in build.questions if question["question_type"] == kind]
-        lines = ",\n".join(
-            map(dump_json, questions)
-        )  # a question per line: fast, and a diff shows which one changed
+        # A question per line: fast, and a diff shows which one changed.
+        lines = ",\n".join(map(dump_json, questions))
         files[dataset_name(kind)] = f"[\n{lines}\n]\n" if questions else "[]\n"
         example = {question["id"]: 0 for question in questions}
         files[f"example_prediction_{dataset_name(kind)}"] = dump_json(example, indent=1) + "\n"

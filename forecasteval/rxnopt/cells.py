@@ -60,9 +60,8 @@ _ISOLATED: Final = re.compile(
     rf"\s?(?:isol(?:ated|\.)?(?:\syield)?|{_FOOTNOTES})?"
 )
 _UNIT: Final = re.compile(r".*[0-9](?:\s?[gh]|\s[dsvw])")  # (24 h), (1.2 g): no footnotes
-_TIME_OR_MASS: Final = re.compile(
-    r".*[0-9]\s?[gh]"
-)  # the cell 12 h; "87% h" and "61 f, g" carry footnotes
+# The cell 12 h; "87% h" and "61 f, g" carry footnotes.
+_TIME_OR_MASS: Final = re.compile(r".*[0-9]\s?[gh]")
 _PRODUCT: Final = re.compile(r"([0-9]{1,3})[a-z]{1,3}'{0,3}")
 
 _DOTTED: Final = re.compile(r"\b([edr])\.\s?([er])\b\.?")  # e.e.
@@ -80,9 +79,10 @@ _RATIO: Final = re.compile(  # 95:5 · 76%/24% · 1 : >20 · 10:1:1
     rf"(?<![0-9.])({_NUMBER})\s?%?\s?([:/])\s?[<>≤≥~]?\s?({_NUMBER})"
     rf"((?:\s?%?\s?\2\s?{_NUMBER}){{0,3}})\s?%?(?![0-9.])"
 )
+# C2/C3 = 15:1.
 _PAIR: Final = re.compile(
     r"[^=]{1,40}=|(?<![a-z0-9])([a-z]+[0-9]+'*|[0-9]+[a-z]+'*)[/:][a-z0-9]+'*"
-)  # C2/C3 = 15:1
+)
 _ISOMERIC: Final = re.compile(
     rf"\b(?:[ez][/:][ez]|[bl][/:][bl]|cis|trans|syn|anti|endo|exo)\b|{_PAIR.pattern}"
 )

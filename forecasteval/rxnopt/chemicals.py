@@ -20,9 +20,8 @@ _SMILES: Final = re.compile(
 )
 _INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _ENTITY: Final = re.compile(r"&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
-_LOST_ESCAPE: Final = re.compile(
-    r"\\u((?![dD][89a-fA-F])[0-9a-fA-F]{4})"
-)  # 71\u201377: escaped twice
+# 71\u201377: escaped twice.
+_LOST_ESCAPE: Final = re.compile(r"\\u((?![dD][89a-fA-F])[0-9a-fA-F]{4})")
 _ABSENT: Final = frozenset({"", ABSENT, "–", "-", "−", "nan"})
 _SIGNS: Final = str.maketrans("−–—‒―‐‑º˚", "-------°°")
 _FOOTNOTE: Final = re.compile(r"(?:\[[a-z](?:,[a-z])*\]|\^[a-z]|[*†‡§¶])$")  # 1 [m]

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 Record = JsonObject  # a question of a dataset; only its id, type and options are checked
 LANGUAGES: Final = ("en", "zh")
-LABELS: Final = {
-    "reagents": "试剂 (reagents)",
-    "solvents": "溶剂 (solvents)",
-}  # seed, 样本展示; in Chinese prompts
+# Seed, 样本展示; in Chinese prompts.
+LABELS: Final = {"reagents": "试剂 (reagents)", "solvents": "溶剂 (solvents)"}
 _CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 

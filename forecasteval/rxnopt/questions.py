@@ -18,9 +18,8 @@ from .datasets import SIDES
 from .settings import Settings
 from .tables import Row, Table, Unused, shown_scores
 
-Counts = defaultdict[
-    str, Counter[str]
-]  # how many rows, tables and questions, by what happened and by reason
+# How many rows, tables and questions, by what happened and by reason.
+Counts = defaultdict[str, Counter[str]]
 
 
 class Input(TypedDict):
@@ -118,9 +117,8 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
 
 def _given(table: Table, draft: Draft, settings: Settings) -> Input:
     """The input of a question, which prompts show besides its options."""
-    first = min(
-        draft.options, key=lambda row: row.number
-    )  # its spelling stands for all rows that agree
+    # Its spelling stands for all rows that agree.
+    first = min(draft.options, key=lambda row: row.number)
     given: Input = {
         "reactants": table.reactants,
         "products": table.products[:1]
