@@ -388,6 +388,28 @@ def test_the_first_screen_has_score_levels_causes_and_questions(
     watched.context.close()
 
 
+def test_on_a_phone_marks_stand_below_their_axis(pages: dict[str, Path], browser: Any) -> None:
+    watched = Watched(browser, pages["250915-careful"], viewport={"width": 390, "height": 844})
+    edges = """(all) => all.map((one) => one.getBoundingClientRect())
+      .map((box) => [box.left, box.width])"""
+    axis, *marks = watched.page.locator(".lvl :is(.ax, .iv)").evaluate_all(edges)
+    assert marks == [axis] * 5  # the mark of 1.00 is below the text 1.00
+    watched.context.close()
+
+
+def test_a_phone_cuts_no_name_of_a_forecaster_or_event(
+    pages: dict[str, Path], browser: Any
+) -> None:
+    watched = Watched(browser, pages["prophet-sample"], viewport={"width": 390, "height": 844})
+    page = watched.page
+    cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth).length"
+    assert page.locator(".cal p").evaluate_all(cut) == 0
+    event, chart = (page.locator(f"#events tbody {name}").first for name in ("th", ".x"))
+    assert event.bounding_box()["width"] > 200
+    assert chart.bounding_box()["width"] > 300
+    watched.context.close()
+
+
 def many(path: Path) -> Path:
     """A page of 2,500 questions."""
     from cli import q
