@@ -18,31 +18,45 @@ DENIALS: Final = (
     r"|(?:refuse|decline|cannot)(?:\s(?:to\s)?(?:say|name|answer|predict))?"
 )
 DENIALS_CJK: Final = "而不是|不是|不会是|而非|并非|非|不选|没有|除了|排除"
+# The answers that what is unlikely agrees with
+NO: Final = ("no", "false", "否", "不", "不是", "不会")
 # Behind what they deny or weigh
-_DENIED: Final = rf"""(?:[{CROSSES}?]
-   |(?:(?:is|was|are|has\s+been)\s(?:now\s|hereby\s)?)?(?:
+_IMPROBABLE: Final = r"(?:unlikely|not\slikely)\b(?!\sto\s(?:be|change|move)\b)"
+_DENIED: Final = rf"""(?:[{CROSSES}?？]
+   |(?:\n?(?:is|was|are|has\s+been)\s(?:now\s|hereby\s)?)?(?:
       (?:withdrawn|retracted|superseded|replaced|discarded|rejected|wrong|false|incorrect|untrue
-        |unlikely|no\slonger|not\s(?:correct|right|true|likely))\b
+        |no\slonger|not\s(?:correct|right|true))\b
      |not\s(?:my|the)\s(?:final\s)?answer)
+   |\n?(?:is|was|are)\s(?:now\s)?{_IMPROBABLE}
+   |(?:with\s)?(?:confidence|certainty)[\s:=*]{{0,4}}(?:of\s)?(?:0(?:\.0+)?(?![.0-9])|none\b|zero\b)
+   |(?:with\s)?(?:a\s)?0(?:\.0+)?\s?%?\s(?:confidence|certainty)
+   |(?:已|被)?(?:作废|撤回)|是?(?:错[误了的]?|不对)(?!\w))"""
+_UNLIKELY: Final = rf"""(?:{_IMPROBABLE}
    |(?-i:[Nn]ot?)(?:\s?[)\]!]|\s?\.?\s*\Z)
-   |(?:with\s)?(?:confidence|certainty|probability)[\s:=*]{{0,4}}(?:of\s)?(?:0(?:\.0+)?(?![.0-9])|none\b|zero\b)
-   |(?:with\s)?(?:a\s)?0(?:\.0+)?\s?%?\s(?:confidence|certainty|probability|chance)
-   |(?:已|被)?(?:作废|撤回)|错|不对)"""
-_WEIGHED: Final = r"""(?:
-    n?or\s{1,4}(?!so\b|more\b|less\b|higher\b|lower\b|above\b|below\b|over\b|under\b)\w
-   |(?:perhaps|maybe|possibly|alt(?:ernative(?:ly)?)?|backup|if\snot|not\ssure)\b
-   |(?:could|might|may)\sbe\b
-   |[^()\n]{0,60}?\b(?:as|equally)\slikely\b
+   |(?:with\s)?probability[\s:=*]{{0,4}}(?:of\s)?(?:0(?:\.0+)?(?![.0-9])|none\b|zero\b)
+   |(?:with\s)?(?:a\s)?0(?:\.0+)?\s?%?\s(?:probability|chance)(?!\sof\s(?!\w+ing\b)))"""
+# Not in front of another answer, but of prose: `could be close`, `perhaps surprisingly`
+_PROSE: Final = (
+    r"(?!\s(?!(?:an?|the|my|it|that|this|yes|no|not|either|both|any|another|true|false)\b)"
+    r"(?-i:[a-z]{2}))"
+)
+_WEIGHED: Final = rf"""(?:
+    \n?n?or\s{{1,4}}(?!(?:(?-i:[a-z]{{2,12}})\s){{0,2}}
+      (?:so|more|less|higher|lower|above|below|over|under|thereabouts|close)\b)\w
+   |(?:perhaps|maybe|possibly|alt(?:ernative(?:ly)?)?|backup|if\snot(?!,)|not\ssure)\b{_PROSE}
+   |(?:could|might|may)\s(?:also\s|well\s)?be\b{_PROSE}
+   |(?:(?!(?-i:\b(?:no|not|nothing|none|half|twice|times)\b|n't\b))[^()\n]){{0,60}}?\b(?:as|equally)\slikely\b
    |(?:they|others|some|many|most|people)\s(?:say|think|believe)\b
    |(?:say|think|believe|according\sto)\s(?:they|others|some|many|most|people)\b
-   |(?-i:Actually|Wait|Correction|Scratch)\b
-   |也?可能|或(?!更|以[上下])|还是|备选|其实|更正)"""
-_JOINT: Final = r"[ \t,;:$*–—-]{0,6}[(\[【]?\s?"
+   |\n?(?-i:Actually|Wait|Correction|Scratch)\b{_PROSE}
+   |(?:也?可能|或许)(?![性有会略稍更在因受随被])|或(?![许有略更因会]|以[上下])|(?<![，,])还是|备选|其实(?=[是应]|\s?[A-Za-z0-9])|\n其实是|\n?更正)"""
+_JOINT: Final = r"[ \t,，;；:：$*–—-]{0,6}[(（\[【]?[ \t]?"  # on the same line
 _BEHIND: Final = re.compile(
-    rf"{_JOINT}(?:(?P<denied>{_DENIED})|(?P<weighed>{_WEIGHED}))", re.X | re.I
+    rf"{_JOINT}(?:(?P<denied>{_DENIED})|(?P<unlikely>{_UNLIKELY})|(?P<weighed>{_WEIGHED}))",
+    re.X | re.I,
 )
 # A number that is taken back, with all that is said of another one
-NUMBER: Final = rf"(?i:[0-9][0-9.,]{{0,20}}\s?%?{_JOINT}(?:{_DENIED}|{_WEIGHED}[^\n]*))"
+NUMBER: Final = rf"(?i:[0-9][0-9.,]{{0,20}}\s?%?{_JOINT}(?:{_DENIED}|{_UNLIKELY}|{_WEIGHED}[^\n]*))"
 
 # A glance: without one of these nothing is denied or weighed behind anything.
 _SIGNS: Final = re.compile(f"[{CROSSES}?作撤错对能或还备其更]")
@@ -73,7 +87,8 @@ def may_doubt(text: str) -> bool:
 
 
 def find_doubt(text: str, end: int = 0) -> str:
-    """How a text takes back what ends at a position: it is "denied" or "weighed" there, or "".
+    """How a text takes back what ends at a position: it is "denied", "unlikely" or "weighed" there,
+    or "".
 
     >>> find_doubt("B: wrong", 1), find_doubt("B (could be C)", 1), find_doubt("B (a draw)", 1)
     ('denied', 'weighed', '')

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from .doubts import find_doubt
+from .doubts import NO, find_doubt
 from .records import DECODER
 
 # What opens a box, and the brackets that must balance in it; the second to fourth form only where
@@ -90,7 +90,7 @@ def last_boxed(text: str) -> tuple[str, bool]:
         if ranked := _join_ranked(text, boxes):
             return ranked, True
         boxes = _drop_others(text, boxes)
-    content = "" if find_doubt(text, boxes[-1].end + 1) else _join_last(text, boxes)
+    content = "" if _find_doubt(text, boxes[-1]) else _join_last(text, boxes)
     return content, bool(content)
 
 
@@ -104,6 +104,13 @@ class _Box(NamedTuple):
     begin: int  # of the command
     start: int  # of the content
     end: int
+
+
+def _find_doubt(text: str, box: _Box) -> str:
+    """How a text takes back a box: what is said to be unlikely behind a No is the No itself."""
+    doubt = find_doubt(text, box.end + 1)
+    agrees = doubt == "unlikely" and clean(text[box.start : box.end]).lower() in NO
+    return "" if agrees else doubt
 
 
 def _join_last(text: str, boxes: Sequence[_Box]) -> str:
@@ -157,7 +164,7 @@ def _drop_others(text: str, boxes: list[_Box]) -> list[_Box]:
         box
         for box in boxes
         if not _DENIED.search(text, max(0, box.begin - 20), box.begin)
-        and find_doubt(text, box.end + 1) != "denied"
+        and _find_doubt(text, box) not in ("denied", "unlikely")
     ] or boxes
     boxes = _without_label(text, boxes, _CONFIDENCE) or boxes
     others = _without_label(text, boxes, _PROBABILITY)

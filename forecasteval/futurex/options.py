@@ -8,7 +8,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import Final
 
-from forecasteval.common.doubts import find_doubt
+from forecasteval.common.doubts import NO, find_doubt
 from forecasteval.common.markup import clean
 
 from .answers import drop_last_share
@@ -16,8 +16,7 @@ from .names import IS_CJK, fold, key_of
 
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
 _YES: Final = ("yes", "true", "是", "是的", "会")
-_NO: Final = ("no", "false", "否", "不", "不是", "不会")
-YES_NO: Final = {**dict.fromkeys(_YES, "Yes"), **dict.fromkeys(_NO, "No")}
+YES_NO: Final = {**dict.fromkeys(_YES, "Yes"), **dict.fromkeys(NO, "No")}
 
 # --- The options of a prompt ---
 
