@@ -16,7 +16,7 @@ TAGS: Final = frozenset({
     "dt", "figcaption", "figure", "footer", "g", "h1", "h2", "h3", "head", "header", "html",
     "input", "label", "li", "line", "main", "mark", "meta", "nav", "option", "output", "p", "path",
     "rect", "script", "section", "select", "small", "span", "style", "summary", "svg", "table",
-    "tbody", "td", "text", "th", "thead", "title", "tr", "ul",
+    "tbody", "td", "text", "th", "thead", "title", "tr", "ul", "wbr",
 })  # fmt: skip
 _LINKS: Final = ("href", "src", "action", "data", "srcset", "formaction", "poster", "background")
 

@@ -182,10 +182,12 @@ def _say_first(view: _View) -> str:
 
 def _count_unread(view: _View) -> str:
     """How many answers of each system are missing or could not be read."""
-    names = "AB" if len(view.sides) == 2 else [side.name for side in view.sides]
+    is_pair = len(view.sides) == 2
+    names = "AB" if is_pair else [side.name for side in view.sides]
     counts = [sum(side.row.get(key, 0) for key in _UNREAD) for side in view.sides]
-    shown = [f"{name} {count}" for name, count in zip(names, counts, strict=True) if count]
-    return f"missing or unreadable: {', '.join(shown) or 'none'}"
+    named = zip(names, counts, strict=True)
+    shown = [f"{name} {count}" for name, count in named if count or is_pair]
+    return f"missing or unreadable: {', '.join(shown) if any(counts) else 'none'}"
 
 
 # --- Differences ---

@@ -263,7 +263,7 @@ def render(page: Page) -> str:
     links = [show_link(link) for link in (*page.links, *page.parts)]
     nav = [tag("nav", *links, aria_label="Contents")] if links else []
     main = [
-        tag("header", tag("div", tag("h1", page.title), *nav, class_="top"), *_draw_lead(page)),
+        tag("header", tag("div", _draw_title(page), *nav, class_="top"), *_draw_lead(page)),
         tag("div", page.summary(), class_="fe"),
         *page.body(),
         *([tag("footer", page.signature)] if page.signature else []),
@@ -279,6 +279,11 @@ def show_in_notebook(page: Page) -> str:
     style = Html(f"@scope (.fe){{{_read('table.css')}}}")
     content = [tag("p", tag("b", page.title)), *_draw_lead(page), page.summary()]
     return tag("div", tag("style", style), *content, class_="fe")
+
+
+def _draw_title(page: Page) -> Html:
+    """The title; a name of words between underscores may break behind each of them."""
+    return tag("h1", Html(escaped(page.title).replace("_", "_<wbr/>")))
 
 
 def _draw_lead(page: Page) -> list[Html]:
