@@ -15,9 +15,8 @@ from .statements import ERROR, find_mapping, find_statement, is_error
 
 Read = TypeVar("Read")
 
-_OPENING: Final = re.compile(
-    r"ox(?:ed)?\s{0,9}[{(]?\s{0,9}"
-)  # what may be left of a box, see `last_boxed`
+# What may be left of a box, see `last_boxed`.
+_OPENING: Final = re.compile(r"ox(?:ed)?\s{0,9}[{(]?\s{0,9}")
 _HEADING: Final = re.compile(  # alone on the first line
     r"[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n",
     re.I,

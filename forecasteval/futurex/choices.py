@@ -161,9 +161,8 @@ def _parse_exact(answer: Answer, options: Options) -> Picks | None:
     exact = exact_tokens(text)
     if options.labels.issuperset(exact):
         return Picks(frozenset(exact))
-    if options.prompt and (
-        label := options.find_verbatim(text)
-    ):  # "[x]" is no label X where it is an option
+    # "[x]" is no label X where it is an option.
+    if options.prompt and (label := options.find_verbatim(text)):
         return Picks(frozenset([label]))
     return None
 

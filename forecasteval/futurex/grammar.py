@@ -142,9 +142,8 @@ RANGE: Final = re.compile(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 _AFTER: Final = re.compile(r"\s*,?\s?(?:±|\+\s*/?\s*-|\+-)\s*")
 _END: Final = re.compile(r"[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*", re.I)
 _BLANK_IN_DIGITS: Final = re.compile(r"[0-9] [0-9]")
-_LIST: Final = re.compile(
-    r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]"
-)  # a glance at what no number holds
+# A glance at what no number holds.
+_LIST: Final = re.compile(r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]")
 _SPACED_GROUPS: Final = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
 FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
 FALLEN: Final = "▽"  # and behind it
@@ -177,9 +176,8 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if digits is None:
         value = math.pow(10, min(300, int(match["ten_power"].replace("−", "-"))))
     else:
-        if re.fullmatch(
-            r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits
-        ):  # decimal comma
+        # Decimal comma.
+        if re.fullmatch(r"(?:0|[0-9]+),[0-9]{1,2}|0,[0-9]+|[0-9.]+,[0-9]{1,2}", digits):
             digits = digits.replace(".", "").replace(",", ".")
         elif digits.count(".") > 1:
             digits = digits.replace(".", "")
@@ -300,9 +298,8 @@ def _middle_of_range(text: str, low: Quantity, end: int, begin: int) -> tuple[Qu
     to = _TO.match(text, end)
     if not to:
         return low, end
-    signed = (
-        to[0] == "--" and low.value < 0
-    )  # "-10--6" is a range of negatives, "100--120" has a TeX dash
+    # "-10--6" is a range of negatives, "100--120" has a TeX dash.
+    signed = to[0] == "--" and low.value < 0
     upper = _add_parts(text, to.end() - signed)
     if not upper or (to[0].strip() in ("and", "和", "与") and not _BETWEEN.search(text[:begin])):
         return low, end

@@ -65,9 +65,8 @@ _AROUND: Final = r"\s,，、;；/|&+*$\"'与和"
 _LONE_MARK: Final = re.compile(
     rf"(?:(?<=[{_AROUND}“({{>及])|\A)(?:\\?([\[\]^_`{{|}}~])|(\\))(?=[{_AROUND}”)}}<.:。以]|\Z)"
 )
-_SHIELDED: Final = {
-    mark: chr(0xE000 + ord(mark)) for mark in r"[\]^_`{|}~"
-}  # in Unicode's area for private use
+# In Unicode's area for private use.
+_SHIELDED: Final = {mark: chr(0xE000 + ord(mark)) for mark in r"[\]^_`{|}~"}
 UNSHIELDED: Final = {ord(shielded): mark for mark, shielded in _SHIELDED.items()}
 
 
@@ -155,15 +154,13 @@ _LABELLED: Final = re.compile(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B,
         (?P<text>.*)""",
     re.X | re.I | re.S,
 )
-_NUMBERED: Final = re.compile(
-    r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)"
-)  # "1. A", but not the option "1.5%"
+# "1. A", but not the option "1.5%".
+_NUMBERED: Final = re.compile(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")
 _SEQUENCE: Final = re.compile(  # (A)(C), A.C., A 2. C behind a first number
     rf"(?:\(\s?{_LABEL}\s?\)\s?){{2,}}|(?:{_LABEL}\.\s?)+{_LABEL}\.?|{_LABEL}(?:\s[0-9]{{1,2}}[.)]\s?{_LABEL})+"
 )
-_LABEL_RANGE: Final = re.compile(
-    rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I
-)  # B-E
+# B-E.
+_LABEL_RANGE: Final = re.compile(rf"({_LABEL})\s?(?:[-–—]|through|thru|至|到)\s?({_LABEL})", re.I)
 _ASIDE: Final = re.compile(r"\s*\(([^()]*)\)\Z")
 _BLANKS_AND_QUOTES: Final = " \t\n\"'“”‘’"
 _DASHES: Final = re.compile(r"\s*[-–—]\s*")
@@ -173,14 +170,12 @@ _CONFIDENCE: Final = re.compile(
     r"(?:of\s|约|为)?(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z",
     re.I,
 )
-_REASON: Final = re.compile(
-    r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])"
-)  # behind a dash or full stop on one line
+# Behind a dash or full stop on one line.
+_REASON: Final = re.compile(r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])")
 # Bounded: a share of at most three digits behind at most four marks.
 SHARE: Final = re.compile(r"[\s:=(~≈-]{1,4}([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?\s?\)?\Z")
-_CAPITAL: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z))"
-)  # "A" and "I" are words, too, but at no end
+# "A" and "I" are words, too, but at no end.
+_CAPITAL: Final = re.compile(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z))")
 _YES_NO_SPLIT: Final = re.compile(
     r"\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|actually|perhaps|maybe|possibly"
     r"|(?:could|may|might)\s+be)\b)\s*",
@@ -237,10 +232,8 @@ def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
             return [label]
     groups = _interpret_tokens(text, options)
     if marked and groups and options.labels.issuperset(groups[0][1]):
-        behind = [
-            text[groups[0][0] :],
-            text.removeprefix(groups[0][1][0]),
-        ]  # "B (a draw), because …", "B. Because …"
+        # "B (a draw), because …", "B. Because …".
+        behind = [text[groups[0][0] :], text.removeprefix(groups[0][1][0])]
         reason = any(_is_reason(tail, options) for tail in behind)
         if reason and all(picks[0][0] == "?" for _, picks in groups[1:]):
             return groups[0][1]

@@ -52,9 +52,8 @@ class Question(NamedTuple):
         return type(self.truth) is PendingTruth
 
 
-@lru_cache(
-    maxsize=1 << 17
-)  # the questions of a dataset, which many files answer; a quarter of a GB at most
+# The questions of a dataset, which many files answer; a quarter of a GB at most.
+@lru_cache(maxsize=1 << 17)
 def interpret_question(
     level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules
 ) -> Question:
@@ -216,9 +215,8 @@ def interpret_open_truth(
     """The truth of level 3 or 4: a number if it reads as one, else a ranking; None if empty."""
     if len(answer.elements) < 2:
         quantity, _ = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
-        if quantity and (
-            std is not None or not RANGE.search(answer.cleaned)
-        ):  # without Std, "2-1" is a result
+        # Without Std, "2-1" is a result.
+        if quantity and (std is not None or not RANGE.search(answer.cleaned)):
             return NumberTruth(
                 quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt
             )

@@ -28,9 +28,8 @@ from .rules import LEVELS, REASONS, WEIGHTS
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
 _UNEQUAL: Final = "number not equal"  # where there is no σ
-_WRAPPED: Final = re.compile(
-    r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL
-)  # a truth in a box, or the only one of a list
+# A truth in a box, or the only one of a list.
+_WRAPPED: Final = re.compile(r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL)
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
 _MODEL: Final = (

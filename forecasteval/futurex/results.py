@@ -94,11 +94,8 @@ class Scoring:
         self.answered: list[Answered] = []
         self.notes = RecordNotes()
         self.no_sigma_count = self.void_count = 0
-        self.model: tuple[object, object, list[str]] = (
-            None,
-            None,
-            [],
-        )  # what it did with numbers and names, and warnings
+        # What it did with numbers and names, and warnings.
+        self.model: tuple[object, object, list[str]] = (None, None, [])
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
         self._keys, self._digest = Keys("answer", "prediction"), hashlib.sha256()

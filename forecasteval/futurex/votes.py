@@ -92,9 +92,8 @@ def _score_majority(truth: Truth, level: int, reads: Sequence[Any]) -> Scored:
             frozenset([*picks.labels, *(f"?{token}" for token in picks.unknown)]) for picks in reads
         ]
         return truth.compare(Picks.of(vote_picks(tagged, level > 1)))
-    by_key = {
-        name.key: name for names in reversed(reads) for name in reversed(names)
-    }  # the earliest spelling
+    # The earliest spelling.
+    by_key = {name.key: name for names in reversed(reads) for name in reversed(names)}
     keys = [[name.key for name in names] for names in reads]
     if isinstance(truth, RankingTruth):
         return truth.compare([by_key[key] for key in vote_order(keys)])
