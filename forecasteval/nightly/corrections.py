@@ -39,14 +39,14 @@ _WHAT: Final = ("truth", "question", "new", "gone")
 
 def keep_replaced(path: Path, row: JsonObject | None, system: System | ForecasterTable) -> None:
     """Keep a stored result that a system's new one replaces, if its row of the last board has other
-    questions.
+    questions, or if it has none there: its file failed, or waited.
 
     It holds the truths until then; a result that an interrupted night has kept stays.
     """
     kept = path.parent / _REPLACED / path.name
-    if not row or not isinstance(system, System):
+    if not isinstance(system, System):
         return
-    if row["signature"].get("questions_sha256") == system.group[2]:
+    if row and row["signature"].get("questions_sha256") == system.group[2]:
         return
     with contextlib.suppress(OSError, InputError):
         if path.stat().st_size <= _LARGEST and not kept.exists():
@@ -88,8 +88,8 @@ def find_differences(folder: Path, before: WeekLine, line: WeekLine) -> Differen
     return Differences(asked, Corrections(count=len(listed), questions=listed[:_LISTED]))
 
 
-# Of a result: by id, and by checksum of the question, as ids may repeat; none of pending ones.
-_Truths = dict[str, dict[str, str]]
+# Of a result: by id, and by checksum of the question, as ids may repeat; None of pending ones.
+_Truths = dict[str, dict[str, str | None]]
 
 
 def _pair_truths(old: _Truths, new: _Truths) -> Iterator[tuple[str, str, str | None, str | None]]:
@@ -98,13 +98,13 @@ def _pair_truths(old: _Truths, new: _Truths) -> Iterator[tuple[str, str, str | N
     after: str | None
     for name in {**old, **new}:
         here, there = old.get(name, {}), new.get(name, {})
-        gone = [truth for checksum, truth in here.items() if checksum not in there]
-        came = [truth for checksum, truth in there.items() if checksum not in here]
+        gone = [here[key] for key in here if key not in there and here[key] is not None]
+        came = [there[key] for key in there if key not in here and there[key] is not None]
         for before, after in zip_longest(gone, came):
             if before is None:
-                what = MORE if name in old else "new"
+                what = MORE if None in here.values() else "new"
             elif after is None:
-                what = "truth" if name in new else "gone"
+                what = "truth" if None in there.values() else "gone"
             else:
                 what = "question" if before == after else "truth"
             yield name, what, before, after
@@ -119,8 +119,7 @@ def _read_truths(path: Path, checksum: str) -> _Truths | None:
             return None
         truths: _Truths = {}
         for item in read_as(list[dict[str, Any]], stored.get("items"), path.name):
-            of_question = truths.setdefault(as_text(item.get("id")), {})
-            if item.get("outcome") != "pending":
-                of_question[str(item.get("question"))] = str(item.get("truth", ""))
+            truth = None if item.get("outcome") == "pending" else str(item.get("truth", ""))
+            truths.setdefault(as_text(item.get("id")), {})[str(item.get("question"))] = truth
         return truths
     return None

@@ -16,6 +16,7 @@ from forecasteval.nightly import corrections
 from forecasteval.ranking.changes import OVERALL, why
 
 NAMES: Final = [f"q{n}" for n in range(8)]
+PROMPTS: Final = [f"Which {what}?\nA. one\nB. two" for what in ("first", "second")]
 ANSWERS: Final = {"a": "AAAAAAAA", "b": "AAAABBBB"}
 
 
@@ -141,6 +142,44 @@ def test_all_truths_go_and_come_back(tmp_path: Path) -> None:
     assert done.code == 0
     done = run(week(tmp_path, "AAAA...."), "nightly")
     assert "back: 2 (a, b) on 250922.json" in done.out.splitlines()
+
+
+def test_truths_after_a_night_without_a_result(tmp_path: Path) -> None:
+    """All files of a dataset failed in the last night, or waited: the stored results still say
+    what is corrected.
+    """
+    run(week(tmp_path, "AAAA...."), "nightly")
+    beside = tmp_path / "dataset/250922.truths.csv"
+    beside.write_text("id,truthx\nq0,A\n")  # a mistake
+    assert run(tmp_path, "nightly").code == 2
+    beside.unlink()
+    reason = "more truths (4 → 6 of 8), corrected truths"
+    assert changed(week(tmp_path, "BAAABB..")) == [("a", reason), ("b", reason)]
+    run(week(tmp_path, "........"), "nightly")
+    done = run(week(tmp_path, "BAACBB.."), "nightly")
+    assert ["q3", "250922.json", "truth", "A", "C"] in map(str.split, done.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "reason"),
+    [
+        ("A", "AB", "other questions (1 → 2 of 2)"),
+        ("AB", "A", "other questions (2 → 1 of 1)"),
+        ("A.", "AB", "more truths (1 → 2 of 2)"),
+        ("AB", "A.", "corrected truths (2 → 1 of 2)"),
+    ],
+)
+def test_questions_with_one_id(tmp_path: Path, first: str, then: str, reason: str) -> None:
+    """Another question of an id that is there already is new; only one that waited is resolved."""
+    for truths in (first, then):
+        rows = [
+            question("q0", ground_truth=None if truth == "." else truth, prompt=PROMPTS[n])
+            for n, truth in enumerate(truths)
+        ]
+        answers = [{"id": "q0", "prompt": prompt, "answer": "A"} for prompt in PROMPTS]
+        write(tmp_path, {"dataset/d.json": rows, "prediction/d-a.json": answers})
+        changes = run(tmp_path, "nightly", "--json").json["changes"]
+    assert list(map(why, changes)) == [reason]
 
 
 def test_moves_by_more_truths_stand_apart(tmp_path: Path) -> None:
