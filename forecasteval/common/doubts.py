@@ -60,25 +60,16 @@ NUMBER: Final = rf"(?i:[0-9][0-9.,]{{0,20}}\s?%?{_JOINT}(?:{_DENIED}|{_UNLIKELY}
 
 # A glance: without one of these nothing is denied or weighed behind anything.
 _SIGNS: Final = re.compile(f"[{CROSSES}?作撤错对能或还备其更]")
+_LETTERS: Final = re.compile("[a-z]+")
 _DOUBTS: Final = frozenset(
-    (
-        *("no", "not", "nor", "or", "wrong", "false", "incorrect", "untrue"),
-        *(
-            "withdrawn",
-            "retracted",
-            "superseded",
-            "replaced",
-            "discarded",
-            "rejected",
-            "unlikely",
-            "likely",
-        ),
-        *("perhaps", "maybe", "possibly", "alt", "alternative", "alternatively", "backup", "could"),
-        *("might", "may", "confidence", "certainty", "probability", "chance", "say", "think"),
-        *("believe", "according", "actually", "wait", "correction", "scratch", "sure", "longer"),
+    _LETTERS.findall(
+        """
+    no not nor or wrong false incorrect untrue withdrawn retracted superseded replaced discarded
+    rejected unlikely likely perhaps maybe possibly alt alternative alternatively backup could might
+    may confidence certainty probability chance say think believe according actually wait correction
+    scratch sure longer"""
     )
 )
-_LETTERS: Final = re.compile("[a-z]+")
 
 
 def may_doubt(text: str) -> bool:

@@ -197,6 +197,8 @@ _WINS: Final = re.compile(
     r"\s*(?:(?:will|to)\s+)?(?:over|beats?|defeats?|def\.?|edges?|wins?\s*(?:over|against)|击败|战胜)\s*(?:the\s+)?",
     re.I,
 )
+_LOSES: Final = re.compile(r"\s*(?:will\s+|to\s+)?loses?\s+(?:to|against)\s*(?:the\s+)?", re.I)
+_EACH_SCORES: Final = re.compile(r"\s*([0-9]{1,3})\s*[,;–-]?\s*")
 _SETTING: Final = re.compile(r"\s*in\s+(?:regulation|overtime|ot)\b")
 # What may stand behind the side that wins, brackets dropped: `to win 4-3`, `in OT`, `55%`, `!`
 _PICKED: Final = re.compile(
@@ -296,9 +298,13 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
         return ""
     if after.lstrip().startswith(":") and after.strip(" :.") in sides:
         return after.strip(" :.")
+    scores = [_EACH_SCORES.fullmatch(part) for part in (between, after)]
+    if scores[0] and scores[1] and scores[0][1] != scores[1][1]:  # Islanders 3, Oilers 2
+        return first if int(scores[0][1]) > int(scores[1][1]) else second
     if any(map(str.isalpha, after)):
         return ""
-    return first if _WINS.fullmatch(_RESULT.sub("", between)) else ""
+    verb = _RESULT.sub("", between)
+    return first if _WINS.fullmatch(verb) else second if _LOSES.fullmatch(verb) else ""
 
 
 def _interpret_one(text: str, side: str) -> str | None:
