@@ -77,7 +77,7 @@ def join(*parts: str) -> Html:
 
 def span(kind: str, *content: str) -> Html:
     """A part of a line, of a class."""
-    return Html(f'<span class="{kind}">{"".join(map(escaped, content))}</span>')
+    return tag("span", *content, class_=kind)
 
 
 def soft(text: str) -> Html:
@@ -136,9 +136,8 @@ def show_heat(value: float | None, text: str = "", kind: str = "") -> Html:
     """A score on its colour, with all its digits when it is pointed at."""
     if value is None or math.isnan(value):
         return span(f"{kind} hx", text or "–")
-    shown = escaped(text) or show_score(value, 2)
-    title = show_score(value, 4)
-    return Html(f'<span class="{kind} {heat_class(value)}" title="{title}">{shown}</span>')
+    shown, title = text or show_score(value, 2), show_score(value, 4)
+    return tag("span", shown, class_=f"{kind} {heat_class(value)}", title=title)
 
 
 # --- Tables ---

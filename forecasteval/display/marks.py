@@ -129,8 +129,8 @@ def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
 
 def draw_bar_of(share: float, kind: str = "") -> Html:
     """A bar as long as its share of the longest, from 0 to 1."""
-    rect = f'<rect width="{share * 100:.0f}%" height="100%" rx="1"></rect>'
-    return Html(f'<svg class="bl {kind}" aria-hidden="true">{rect}</svg>')
+    rect = tag("rect", "", width=f"{share * 100:.0f}%", height="100%", rx=1)
+    return tag("svg", rect, class_=f"bl {kind}", aria_hidden="true")
 
 
 def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | None = None) -> Html:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from .html import Html, escaped, join, quoted, soft, tag
+from .html import Html, join, soft, tag
 from .pages import show_text
 from .tables import Cell, Marked
 
@@ -108,11 +108,9 @@ def draw_rows(name: str, titles: Sequence[str], rows: Sequence[Row], kind: str) 
 
 
 def _draw_row(row: Row) -> Html:
-    data = "".join([f' data-{key}="{quoted(str(value))}"' for key, value in row.data.items()])
-    return Html(
-        f'<details class="q" id="{quoted(row.key)}"{data}><summary>{join(*row.cells)}</summary>'
-        f'<div class="open">{row.inside}</div></details>\n'
-    )
+    data = {f"data_{key}": value for key, value in row.data.items()}
+    inside = tag("div", row.inside, class_="open")
+    return tag("details", tag("summary", *row.cells), inside, class_="q", id=row.key, **data)
 
 
 def draw_more(count: int) -> Html:
@@ -135,28 +133,29 @@ def draw_inside(
     """
     pairs = [_draw_fact(title, text) for title, text in facts if text]
     boxes = [_draw_text(title, text) for title, text in texts if text]
-    anchor = quoted(key)
-    address = (
-        f'<a href="#{anchor}">#{anchor}</a>'
-        f'<button type="button" class="js" data-copy="{anchor}">Copy link</button>'
+    address = [
+        tag("a", f"#{key}", href=f"#{key}"),
+        tag("button", "Copy link", type="button", class_="js", data_copy=key),
+    ]
+    foot = [] if name is None else [soft(f"id {show_text(name, 200)}")]
+    return join(
+        tag("dl", *pairs, class_="facts"),
+        tag("dl", *boxes, class_="two"),
+        tag("p", *address, *foot, class_="foot"),
     )
-    foot = "" if name is None else soft(f"id {show_text(name, 200)}")
-    return Html(
-        f'<dl class="facts">{"".join(pairs)}</dl><dl class="two">{"".join(boxes)}</dl>'
-        f'<p class="foot">{address}{foot}</p>'
-    )
 
 
-def _draw_fact(title: str, text: str) -> str:
-    return f"<div><dt>{quoted(title)}</dt><dd>{escaped(text)}</dd></div>"
+def _draw_fact(title: str, text: str) -> Html:
+    return tag("div", tag("dt", title), tag("dd", text))
 
 
-def _draw_text(title: str, text: Cell) -> str:
+def _draw_text(title: str, text: Cell) -> Html:
     """A long text; the keyboard reaches one that may be higher than its box."""
     shown = show_marked(text)
     high = type(text) is not Html and len(shown) + 30 * shown.count("\n") > _SCROLLED
-    scrolls = ' tabindex="0"' if high else ""
-    return f'<div><dt>{quoted(title)}</dt><dd class="box"{scrolls}>{shown}</dd></div>'
+    return tag(
+        "div", tag("dt", title), tag("dd", shown, class_="box", tabindex=0 if high else None)
+    )
 
 
 def show_marked(text: Cell) -> Html:

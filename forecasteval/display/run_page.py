@@ -239,14 +239,13 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
 def _draw_question(question: Question, most: float) -> Row:
     """A question; its cost has a bar for its share of the `most` that one costs."""
     score, why, cost = question.score, question.why, question.cost
-    lost = f"{show_signed(-cost)}{draw_bar_of(cost / most)}" if cost else ""
-    about = f' title="{cost:.6f}"' if cost else ""
+    lost = [show_signed(-cost), draw_bar_of(cost / most)] if cost else [""]
     cells = [
         show_heat(score, kind="chip"),
         span("lv", question.level),
         span("qt", question.title),
         span("why", show_text(why, 200)),
-        Html(f'<span class="co"{about}>{lost}</span>'),
+        tag("span", *lost, class_="co", title=f"{cost:.6f}" if cost else None),
     ]
     data = {
         "cause": question.cause,
