@@ -253,7 +253,7 @@ def _draw_chart(rows: Sequence[BoardRow], names: Sequence[str]) -> _Column:
             axis,
             Interval(*mark_of(row)),
             name,
-            "a" if row in ranked and is_tied(row) else "",
+            "a" if row["rank"] is not None and is_tied(row) else "",
             leader,
         )
         for name, row in zip(names, rows, strict=True)
