@@ -158,7 +158,7 @@ def paired_test(
     `differences` holds the strata of a row of `parts`. Random signs are right where differences are
     mostly ties or have heavy tails, and reject too often where their distribution is skewed: many
     small gains and a few large losses. There the correction is right, which is wrong about ties.
-    `tools/nightly.py --only tests` measures both.
+    `research/nightly.py --only tests` measures both.
     """
     flips = sign_flip_test(parts, seed=seed)
     return [

@@ -1,4 +1,4 @@
-"""Nobody rises on a board by anything but better forecasts: every game of tools/games.py, and
+"""Nobody rises on a board by anything but better forecasts: every game of research/games.py, and
 `compare`.
 """
 

@@ -90,7 +90,7 @@ def test_the_error_is_the_one_clustered_by_question(scores: list[list[float]]) -
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """The cheap version of tools/simulate_boards.py; taking three runs as independent answers fails
+    """The cheap version of research/simulate_boards.py; three runs as independent answers fail
     here.
     """
     clustered, independent = cover_repeats(400, 3)

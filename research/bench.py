@@ -1,10 +1,10 @@
 r"""How fast `eval.py` is, against `json.loads` of the same bytes.
 
-    python tools/bench.py                      everything but the million
-    python tools/bench.py --against ../before  FutureX of another checkout, too
-    python tools/bench.py --systems 5 --million
-    python tools/bench.py --prophet            Prophet Arena only: 20 forecasters and 10,000 events
-    python tools/bench.py --prophet 200        the peak memory with 200 forecasters
+    python research/bench.py                      everything but the million
+    python research/bench.py --against ../before  FutureX of another checkout, too
+    python research/bench.py --systems 5 --million
+    python research/bench.py --prophet            only Prophet Arena: 20 x 10,000
+    python research/bench.py --prophet 200        the peak memory with 200 forecasters
 
 The questions are generated from a seed, in the shares of `dataset/250915.json`, each with its own
 names, numbers and options, so that no cache of whole texts helps. Nothing here is a test: times

@@ -1,4 +1,4 @@
-"""Twenty ways to rise on a board without forecasting better: `python tools/games.py [seeds]`.
+"""Twenty ways to rise on a board without forecasting better: `python research/games.py [seeds]`.
 
 A player of known skill changes its records, and knows the outcomes unless the game is about
 probabilities. `play` gives the player's ranks before and after; tests/prophet/test_games.py asserts

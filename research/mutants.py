@@ -1,8 +1,8 @@
 """Would the tests see a mistake? A fixed sample of changed code, run against the tests of its room.
 
-    python tools/mutants.py                       300 mutants (an hour or two on one processor)
-    python tools/mutants.py --count 15
-    python tools/mutants.py --only ranking/       a sample of one room, or of one module
+    python research/mutants.py                       300 mutants (an hour or two on one processor)
+    python research/mutants.py --count 15
+    python research/mutants.py --only ranking/       a sample of one room, or of one module
 
 A mutant is the package with one comparison, sum, number, condition or returned value changed. It is
 killed if a test fails or takes too long. A survivor is code that no test of its room holds, or a

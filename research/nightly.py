@@ -1,7 +1,7 @@
 r"""What nightly runs and comparisons are worth, measured.
 
-    python tools/nightly.py                    everything (some minutes)
-    python tools/nightly.py --only tests       one of: runs, season, kills, changes, locks, tests
+    python research/nightly.py                    everything (some minutes)
+    python research/nightly.py --only tests       one of: runs, season, kills, changes, locks, tests
 
 runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a
 random moment, then every stored file must be whole, and the next run must bring back the same
@@ -31,7 +31,7 @@ from typing import Any, Final
 import numpy as np
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 from forecasteval.common.statistics import stratified_error, stratified_mean, t_tail  # noqa: E402
 from forecasteval.futurex.rules import WEIGHTS  # noqa: E402

@@ -1,4 +1,4 @@
-"""What repeats and the table over all weeks are worth: `python tools/simulate_boards.py [seasons]`.
+"""What repeats and the table over all weeks are worth: `simulate_boards.py [seasons]`.
 
 Systems of known skill answer drawn questions; what the boards report is compared with what is
 known. The table in docs/methods.md is its output with 200 seasons a line (two minutes), those of
