@@ -21,16 +21,25 @@ Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored bu
 """
 
 import sys
+from typing import TYPE_CHECKING
 
 if __name__ == "__main__":  # Ctrl-C ends the imports below without a traceback, with code 130
     sys.excepthook = lambda kind, *rest: (
         None if kind is KeyboardInterrupt else sys.__excepthook__(kind, *rest)
     )
 
+import forecasteval
 from forecasteval.cli import main
-from forecasteval.futurex.evaluator import FutureXEvaluator
 
 __all__ = ["FutureXEvaluator", "main"]
+
+if TYPE_CHECKING:
+    from forecasteval import FutureXEvaluator
+else:
+
+    def __getattr__(name: str) -> object:
+        return getattr(forecasteval, name)  # imports the evaluator when it is asked for
+
 
 if __name__ == "__main__":
     sys.exit(main())

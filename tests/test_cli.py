@@ -544,6 +544,30 @@ def test_import_has_no_side_effect(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize("command", [["--help"], ["nightly", "--help"], ["convert", "--help"]])
+def test_help_imports_no_evaluator(command: list[str]) -> None:
+    """Each evaluator compiles its patterns when it is imported, half of the time of a start."""
+    code = f"""
+import atexit, sys, eval
+unused = ("forecasteval.futurex.evaluator", "forecasteval.futurex.grammar", "scipy.stats")
+atexit.register(lambda: print({{*unused}} & set(sys.modules)))
+eval.main({command!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "set()", "")
+
+
+def test_eval_exports_the_evaluator() -> None:
+    import eval as script  # not at the top: it must work after `forecasteval` was imported, too
+    import forecasteval
+    from forecasteval.futurex.evaluator import FutureXEvaluator
+
+    assert script.FutureXEvaluator is forecasteval.FutureXEvaluator is FutureXEvaluator
+    for module in (script, forecasteval):
+        with pytest.raises(AttributeError, match="Unknown"):
+            module.Unknown  # noqa: B018
+
+
 def test_a_score_needs_nothing_heavy(tmp_path: Path) -> None:
     """What is slow to import is imported by the function that needs it."""
     code = f"""
