@@ -137,12 +137,6 @@ class Evaluator(ABC, Generic[Data, Scores]):
         """The page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 
-    def vote(self, files: Files) -> Results:
-        """The result of the majority answers of several runs."""
-        raise InputError(
-            "--vote", "expected a benchmark whose answers can be voted on", self.benchmark
-        )
-
     def evaluate(self, data: Data, names: Mapping[str, object] | None = None) -> Results:
         """The result of data, with `names` in front."""
         # Records make no cycles, and walking millions of them again and again costs a third of the

@@ -120,7 +120,7 @@ def _score_files(args: argparse.Namespace) -> int:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
     given = args.file or [DEFAULT_PREDICTION]
-    names = [file for name in given for file in find_named(name, args.root, scorer, args.vote)]
+    names = [file for name in given for file in find_named(name, args.root, scorer)]
     for results in score_names(scorer, args.root, names, _find_datasets(args), fail):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))

@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar
 
-from forecasteval.benchmark import Benchmark, Evaluator, Files
+from forecasteval.benchmark import Benchmark, Evaluator
 from forecasteval.common.errors import ClashError, EvaluationError, InputError, printable
 from forecasteval.common.files import (
     SUFFIXES,
@@ -74,10 +74,7 @@ class Scorer:
         datasets = [file for file in (dataset, *more) if file]
         name = self.recognise(path, datasets[0] if datasets else None).name
         evaluator = self._evaluator(name)
-        if others and "vote" in self.given:
-            results = evaluator.vote(Files([path, *others], datasets))
-        else:
-            results = evaluator.evaluate_file(path, datasets, others)
+        results = evaluator.evaluate_file(path, datasets, others)
         for truths in filter(None, map(find_truths, datasets)):
             if "truths_sha256" not in results["signature"]:
                 expected = (
@@ -165,55 +162,38 @@ def score_names(
 ) -> Iterator[Results]:
     """A result per name, or per dataset whose files are scored together; `fail` gets the errors of
     the others.
-
-    With the option of a vote, a name stands for all its runs, which have one result.
     """
-    vote = "vote" in scorer.given
     jobs: dict[object, tuple[list[Path], list[Path | None]]] = {}
     for number, name in enumerate(names):
         try:
-            paths = _find_files(name, root / "prediction", vote)
+            path = _find_prediction(name, root / "prediction")
             inputs: list[Path | None] = [*datasets] or [
-                find_dataset(paths[0], root / "dataset", scorer.is_whole)
+                find_dataset(path, root / "dataset", scorer.is_whole)
             ]
-            if vote:
-                # Refuses a vote for other benchmarks.
-                scorer.report_options(scorer.recognise(paths[0], inputs[0]).name)
-            if vote and len(paths) < 2:
-                raise InputError(
-                    name, "expected several runs to vote, NAME@1, NAME@2, …", "one file"
-                )
         except EvaluationError as error:
             fail(error)
             continue
-        one_set = set_of(paths[0], inputs[0], scorer.one_set) if len(inputs) == 1 else None
+        one_set = set_of(path, inputs[0], scorer.one_set) if len(inputs) == 1 else None
         together, _ = jobs.setdefault(one_set or number, ([], inputs))
-        # A file that is named twice counts once.
-        together += [path for path in paths if path not in together]
+        if path not in together:  # a file that is named twice counts once
+            together.append(path)
     for paths, (dataset, *more) in jobs.values():
         results, errors = score_together(partial(scorer.score, more=more), paths, dataset)
         for _, problem in errors:
             fail(problem)
-        if vote and results is not None and len(paths) - len(errors) < 2:
-            fail(
-                InputError(
-                    paths[0].stem, "expected two runs or more that can be scored, to vote", "one"
-                )
-            )
-        elif results is not None:
+        if results is not None:
             yield results
 
 
-def _find_files(name: str, folder: Path, vote: bool) -> list[Path]:
+def _find_prediction(name: str, folder: Path) -> Path:
     if os.sep not in name and "/" not in name:
         require_folder(folder)
-    paths = [find_file(run, folder) for run in (find_runs(name, folder) if vote else [name])]
-    for path in paths:
-        if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
-            raise InputError(
-                str(path), "expected predictions", "metadata about systems; name another file"
-            )
-    return paths
+    path = find_file(name, folder)
+    if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
+        raise InputError(
+            str(path), "expected predictions", "metadata about systems; name another file"
+        )
+    return path
 
 
 class NamedFile(NamedTuple):
@@ -266,10 +246,9 @@ def is_file_name(name: str, folder: Path) -> bool:
     return any(os.path.exists(folder / f"{name}{end}") for end in ("", *SUFFIXES))
 
 
-def find_named(name: str, root: Path, scorer: Scorer, vote: bool | None = None) -> list[str]:
+def find_named(name: str, root: Path, scorer: Scorer) -> list[str]:
     """The files that a name stands for: itself if it is a file's, else those of the system that
-    `SYSTEMS_FILE` calls so, or for a `vote` what its runs have in common; without such files it is
-    itself, whatever is wrong.
+    `SYSTEMS_FILE` calls so; without such files it is itself, whatever is wrong.
     """
     folder = root / "prediction"
     if is_file_name(name, folder) or not (folder / SYSTEMS_FILE).exists():
@@ -278,10 +257,7 @@ def find_named(name: str, root: Path, scorer: Scorer, vote: bool | None = None) 
         file for file in name_files(root, scorer) if name in file.system_names | file.file_names
     ]
     require_no_clash(files)
-    paths = [
-        file.path.with_name(without_run(file.path.stem)) if vote else file.path for file in files
-    ]
-    return list(dict.fromkeys(map(str, paths))) or [name]
+    return list(dict.fromkeys(str(file.path) for file in files)) or [name]
 
 
 def find_runs(name: str, folder: Path) -> list[str]:

@@ -297,7 +297,7 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": (
-        "--file", "--dataset", "--items", "--save", "--html", "--fail-under", "--missing", "--vote",
+        "--file", "--dataset", "--items", "--save", "--html", "--fail-under", "--missing",
         "--sort", "--full",
         *POLICIES,
     ),

@@ -25,7 +25,6 @@ OPTIONS: Final = (
     Option(
         "--missing", "missing answers score 0 (default) or are left out", MISSING_POLICIES, "run"
     ),
-    Option("--vote", "score the majority answers of the runs NAME@RUN", bool, "run"),
     Option("--relative-sigma", "sigma = X * |truth| for numbers without Std", float, metavar="X"),
     Option("--llm", "let a language model read what no rule can read", metavar="MODEL"),
     Option("--llm-policy", "unsure: only what is unclear (default); always: all", LLM_POLICIES),

@@ -151,22 +151,11 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
             "items": scores.items,
         }
 
-    def page(self, results: Results, data: Rows | None) -> Page:
-        """The page of a result; without data it shows only what the items keep of questions and
-        answers.
-        """
+    def page(self, results: Results, data: Rows) -> Page:
+        """Make the page of a result."""
         from .page import make_page  # here: few commands ask for it
 
-        return make_page(results, data.read_again if data else None, self.rules)
-
-    def vote(self, files: Files) -> Results:
-        from .votes import vote_files, vote_report  # here: few commands ask for it
-
-        return Results(
-            vote_files(self, self.rules, files),
-            vote_report,
-            lambda results: self.page(results, None),
-        )
+        return make_page(results, data.read_again, self.rules)
 
     def settings(self) -> dict[str, object]:
         """The part of a signature that does not depend on the data."""
@@ -208,16 +197,12 @@ def evaluator_of_options(
     output: Path,
     llm: str | None = None,
     no_cache: bool | None = None,
-    vote: bool = False,
     **options: Any,
 ) -> FutureXEvaluator:
     """An evaluator of the command line's options; `output` is the folder of the cache of replies.
 
-    Whether runs `vote` is up to who names the files. Raises InputError for options that do not go
-    together.
+    Raises InputError for options that do not go together.
     """
-    if vote and llm is not None:
-        raise InputError("--vote", "cannot be combined", "--llm")
     if llm is None:
         of_model = {"llm_policy", "llm_names", "workers"} & options.keys() | (
             {"no_cache"} if no_cache else set()

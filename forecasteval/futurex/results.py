@@ -64,7 +64,7 @@ class Item(Decision):
 
 
 def decide(scored: Scored, by: str, missing: str = "zero", unboxed: bool = False) -> Decision:
-    """The result of an answer, `by` the "grammar", a "model" or a "vote"; a missing answer may be
+    """The result of an answer, `by` the "grammar" or a "model"; a missing answer may be
     left out of means, as a pending question always is.
     """
     outcome = scored.outcome

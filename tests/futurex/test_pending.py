@@ -170,15 +170,6 @@ def test_without_pending_questions_no_word_of_them(tmp_path: Path) -> None:
     assert "ending" not in run(tmp_path, "-f", "a").out
 
 
-def test_runs_vote_on_resolved_questions(tmp_path: Path) -> None:
-    answers = [{"id": row["id"], "answer": "A"} for row in WEEK]
-    runs = {f"prediction/w-a@{n}.json": answers for n in (1, 2)}
-    write(tmp_path, {"dataset/w.json": WEEK, **runs})
-    made = run(tmp_path, "-f", "w-a", "--vote", "--json").json
-    assert (made["overall_score"], made["pending"], made["void"]) == (1.0, 2, 1)
-    assert item(made, "b")["outcome"] == "pending"
-
-
 def test_systems_are_compared_on_resolved_questions(tmp_path: Path) -> None:
     right = [{"id": row["id"], "answer": "A"} for row in WEEK]
     wrong = [{"id": row["id"], "answer": "B"} for row in WEEK]

@@ -108,12 +108,6 @@ def test_a_name_of_a_system_is_all_its_files(tmp_path: Path) -> None:
     ]
 
 
-def test_runs_vote_by_every_name(tmp_path: Path) -> None:
-    files = {f"w1-grok-4-0709@{n}": letters for n, letters in enumerate(("AAAB", "AABB", "AAAB"))}
-    made = run(folder(tmp_path, files), "-f", "w1-grok4", "--vote", "--json").json
-    assert (made["name"], made["overall_score"]) == ("w1-grok-4-0709@vote", 0.75)
-
-
 def test_unknown_names_are_told_as_ever(tmp_path: Path) -> None:
     root = folder(tmp_path)
     assert_refused(run(root, "-f", "w1-grok5"), "no such file; there is w")
