@@ -55,10 +55,11 @@ BENCHMARKS: Final = (  # in the order in which they claim a file
     futurex.BENCHMARK,
 )
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
-# Installed, the program works in the current folder.
-ROOT: Final = CHECKOUT if (CHECKOUT / "pyproject.toml").is_file() else Path()
 OUTPUT: Final = "FORECASTEVAL_OUTPUT"
 PROGRAM: Final = program_name(sys.argv[0])
+# eval.py works beside itself; `forecasteval` in the current folder, also after `pip install -e .`.
+_BESIDE: Final = PROGRAM == "eval.py" and (CHECKOUT / "pyproject.toml").is_file()
+ROOT: Final = CHECKOUT if _BESIDE else Path()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

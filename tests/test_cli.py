@@ -503,21 +503,39 @@ def copy_program(folder: Path, checkout: bool) -> None:
         shutil.copy(ROOT / "pyproject.toml", folder)
 
 
-@pytest.mark.parametrize("checkout", [True, False])
-def test_data_lies_beside_a_checkout_else_in_the_current_folder(
-    tmp_path: Path, checkout: bool
+SCRIPT: Final = "import sys\nfrom forecasteval.cli import main\nsys.exit(main())\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "checkout"),
+    [("eval.py", True), ("eval.py", False), ("forecasteval", True), ("-m", True)],
+)
+def test_data_lies_beside_eval_py_in_a_checkout_else_in_the_current_folder(
+    tmp_path: Path, program: str, checkout: bool
 ) -> None:
+    """`forecasteval` and `-m` as `pip install -e .` leaves them: the package is in a checkout."""
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     elsewhere.mkdir()
     copy_program(home, checkout)
-    place, other = (home, elsewhere) if checkout else (elsewhere, home)
+    write(tmp_path, {"bin/forecasteval": SCRIPT})
+    words = {
+        "eval.py": [str(home / "eval.py")],
+        "forecasteval": [str(tmp_path / "bin" / "forecasteval")],
+        "-m": ["-m", "forecasteval"],
+    }
+    is_beside = program == "eval.py" and checkout
+    place, other = (home, elsewhere) if is_beside else (elsewhere, home)
     write(
         place, {"prediction/250915-random.json": {"q7": "A"}, "dataset/250915.json": [question()]}
     )
     before = files_below(other)
-    command = [sys.executable, "-B", "-W", "error", str(home / "eval.py"), "--json", "--save"]
     done = subprocess.run(
-        command, capture_output=True, encoding="utf-8", cwd=elsewhere, check=False
+        [sys.executable, "-B", "-W", "error", *words[program], "--json", "--save"],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=elsewhere,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(home)},
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert (strict(done.stdout)["name"], strict(done.stdout)["dataset"]) == (

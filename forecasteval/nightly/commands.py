@@ -6,17 +6,33 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from forecasteval.boards.report import board_report, format_csv
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
 from forecasteval.nightly.tasks import Options
+from forecasteval.ranking.board import file_rows
 from forecasteval.ranking.names import SYSTEMS_FILE
 from forecasteval.scoring import Scorer
 
 from .run import evaluate_folder
 from .workers import require_cluster
+
+# sha256 of the datasets that ship with the program, whose contents are invented.
+SAMPLES: Final = frozenset(
+    {
+        "6c409e63121a78750d91da9d082b29c565cdba5adac77443173b9273209e2a7a",
+        "7d23b9635fec73e412c8a2ce67cbbefea85b30c829fa2ece0ef13c5f30178857",
+        "27337e16ed035cefd352eb46d26aae24e3dd38dd5e09688337960080f3883d01",
+        "6c0b93a9f98e4c1723f73869e4537db269081e2d6fe3e18031752dde9fc4b6b8",
+        "7cc8f81fa62a4f605d235d1d69c5e0425094797412c62897ccea48e60a0ee66c",
+        "6ad2dde913e09e00f50834ad5ef54cc10221476da75f46c9e8279d08ff4578cb",
+        "775b5f5d24494df1ac16e1916be350cb4150538aab54e2d915dbd0ac232749cc",
+        "b664ee8dc5b9c3ea14a4920802be5a47f2d047909f0ea5bf96636e438b8e50ef",
+    }
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -78,6 +94,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     report = board_report(board)
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
+    report += _name_samples(board)
     if args.format == "csv":
         sys.stdout.write(format_csv(board))
     else:
@@ -105,6 +122,21 @@ def _read_processes(args: argparse.Namespace) -> int:
             )
         require_cluster(args.cluster)
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
+
+
+def _name_samples(board: Mapping[str, Any]) -> list[str]:
+    """Name the invented samples among the datasets, if others stand beside them."""
+    datasets = {
+        row["dataset"]: row["signature"].get("dataset_sha256") in SAMPLES
+        for row in file_rows(board)
+    }
+    if len({*datasets.values(), *(False for _ in board.get("waiting", ()))}) < 2:
+        return []
+    names = grouped_names(sorted(str(name) for name, is_sample in datasets.items() if is_sample))
+    return [
+        f"invented samples: {names}; delete their files, or keep yours in a folder of their own "
+        "(--root DIR)"
+    ]
 
 
 def _warn(program: str, lines: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,11 +45,12 @@ from cli import (
 )
 from eval import FutureXEvaluator
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import write_atomic
+from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.display.results import Results
 from forecasteval.nightly import run as nightly_run
 from forecasteval.nightly import tasks
+from forecasteval.nightly.commands import SAMPLES
 from llm_server import LlmServer, error, honest
 
 
@@ -805,3 +807,19 @@ def test_nothing_goes_to_stderr_when_all_is_well(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="BBBB")
     for _ in range(2):
         assert run(tmp_path, "nightly").err == ""
+
+
+def test_invented_samples_among_ones_own_files_are_named(tmp_path: Path) -> None:
+    """Real numbers must not stand beside invented ones unnoticed; alone, samples need no word."""
+    assert {hash_file(path) for path in (ROOT / "dataset").glob("*.json")} == SAMPLES
+    shutil.copytree(ROOT / "dataset", tmp_path / "dataset")
+    sample = ROOT / "prediction" / "250915-random.json"
+    write(tmp_path, {"prediction/250915-random.json": sample.read_bytes()})
+    assert "invented" not in run(tmp_path, "nightly").out
+    write(tmp_path, {"prediction/w-a.json": {"q7": "A"}, "dataset/w.json": [question()]})
+    done = run(tmp_path, "nightly")
+    assert "\ninvented samples: 1 (250915.json); delete their files, or keep yours" in done.out
+    shutil.rmtree(tmp_path / "dataset")
+    (tmp_path / "prediction/250915-random.json").unlink()
+    write(tmp_path, {"dataset/w.json": [question()]})
+    assert "invented" not in run(tmp_path, "nightly").out
