@@ -155,16 +155,17 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     frame = [tag("rect", class_="fr", width="100%", height=panel.height)] if small else []
     if small:
         panel = panel._replace(x=panel.x._replace(ticks=()), y=panel.y._replace(ticks=()))
-    parts = [*frame, *_draw_axes(panel), *(_draw_line(panel, line, at) for at, line in numbered)]
+    lines = (_draw_line(panel, line, at) for at, line in numbered)
+    parts = [*frame, *_draw_axes(panel, small), *lines]
     parts += [_draw_name(panel, y, at) for y, at in panel.labels()]
     beside = panel.named and any(line.joined and not line.faint for line in panel.lines)
     kind = "pl small" if small else "pl named" if beside else "pl"
-    height = panel.height + (0 if small else 44)
+    height = panel.height + (20 if small else 44)
     return tag("svg", tag("title", about), *parts, class_=kind, role="img", height=height)
 
 
-def _draw_axes(panel: Panel) -> list[Html]:
-    """Grid lines with their numbers, the titles of the axes, and the dotted line."""
+def _draw_axes(panel: Panel, small: bool) -> list[Html]:
+    """Draw grid lines with their numbers, the titles of the axes, and the dotted line."""
     height, parts = panel.height, []
     for value, text in panel.y.ticks:
         y = _y(panel, value)
@@ -179,9 +180,12 @@ def _draw_axes(panel: Panel) -> list[Html]:
         ends = {"x1": _x(panel.x, x1), "x2": _x(panel.x, x2)}
         parts.append(tag("line", class_="dg", **ends, y1=_y(panel, y1), y2=_y(panel, y2)))
     if panel.x.title:
-        parts.append(tag("text", panel.x.title, x="50%", y=height + 36, class_="m"))
-    if panel.y.title:
-        parts.append(tag("text", panel.y.title, x=0, y=-10, dx=-24))
+        parts.append(
+            tag("text", panel.x.title, x="50%", y=height + (15 if small else 36), class_="m")
+        )
+    if panel.y.title:  # of a small panel in its corner
+        corner = {"y": 16, "dx": 6} if small else {"y": -10, "dx": -24}
+        parts.append(tag("text", panel.y.title, x=0, **corner))
     return parts
 
 

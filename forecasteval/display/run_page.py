@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -47,6 +48,8 @@ from .tables import (
 )
 
 _UNIT: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
+_HIDDEN: Final = ("no", "soft")  # of `Column.page`: without a column of their own
+_MARKS: Final = {"all": "a", "tie": "a", "ref": "ref"}  # by row: how `draw_interval` draws its mark
 _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
 
 
@@ -149,43 +152,58 @@ class Run:
 # --- Scores ---
 
 
-def draw_marks(table: Table, axis: Axis, kind: str | None = None) -> Html:
-    """A table whose marks share an axis. A row with a mark of group 1 is that of everything, and
-    comes first.
+def draw_marks(
+    table: Table,
+    axis: Axis,
+    kind: str | None = None,
+    rows: Sequence[str | None] = (),
+    line: float | None = None,
+    ends: tuple[str, str] = ("", ""),
+) -> Html:
+    """Draw a table whose marks share an axis.
+
+    `rows` are the classes of its rows (`html.Line`), `line` is the value of a dotted line through
+    all of them, `ends` say what the ends of the axis mean. Without `rows` one with a mark of group
+    1 is that of everything, and comes first.
     """
     heads = [
         head
         for column, cell in zip(table.columns, table.rows[0], strict=True)
-        for head in _make_heads(column, cell, axis)
+        for head in _make_heads(column, cell, axis, ends)
     ]
+    named = next(place for place, column in enumerate(table.columns) if column.kind == "text")
     lines: list[Line] = []
-    for row in table.rows:
+    for row, style in zip_longest(table.rows, rows):
+        groups = [cell.group for cell in row if isinstance(cell, Interval)]
+        style = "all" if not rows and any(groups) else style
         cells: list[Html] = []
         for column, cell in zip(table.columns, row, strict=True):
             if column.page == "soft" and cell:
                 cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}"))
-            elif not column.page:
-                cells += _draw_cell(cell, str(row[0]), axis)
-        is_all = any(isinstance(cell, Interval) and cell.group for cell in row)
-        lines.insert(0 if is_all else len(lines), Line(cells, "all" if is_all else None))
+            elif isinstance(cell, Interval):
+                mark = draw_interval(axis, cell, str(row[named]), _MARKS.get(style or "", ""), line)
+                cells += [Html(), mark, Html()]
+            elif column.page not in _HIDDEN:
+                cells.append(_draw_cell(cell))
+        lines.insert(0 if style == "all" else len(lines), Line(cells, style))
     return draw_table(heads, lines, kind)
 
 
-def _make_heads(column: Column, cell: Cell, axis: Axis) -> list[Head]:
-    if column.page:
+def _make_heads(column: Column, cell: Cell, axis: Axis, ends: tuple[str, str]) -> list[Head]:
+    if column.page in _HIDDEN:
         return []
     if isinstance(cell, Interval):
-        return [Head("", "g"), axis_head(axis), Head("", "g")]
+        return [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
     kind = "c" if isinstance(cell, Heat) else "n" * (column.kind == "number")
-    return [Head(column.title, f"{kind} o" if column.spare > 1 else kind)]
+    return [Head(column.title, column.page or (f"{kind} o" if column.spare > 1 else kind))]
 
 
-def _draw_cell(cell: Cell, name: str, axis: Axis) -> list[Html]:
-    if isinstance(cell, Interval):
-        return [Html(), draw_interval(axis, cell, name, "a" if cell.group else ""), Html()]
+def _draw_cell(cell: Cell) -> Html:
+    if isinstance(cell, Html):
+        return cell
     if isinstance(cell, Heat):
-        return [show_heat(cell.value)]
-    return [span("z", "0") if cell == "0" else join(str(cell))]
+        return show_heat(cell.value)
+    return span("z", "0") if cell == "0" else join(str(cell))
 
 
 # --- What was lost, by cause ---

@@ -20,6 +20,7 @@ from forecasteval.common.errors import printable
 
 FORMS: Final = ("text", "markdown", "latex", "csv")  # of reports; see `formats`
 _NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "llm_prompt")
+_TEXT: Final = ("number", "text")  # kinds of columns that text shows
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
 
 
@@ -84,7 +85,7 @@ Cell = str | Marked | Link | Heat | Interval
 class Column:
     """A column of a table: its title, and the cell of a row.
 
-    kind: "number", "text", or "mark" (drawn by `plot`, left out of text).
+    kind: "number", "text", or what text leaves out: "mark" (drawn by `plot`) and "html".
     best: the best number of a column, which LaTeX sets in bold: its "high" or its "low" end.
     spare: on a narrow terminal the columns with the highest number go first, columns with 0 last.
     """
@@ -96,7 +97,9 @@ class Column:
     best: str = ""
     spare: int = 0
     digits: int = 4  # decimals of a float
-    page: str = ""  # "soft": pages have it behind the cell before it, "no": they do not have it
+    # "soft": pages have it behind the cell before it; "no": they do not have it; or the classes of
+    # its head there.
+    page: str = ""
 
     @property
     def side(self) -> str:
@@ -120,7 +123,7 @@ class Table(NamedTuple):
 
     def texts(self) -> tuple[list[Column], list[list[str]]]:
         """The columns that are text, and the rows of them."""
-        places = [place for place, column in enumerate(self.columns) if column.kind != "mark"]
+        places = [place for place, column in enumerate(self.columns) if column.kind in _TEXT]
         return [self.columns[place] for place in places], [
             [str(row[place]) for place in places] for row in self.rows
         ]
