@@ -14,6 +14,8 @@ from typing import Any, Final
 import pytest
 
 from cli import ROOT, run
+from eval import FutureXEvaluator
+from forecasteval.boards import compare, rank
 from forecasteval.display.html import render
 from hostile import TEXTS, hostile_results
 
@@ -489,3 +491,47 @@ def test_a_leaderboard_is_filtered_opened_and_followed(browser: Any, tmp_path: P
     page.goto(f"{path.as_uri()}#weeks1")
     assert page.locator("#weeks1[open]").count() == 1
     watched.context.close()
+
+
+@pytest.mark.extra("nbconvert")
+def test_tables_keep_their_rows_in_a_page_of_jupyter(browser: Any, tmp_path: Path) -> None:
+    """Jupyter's own rules for tables and drawings made rows of 185 px and bars of 150 px."""
+    path = tmp_path / "notebook.html"
+    path.write_text(_show_in_jupyter(_evaluate("careful"), _evaluate("random")), encoding="utf-8")
+    for width in (800, 1280):
+        page = Watched(browser, path, viewport={"width": width, "height": 900}).page
+        heights, backgrounds, drawings = (
+            page.eval_on_selector_all(f".fe {selector}", f"all => all.map(one => {what})")
+            for selector, what in (
+                ("tbody tr", "one.getBoundingClientRect().height"),
+                ("tbody tr:not(.tie)", "getComputedStyle(one).backgroundColor"),
+                ("svg", "one.getBoundingClientRect().height"),
+            )
+        )
+        assert min(height for height in heights if height) > 25
+        assert max(heights) < 60
+        assert max(drawings) <= 32
+        assert set(backgrounds) == {"rgba(0, 0, 0, 0)"}
+
+
+def _evaluate(name: str) -> dict[str, Any]:
+    path = ROOT / f"prediction/250915-{name}.json"
+    return {"name": name, **FutureXEvaluator().evaluate_file(path)}
+
+
+def _show_in_jupyter(first: dict[str, Any], second: dict[str, Any]) -> str:
+    """Render three results as a notebook's outputs, by nbconvert's page of JupyterLab."""
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    shown = [FutureXEvaluator().evaluate_file(ROOT / "prediction/250915-random.json")]
+    shown += [compare([first, second]), rank([first, second])]
+    outputs = [
+        nbformat.v4.new_output("display_data", {"text/html": result._repr_html_()})
+        for result in shown
+    ]
+    cell = nbformat.v4.new_code_cell("", outputs=outputs)
+    page, _ = HTMLExporter(template_name="lab").from_notebook_node(
+        nbformat.v4.new_notebook(cells=[cell])
+    )
+    return str(page)

@@ -272,10 +272,12 @@ def render(page: Page) -> str:
 
 
 def show_in_notebook(page: Page) -> str:
-    """Name, verdict, facts and summary of a page for a notebook, without script; the style holds
-    for them only.
+    """Draw name, verdict, facts and summary of a page for a notebook, without script.
+
+    The style is nested in `.fe.fe.fe`: it holds for them only, and its rules win over those of
+    Jupyter, such as `.jp-RenderedHTMLCommon tbody tr:nth-child(even)`.
     """
-    style = Html(f"@scope (.fe){{{_read('table.css')}}}")
+    style = Html(f".fe.fe.fe{{{_read('table.css')}}}")
     content = [tag("p", tag("b", page.title)), *_draw_lead(page), page.summary()]
     return tag("div", tag("style", style), *content, class_="fe")
 
