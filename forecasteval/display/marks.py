@@ -35,7 +35,7 @@ def interval_axis(marks: Iterable[Interval], *more: float | None) -> Axis:
 
 
 def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
-    """The head of a chart column: its axis, and above it what its ends mean."""
+    """Draw the head of a chart column: its axis, and above it what its ends mean."""
     last = len(axis.ticks) - 1
     texts = [
         tag("text", text, x=_x(axis, value), y=12, class_="o" if place % 2 and last > 2 else None)
@@ -44,7 +44,7 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
     ends = [tag("span", text) for text in (left, right)]
     above = [span("ends", *ends)] if left or right else []
     drawn = tag("svg", *texts, class_="ax", height=18, aria_hidden="true")
-    return Head(join(*above, drawn), f"x g{last}")
+    return Head(join(*above, drawn), f"x g{last}", "value and 95% interval")
 
 
 def draw_interval(
