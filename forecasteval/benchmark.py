@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 from abc import ABC, abstractmethod
+from argparse import BooleanOptionalAction
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
@@ -45,10 +46,10 @@ class Option(NamedTuple):
         return self.keyword or self.flag.removeprefix("--").replace("-", "_")
 
     def add_to(self, add: Callable[..., object]) -> None:
-        """Declare the option with the `add_argument` of argparse."""
+        """Declare the option with the `add_argument` of argparse; a switch has its `--no-…`."""
         words: dict[str, object] = {"type": self.kind, "metavar": self.metavar}
         if self.kind is bool:
-            words = {"action": "store_true"}
+            words = {"action": BooleanOptionalAction}
         elif isinstance(self.kind, tuple):
             words = {"choices": self.kind}
         elif self.repeatable:

@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,7 @@ from forecasteval.common.errors import (
     run_command,
 )
 from forecasteval.common.files import find_file
+from forecasteval.common.settings import SETTINGS_FILE, read_settings
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, print_result
@@ -57,6 +59,8 @@ BENCHMARKS: Final = (  # in the order in which they claim a file
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
 OUTPUT: Final = "FORECASTEVAL_OUTPUT"
 PROGRAM: Final = program_name(sys.argv[0])
+# Options of a settings file that no benchmark has; they take no list.
+_RANKING: Final = {"--min-questions": False, "--min-datasets": False}
 # eval.py works beside itself; `forecasteval` in the current folder, also after `pip install -e .`.
 _BESIDE: Final = PROGRAM == "eval.py" and (CHECKOUT / "pyproject.toml").is_file()
 ROOT: Final = CHECKOUT if _BESIDE else Path()
@@ -105,7 +109,7 @@ def score(argv: Sequence[str]) -> int:
     under = "exit with 6 if a score is below SCORE"
     add("--fail-under", metavar="SCORE", type=_parse_threshold, help=under)
     add_options(parser, reversed(BENCHMARKS), ranked=False)
-    return _score_files(parser.parse_args(argv))
+    return _score_files(_parse(parser, argv))
 
 
 def _score_files(args: argparse.Namespace) -> int:
@@ -196,6 +200,26 @@ def _parse_threshold(text: str) -> float:
     raise InputError("--fail-under", "expected a number", text or "''")
 
 
+def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line; what it does not say, the settings file of the folder may.
+
+    `from_file` are the names of the benchmarks' options that the file has given.
+    """
+    root = parser.parse_args(argv).root
+    path = root / SETTINGS_FILE
+    options = [option for wing in BENCHMARKS for option in wing.options]
+    repeatable = {option.flag: option.repeatable for option in options}
+    settings = read_settings(path, {**repeatable, **_RANKING})
+    for word in argv:  # which wins, also over a list
+        settings.pop(word.partition("=")[0], None)
+    parser.source = f"{path}: "
+    # What only other commands have is unknown here. An option without its value must not take a
+    # file for it, hence --root.
+    args, _ = parser.parse_known_args([*chain(*settings.values()), f"--root={root}", *argv])
+    args.from_file = {option.name for option in options if option.flag in settings}
+    return args
+
+
 def _scorer(args: argparse.Namespace) -> Scorer:
     """The scorer for files of any benchmark with the options that were given."""
     output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
@@ -221,7 +245,7 @@ def nightly(argv: Sequence[str]) -> int:
     parser = _parser(nightly, _NIGHTLY, "scored", 3, 5)
     commands.add_options(parser)
     add_options(parser, reversed(BENCHMARKS), ranked=True)
-    args = parser.parse_args(argv)
+    args = _parse(parser, argv)
     scorer = _scorer(args)
     if (args.root / "prediction").is_dir():  # otherwise the error is about the root
         scorer.require_usable_options()
@@ -249,7 +273,7 @@ def compare(argv: Sequence[str]) -> int:
     worse = "exit with 6 if a system is significantly worse than the first one"
     add("--fail-if-worse", action="store_true", help=worse)
     add_options(parser, reversed(BENCHMARKS), ranked=True)
-    args = parser.parse_args(argv)
+    args = _parse(parser, argv)
     from forecasteval.nightly import pages
     from forecasteval.ranking.gate import require_not_worse
 
@@ -361,7 +385,7 @@ def check(argv: Sequence[str]) -> int:
     parser.add_argument(
         "dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)"
     )
-    args = parser.parse_args(argv)
+    args = _parse(parser, argv)
     results = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
     print_result(results, results.report(), args.json)
     return 4 if results["findings"] else 0
@@ -419,9 +443,7 @@ _CHECK: Final = """\
   {0} check drafts/251001.json --json"""
 
 
-def _parser(
-    command: Callable[..., int], examples: str, done: str, *codes: int
-) -> argparse.ArgumentParser:
+def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> Parser:
     """A parser of a command, described by its docstring, with the options that all commands have.
 
     The other parameters are those of `describe`.

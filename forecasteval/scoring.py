@@ -38,14 +38,17 @@ class Scorer:
     """Scores files of any benchmark by the options that were given (not None); can go to another
     process.
 
-    `output` is the folder of results.
+    `output` is the folder of results. The options whose names are in the option `from_file` are for
+    those benchmarks that have them; any other that a file's benchmark lacks is refused.
     """
 
     def __init__(
         self, wings: Iterable[Benchmark], options: Mapping[str, object], output: Path
     ) -> None:
         self.wings = {wing.name: wing for wing in wings}
-        self.given = {name: value for name, value in options.items() if value is not None}
+        self.given: dict[str, Any] = {
+            name: value for name, value in options.items() if value is not None
+        }
         self.output = output
         self._evaluators: dict[str, Evaluator[Any, Any]] = {}
 
@@ -129,7 +132,7 @@ class Scorer:
         flags = {
             option.name: option.flag for wing in self.wings.values() for option in wing.options
         }
-        for given in (given for given in flags if given in self.given):
+        for given in sorted(flags.keys() & self.given.keys() - self.given.get("from_file", set())):
             users = [
                 wing.name
                 for wing in self.wings.values()

@@ -66,7 +66,7 @@ def three() -> tuple[Recorder, Recorder, Recorder]:
     return (
         Recorder("Csv", ".csv", GAMMA, Option("--sort", "", scope="report")),
         Recorder(
-            "Json", ".json", Option("--llm", ""), LLM_POLICY, Option("--no-cache", "", bool), ITEMS
+            "Json", ".json", Option("--llm", ""), LLM_POLICY, Option("--cache", "", bool), ITEMS
         ),
         Recorder("Whatever", ".json", LLM_POLICY, ITEMS),
     )
@@ -123,11 +123,11 @@ def test_other_bounds_and_another_direction_stand_in_the_result() -> None:
 
 def test_an_evaluator_gets_its_options_that_were_given_and_is_made_once() -> None:
     csv, json, _ = recorders = three()
-    scoring = scorer(recorders, llm="m", llm_policy=None, no_cache=False, gammas=[1.0], root=Path())
+    scoring = scorer(recorders, llm="m", llm_policy=None, cache=False, gammas=[1.0], root=Path())
     for _ in range(2):
         scoring.score(Path("a.json"), None)
         assert scoring.settings("Json")["evaluator"] == "Json"
-    made = {"output": Path("evaluation"), "llm": "m", "no_cache": False}
+    made = {"output": Path("evaluation"), "llm": "m", "cache": False}
     assert (json.made, csv.made) == ([made], [])
     assert scoring.settings("Csv")["evaluator"] == "Csv"
     assert csv.made == [{"output": Path("evaluation"), "gammas": [1.0]}]
@@ -158,7 +158,7 @@ def test_report_options_are_those_that_were_given() -> None:
             {"gammas": [1.0]},
             "--gamma: needs a file of Csv, got Json",
         ),  # given once per value
-        ("Whatever", {"no_cache": True}, "--no-cache: needs a file of Json, got Whatever"),
+        ("Whatever", {"cache": True}, "--cache: needs a file of Json, got Whatever"),
         (
             "Csv",
             {"llm_policy": "always"},
@@ -185,7 +185,7 @@ def test_options_are_declared_to_argparse_by_scope() -> None:
         "gammas": [0.5, 1.0],
         "llm": None,
         "llm_policy": "always",
-        "no_cache": True,
+        "cache": False,
     }
     assert alone.parse_args(["--sort", "x"]).sort == "x"
     with pytest.raises(SystemExit):

@@ -288,7 +288,9 @@ POLICIES: Final = (
         "--llm",
         "--llm-policy",
         "--llm-names",
+        "--no-llm-names",
         "--workers",
+        "--cache",
         "--no-cache",
         "--contracts",
         "--gamma",
@@ -297,8 +299,8 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": (
-        "--file", "--dataset", "--items", "--save", "--html", "--fail-under", "--missing",
-        "--sort", "--full",
+        "--file", "--dataset", "--items", "--no-items", "--save", "--html", "--fail-under",
+        "--missing", "--sort", "--full", "--no-full",
         *POLICIES,
     ),
     "nightly": (

@@ -21,7 +21,12 @@ _CODES: Final = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line of the error and one of usage, without all options."""
+    """A parser whose errors are one line of the error and one of usage, without all options.
+
+    `source` stands in front of an error: the file that the words come from, if it is one.
+    """
+
+    source = ""
 
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2; of a misspelled option the nearest one is named."""
@@ -41,7 +46,7 @@ class Parser(argparse.ArgumentParser):
         ]
         call = command_line(self.prog)
         usage = " ".join(["usage:", call, "[OPTIONS]", *words])
-        error = printable(f"{self.prog}: {message}{hint}")
+        error = printable(f"{self.prog}: {self.source}{message}{hint}")
         self.exit(2, f"{error}\n{usage}; options: {call} --help\n")
 
 

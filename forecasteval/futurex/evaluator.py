@@ -196,7 +196,7 @@ def _has_null_std(row: object) -> bool:
 def evaluator_of_options(
     output: Path,
     llm: str | None = None,
-    no_cache: bool | None = None,
+    cache: bool | None = None,
     **options: Any,
 ) -> FutureXEvaluator:
     """An evaluator of the command line's options; `output` is the folder of the cache of replies.
@@ -204,11 +204,10 @@ def evaluator_of_options(
     Raises InputError for options that do not go together.
     """
     if llm is None:
-        of_model = {"llm_policy", "llm_names", "workers"} & options.keys() | (
-            {"no_cache"} if no_cache else set()
-        )
-        if of_model:
-            raise InputError(f"--{min(of_model)}".replace("_", "-"), "needs --llm MODEL")
+        given = {**options, "no_cache": cache is False}
+        for name in ("llm_names", "llm_policy", "no_cache", "workers"):
+            if given.get(name):
+                raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
         return FutureXEvaluator(**options)
     if options.get("workers", 1) < 1:
         raise InputError("--workers", "expected 1 or more", str(options["workers"]))
@@ -222,7 +221,7 @@ def evaluator_of_options(
         raise InputError(
             "--llm", "expected a key in the environment variable OPENAI_API_KEY", "none"
         )
-    cache = None if no_cache else output / "llm-cache.sqlite3"
-    evaluator = FutureXEvaluator(api_key=key, model=llm, cache=cache, **options)
+    replies = None if cache is False else output / "llm-cache.sqlite3"
+    evaluator = FutureXEvaluator(api_key=key, model=llm, cache=replies, **options)
     evaluator.one_run = True
     return evaluator

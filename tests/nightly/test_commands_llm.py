@@ -96,7 +96,7 @@ def test_names_need_a_model(tmp_path: Path, command: list[str]) -> None:
 
 def test_help_says_that_true_names_are_sent(tmp_path: Path) -> None:
     text = " ".join(run(tmp_path, "--help").out.split())
-    assert "true names" in text.partition("--llm-names let")[2][:80]
+    assert "true names" in text.partition("--no-llm-names let")[2][:80]
 
 
 def test_the_key_is_nowhere(
