@@ -1,42 +1,28 @@
-"""Choices, levels 1 and 2: the picks of an answer, options or names; two sides; single choice and
-F1.
-"""
+"""Choices, levels 1 and 2: the options of a prompt, how a text picks them, two sides; exact, F1."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
+from forecasteval.common.doubts import NO, find_doubt
 from forecasteval.common.markup import clean
+from forecasteval.common.patterns import lazy
 
 from .answers import Answer, TruthOf, drop_last_share, parse_refusal
-from .names import (
-    SAME,
-    Name,
-    Pairs,
-    compare_names,
-    fold,
-    match_names,
-    parse_name,
-)
-from .options import (
-    ROUND,
-    SEPARATOR,
-    SHARE,
-    UNSHIELDED,
-    YES_NO,
-    Options,
-    choice_key,
-    drop_lead_in,
-    interpret_text,
-    interpret_token,
-    label_set,
-    split_tokens,
-)
+from .names import IS_CJK, SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
 from .rankings import looks_like_names, refuses, show_names
 from .rules import Scored
+
+MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
+_LABELS: Final = "".join(map(chr, range(ord("A"), ord("A") + MAX_OPTIONS)))
+YES_NO: Final = {
+    **dict.fromkeys(("yes", "true", "是", "是的", "会"), "Yes"),
+    **dict.fromkeys(NO, "No"),
+}
 
 
 def score_f1(matched: int, picks: int, truths: int) -> float:
@@ -48,27 +34,192 @@ def score_f1(matched: int, picks: int, truths: int) -> float:
     return 2 * matched / (picks + truths) if matched else 0.0
 
 
-def parse_distribution(tokens: Sequence[str]) -> list[str] | None:
-    """The tokens with the largest share, if all of several have one and the shares add up to 90–110
-    %, else None.
+# --- The options of a prompt ---
 
-    >>> parse_distribution(["Yes: 4%", "No: 96%"]), parse_distribution(["A (70%)", "B (71%)"])
-    (['No'], None)
+_MARK: Final = r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*"  # A. text, (A) text, **A.** text
+_FORMS: Final = (
+    lazy(r"\n([A-~])\.([^\n]*)"),
+    lazy(rf"(?m)^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)"),
+    lazy(rf"\|\s*{_MARK}\s*([^|]*)"),  # question | A. text | B. text
+)
+_SECOND: Final = lazy(r"B[*]*[.)、:：．]")  # a glance that fails fast
+
+
+def find_options(prompt: str) -> list[str]:
+    r"""The options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` | `).
+
+    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are
+    none.
     """
-    shares = [share for token in tokens if (share := SHARE.search(token))]
-    if not len(shares) == len(tokens) > 1:
-        return None
-    values = [float(share[1]) for share in shares]
-    if not (0.9 <= sum(values) <= 1.1 or 90 <= sum(values) <= 110):
-        return None
-    return [
-        share.string[: share.start()]
-        for share, value in zip(shares, values, strict=True)
-        if value == max(values)
-    ]
+    for form in _FORMS if _SECOND.search(prompt) else ():
+        texts: list[str] = []
+        for label, text in form.findall(prompt):
+            if label == _LABELS[len(texts) : len(texts) + 1]:
+                texts.append(text.strip())
+        if len(texts) > 1:
+            return texts
+    return []
 
 
-# --- Options ---
+def count_options(prompt: str) -> int:
+    """How many options a prompt lists."""
+    return len(find_options(prompt))
+
+
+@lru_cache(maxsize=128)
+def label_set(count: int) -> frozenset[str]:
+    """The labels of so many options."""
+    return frozenset(_LABELS[:count])
+
+
+# --- How a text names options ---
+
+SEPARATOR: Final = lazy(  # not in 4,000
+    r"(?i)(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?!\s?or\s)(?:\s*and\s)?"
+    r"|\s(?:and|\+)\s|\+(?<=\b\w\+)(?=[!-~](?:\W|\Z))|和|与|以及"
+)
+# Between labels in nothing but their dress, not in N/A
+_JOINT: Final = lazy(r"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|\band\b|和|与|以及)+")
+_DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
+_AROUND: Final = "\\{} $*\"'“”‘’().。!"
+_WORD: Final = lazy(r"\w+")
+_ROUND: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)")
+_BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
+_LEAD_IN: Final = lazy(
+    r"""(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)
+   |(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*
+      (?:answer|prediction|choice|outcome|result)s?
+      (?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*[:=])\s*
+   |(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))
+   |(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:[是为]?\s?:|[是为选])\s*
+      (?:[是为选](?=\s?[(\[A-Za-z]))?\s*)""",
+    re.X | re.I,
+)
+_LABELLED: Final = lazy(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
+    r"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
+        (?P<open>[(\[【])?\s*(?P<label>[!-~])\s*(?(open)[)\]】])
+        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{2,}\s*|\s*(?:选?项|\bonly)?\s*\Z
+          |\s*(?=[(\[【])|(?(open)\s+|(?!)))
+        (?P<text>.*)""",
+    re.X | re.I | re.S,
+)
+_LABEL_BEHIND: Final = lazy(r"(?s)(?P<text>.+?)\s?\((?P<label>[A-~])\)")
+_NUMBERED: Final = lazy(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # 1. A, but not the option 1.5%
+_SEQUENCE: Final = lazy(  # (A)(C), A.C., A 2. C behind a first number
+    r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?|[!-~](?:\s[0-9]{1,2}[.)]\s?[!-~])+"
+)
+_LABEL_RANGE: Final = lazy(r"(?i)([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])")
+_ASIDE: Final = lazy(r"\s*\(([^()]*)\)\Z")
+_DASHES: Final = lazy(r"\s*[-–—]\s*")
+_COMPARISON: Final = lazy(r"\s*([<>≤≥])\s*")
+_PROBABILITY: Final = lazy(
+    r"(?i)[,;.(\s–—-]{1,4}(?:with\s)?(?:confidence|probability|likelihood|置信度|可能性|概率)"
+    r"(?:\s?level)?[\s:=~≈]{0,3}(?:of\s|约|为)?(?!0+(?:\.0+)?(?![.0-9]))"
+    r"[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z"
+)
+# Behind a dash or full stop on one line
+_REASON: Final = lazy(r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])")
+# It has a sign: `%`, a mark in front of `0.xx`, or a word; bounded
+_SHARE: Final = lazy(
+    r"""(?:[\s,;:=(~≈–-]{0,3}(?:confidence|probability|chance|概率|置信度)[\s:=~≈]{0,3}(?:of\s|约|为)?
+       |[\s:=(~≈–-]{1,4}(?=[0-9.]{1,10}\s?%)|\s?[:=(~≈–-]\s?(?=0?\.|1\.0))
+       ([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?(?:\s(?:chance|probability|likelihood))?\s?\)?\Z""",
+    re.X | re.I,
+)
+# "A" and "I" are words, too, but at no end
+_CAPITAL: Final = lazy(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z))")
+_SAID_SPLIT: Final = lazy(
+    r"(?i)\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|actually|perhaps|maybe|possibly"
+    r"|(?:could|may|might)\s+be)\b)\s*"
+)
+_SAID: Final = lazy(
+    r"(?i)(?=[ytfn是否不])(?:(yes|no|true|false)"
+    r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
+    r"|(是的|是|否|不是|不会)(?=[\s,.:;!(–—-]))"
+)
+
+
+def drop_lead_in(text: str) -> str:
+    """The text without `The answer is`, `My prediction:` or `the outcome be` in front."""
+    lead = _LEAD_IN.match(text)
+    return text[lead.end() :] if lead else text
+
+
+def choice_key(text: str) -> str:
+    """The form in which an option's text and a token compare: `the outcome be $10 – $20` is
+    `10-20`.
+    """
+    key = key_of(fold(drop_lead_in(text) or text)).replace("$", "")
+    return _COMPARISON.sub(r"\1", _DASHES.sub("-", key))
+
+
+class Options:
+    """The options of a question: `labels`, and their texts from the `prompt` (labels alone without
+    one).
+    """
+
+    def __init__(self, labels: frozenset[str], prompt: str = "") -> None:
+        self.labels, self.prompt = labels, prompt
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, str]]:
+        """Each label with its option's text without markup."""
+        texts = [drop_lead_in(clean(text)) for text in find_options(self.prompt)]
+        return list(zip(_LABELS, texts, strict=False))
+
+    @cached_property
+    def index(self) -> dict[str, str]:
+        """Label by option text, yes and no under every name; a text that two options share stands
+        for neither.
+        """
+        if not self.labels:
+            return YES_NO
+        pairs = [(choice_key(text), label) for label, text in self._texts]
+        said = {YES_NO[key]: label for key, label in pairs if key in YES_NO}
+        index = {name: said[meaning] for name, meaning in YES_NO.items() if meaning in said}
+        keys = [key for key, _ in pairs]
+        return index | {key: label for key, label in pairs if keys.count(key) == 1}
+
+    @cached_property
+    def _wholes(self) -> list[tuple[re.Pattern[str], str]]:
+        """The texts that hold a separator as patterns, each with its label."""
+        wholes = []
+        for label, text in self._texts:
+            if SEPARATOR.search(text):
+                words = r"[\W_]{1,6}".join(_WORD.findall(text))
+                whole = rf"(?i)[\"'“”‘’]*(?<!\w){words}(?!\w)[^\w\s,;(]*"
+                wholes.append((re.compile(whole), label.replace("\\", r"\\")))
+        return wholes
+
+    def mask(self, text: str) -> str:
+        """The text with labels for options that hold a separator."""
+        for whole, label in self._wholes:
+            text = whole.sub(label, text)
+        return text
+
+    def find_label(self, token: str) -> str:
+        """The label, or Yes or No, that a token is in any case; "" if it is none."""
+        if not self.labels:
+            return YES_NO.get(token.lower(), "")
+        return next((label for label in (token, token.upper()) if label in self.labels), "")
+
+    def find_labels(self, text: str) -> frozenset[str]:
+        """The labels of a text that is nothing but labels in their dress; none of any other."""
+        if text in self.labels:  # most
+            return frozenset([text])
+        exact = text.replace(", ", ",").split(",")
+        if self.labels.issuperset(exact):  # before "|" may part them
+            return frozenset(exact)
+        text = _DRESS.sub(r"\1", text) if "\\" in text else text
+        tokens = filter(None, _JOINT.split(text))
+        labels = [
+            self.find_label(token) or self.find_label(token.strip(_AROUND)) for token in tokens
+        ]
+        one = self.labels or len(labels) == 1
+        return frozenset(labels) if one and all(labels) else frozenset()
+
+
+# --- Picks ---
 
 
 class Picks(NamedTuple):
@@ -80,13 +231,163 @@ class Picks(NamedTuple):
     @classmethod
     def of(cls, picks: Iterable[str]) -> Picks:
         """Picks of which those that are neither label nor option have a question mark in front."""
-        picks = [pick.translate(UNSHIELDED) for pick in picks]
-        unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?")
+        picks = list(picks)
+        unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?" and pick != "?")
         return cls(frozenset(pick for pick in picks if pick[0] != "?"), unknown)
 
 
-SAID: Final = {word: Picks(frozenset([said])) for word, said in YES_NO.items()}
-_LONE: Final = {label: Picks(frozenset([label])) for label in label_set(26)}
+def interpret_picks(answer: Answer, options: Options) -> Picks:
+    """The picks of an answer: labels in any dress, options' texts, yes and no."""
+    if labels := options.find_labels(answer.text):
+        return Picks(labels)
+    if answer.elements:
+        parts = [
+            options.find_labels(part) or interpret_token(clean(part), options)
+            for part in answer.elements
+        ]
+        return Picks.of(pick for part in parts for pick in part)
+    text = answer.cleaned
+    if "%" in text or "0." in text:
+        tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
+        likely = parse_distribution(tokens)
+        # "5%" is an option's text
+        if likely and not any(choice_key(token) in options.index for token in tokens):
+            return Picks.of(interpret_token(likely[0], options) if len(likely) == 1 else [])
+    return Picks.of(interpret_text(text, answer.boxed or answer.stated, options))
+
+
+def split_tokens(text: str) -> list[tuple[int, int]]:
+    """Begin and end of the tokens between separators that stand outside brackets."""
+    shielded = _BRACKETS.sub(lambda match: "x" * len(match[0]), text)
+    cuts = [place for match in SEPARATOR.finditer(shielded) for place in match.span()]
+    places = iter([0, *cuts, len(text)])
+    return list(zip(places, places, strict=True))
+
+
+def parse_distribution(tokens: Sequence[str]) -> list[str] | None:
+    """The tokens with the largest share, if all of several have one and the shares add up to 90–110
+    %, else None.
+
+    >>> parse_distribution(["Yes: 4%", "No: 96%"]), parse_distribution(["A (70%)", "B (71%)"])
+    (['No'], None)
+    """
+    shares = [share for token in tokens if (share := _SHARE.search(token))]
+    values = [float(share[1]) for share in shares]
+    total = sum(values)
+    if not len(shares) == len(tokens) > 1 or not (0.9 <= total <= 1.1 or 90 <= total <= 110):
+        return None
+    return [
+        token[: share.start()]
+        for token, share in zip(tokens, shares, strict=True)
+        if float(share[1]) == max(values)
+    ]
+
+
+def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
+    """The picks of a text, those that are neither label nor option with a question mark in front.
+
+    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read only
+    where the answer is `marked` by a box or stated: any other text is prose.
+    """
+    if marked:
+        text = _PROBABILITY.sub("", drop_lead_in(text))
+        if choice_key(text.rpartition("\n")[2]) not in options.index:
+            text = drop_last_share(text)
+        if label := _interpret_yes_or_no(text, options):
+            return [label]
+    text = options.mask(text)
+    groups = [
+        (end, picks)
+        for begin, end in split_tokens(text)
+        if (picks := interpret_token(text[begin:end], options))
+    ]
+    if marked and groups and options.labels.issuperset(first := groups[0][1]):
+        # "B (a draw), because …", "B. Because …".
+        reason = any(_is_reason(tail, options) for tail in (text[groups[0][0] :], text[1:]))
+        if reason and all(picks[0][0] == "?" for _, picks in groups[1:]):
+            return first
+    return [pick for _, picks in groups for pick in picks]
+
+
+def _interpret_yes_or_no(text: str, options: Options) -> str:
+    """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`, `A: no, B:
+    yes` or `是，否`.
+    """
+    labelled = _LABELLED.match(text)
+    text = labelled["text"] if labelled else text
+    tail = _SAID.match(text)
+    label = options.index.get(tail[0].lower()) if tail else None
+    if not tail or not label:
+        return ""
+    share, doubt = _SHARE.search(text), find_doubt(text, tail.end())
+    # "Yes: 30%" leans to No; in "Yes, inflation falls to 2.1%" it is of something else.
+    if share and not any(map(str.isalnum, text[tail.end() : share.start()])):
+        value = float(share[1])
+        if value < (50 if value > 1 else 0.5):
+            return ""
+    if doubt == "weighed" or (doubt and YES_NO[tail[0].lower()] == "Yes"):
+        return ""
+    words = [word.strip("() ") for word in _SAID_SPLIT.split(text)]
+    meanings = {options.index.get(word.lower(), word) for word in words}
+    if len(meanings & {*options.labels, *options.index.values()}) > 1:
+        return ""
+    return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
+
+
+def _is_reason(text: str, options: Options) -> bool:
+    """Whether what stands behind a pick is a comma, dash or full stop and prose of four words that
+    names no label.
+    """
+    mark = _REASON.match(text)
+    words = len(text[mark.end() :].split()) + len(IS_CJK.findall(text)) if mark else 0
+    return words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
+
+
+def interpret_token(token: str, options: Options) -> list[str]:
+    """The picks of one token: labels in any dress, an option's text, or single labels side by
+    side.
+
+    `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.
+    """
+    index, labels = options.index, options.labels
+    token = token.strip().lstrip("-•·▪ ").rstrip(" 。!").strip("\"'“”‘’")
+    token = token[1:-1] if token[:1] + token[-1:] == "[]" else token
+    if label := index.get(choice_key(token)):
+        return [label]
+    token = _NUMBERED.sub("", token, count=1) if token[:1].isdigit() else token
+    if _SEQUENCE.fullmatch(token):
+        letters = [char for char in token if char not in "(). 0123456789"]
+        return letters if labels.issuperset(letters) else ["?" + token]
+    ends = _LABEL_RANGE.fullmatch(token)
+    if ends and labels.issuperset(ends.groups()):
+        return [chr(code) for code in range(ord(ends[1]), ord(ends[2]) + 1)]
+    if labels and (label := _find_label(token, options)):
+        return [label]
+    aside = _ASIDE.search(token)  # Yes (or No) is no pick
+    bare = choice_key(token[: aside.start()] if aside and not find_doubt(aside[1]) else token)
+    if index.get(bare):
+        return [index[bare]]
+    letters = token.split() if " " in token else list(token)
+    return letters if labels.issuperset(letters) else ["?" + choice_key(token)]
+
+
+def _find_label(token: str, options: Options) -> str:
+    """The label in front of a token or in brackets behind its own text, a letter past the last
+    option, too; a token that its text takes back is "?" and itself: `A (could be B)`, `A: wrong`.
+    """
+    for found in filter(None, (_LABELLED.match(token), _LABEL_BEHIND.fullmatch(token))):
+        label = options.find_label(found["label"]) or found["label"] * found["label"].isalpha()
+        named, other = (
+            options.index.get(choice_key(found["text"])),
+            found["text"].strip("()[]【】 "),
+        )
+        if named == label:
+            return label
+        if label and found.start("label") < found.start("text"):
+            other = found["text"].strip("()[]【】 ")
+            taken_back = find_doubt(found["text"]) or (other in options.labels and other != label)
+            return f"?{token}" if taken_back else label
+    return ""
 
 
 @dataclass(slots=True, eq=False)
@@ -104,20 +405,17 @@ class ChoiceTruth(TruthOf[Picks]):
         else.
         """
         right = self.picks.unknown
-        picks = _parse_exact(answer, self.options)
-        if picks is None:
-            if self._refuses(drop_lead_in(answer.cleaned)):
+        if labels := self.options.find_labels(answer.text):
+            return Picks(labels)
+        text = drop_lead_in(answer.cleaned)
+        if refusal := parse_refusal(text):
+            keys = {choice_key(text), choice_key(refusal[0])}
+            if keys.isdisjoint({*self.options.index, *right}):
                 return "refusal"
-            picks = _interpret_cleaned(answer, self.options)
+        picks = interpret_picks(answer, self.options)
         if (picks.labels or picks.unknown & right) and (answer.boxed or picks.unknown <= right):
             return picks
         return "no option" if answer.boxed else "no box, and not only options"
-
-    def _refuses(self, text: str) -> bool:
-        if (refusal := parse_refusal(text)) is None:
-            return False
-        keys = {choice_key(text), choice_key(refusal[0])}
-        return keys.isdisjoint(self.options.index) and keys.isdisjoint(self.picks.unknown)
 
     def compare(self, picks: Picks) -> Scored:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
@@ -139,79 +437,40 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
     return score_f1(matched, sum(map(len, picks)), sum(map(len, truth)))
 
 
-def interpret_picks(answer: Answer, options: Options) -> Picks:
-    """The picks of an answer."""
-    return _parse_exact(answer, options) or _interpret_cleaned(answer, options)
-
-
-def exact_tokens(text: str) -> list[str]:
-    """The tokens between commas, before anything is cleaned: "`" and a backslash are labels."""
-    return text.replace(", ", ",").split(",")
-
-
-def _parse_exact(answer: Answer, options: Options) -> Picks | None:
-    """The picks of an answer of nothing but labels, as most are, or of one option's text; None of
-    any other.
-    """
-    text = answer.text
-    if not options.labels and (said := SAID.get(text.lower())):
-        return said
-    if text in options.labels:
-        return _LONE.get(text) or Picks(frozenset([text]))
-    exact = exact_tokens(text)
-    if options.labels.issuperset(exact):
-        return Picks(frozenset(exact))
-    # "[x]" is no label X where it is an option.
-    if options.prompt and (label := options.find_verbatim(text)):
-        return Picks(frozenset([label]))
-    return None
-
-
-def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
-    """The picks of any other answer: a list literal, a distribution, text without markup."""
-    if answer.elements:
-        parts = [
-            [part] if part in options.labels else interpret_token(clean(part), options)
-            for part in answer.elements
-        ]
-        return Picks.of(pick for part in parts for pick in part)
-    shielded = options.shield(answer.text)
-    text = answer.cleaned if shielded == answer.text else Answer(shielded, (), True).cleaned
-    if "%" in text or "0." in text:
-        tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
-        likely = parse_distribution(tokens)
-        # "5%" is an option's text
-        if likely and not any(choice_key(token) in options.index for token in tokens):
-            return Picks.of(interpret_token(likely[0], options) if len(likely) == 1 else [])
-    return Picks.of(interpret_text(text, answer.boxed or answer.stated, options))
-
-
 # --- Names ---
 
-_BOXED_SIDES: Final = re.compile(
-    r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}"
+_BOXED_SIDES: Final = lazy(r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}")
+_VERSUS: Final = lazy(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
+# Two sides in a text that names both, ① in front of ②
+_NUMBER: Final = r"([0-9]{1,3})"
+_RESULT: Final = r"(?:\b[0-9]{1,3}\s?[-–:]\s?[0-9]{1,3}\b\s*)?"
+_REST: Final = r"(?:\W|[0-9]|in\s+(?:regulation|overtime|ot)\b)*"
+_WINS: Final = lazy(
+    rf"""(?:the\s)?①\s*{_RESULT}(?:(?:will|to)\s+)?
+         (?:over|beats?|defeats?|def\.?|edges?|wins?\s*{_RESULT}(?:over|against)|击败|战胜)\s*
+         {_RESULT}(?:the\s+)?②{_REST}
+       |(?:the\s)?①[^①②]*②\s?:\s?①\W*""",
+    re.X,
 )
-_VERSUS: Final = re.compile(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
-_RESULT: Final = re.compile(r"\b([0-9]{1,3})\s?[-–:]\s?([0-9]{1,3})\b")
-_WINS: Final = re.compile(
-    r"\s*(?:(?:will|to)\s+)?(?:over|beats?|defeats?|def\.?|edges?|wins?\s*(?:over|against)|击败|战胜)\s*(?:the\s+)?",
-    re.I,
+_LOSES: Final = lazy(
+    rf"""(?:the\s)?①\s*{_RESULT}(?:will\s+|to\s+)?loses?\s+{_RESULT}(?:to|against)\s*{_RESULT}
+         (?:the\s+)?②{_REST}
+       |(?:the\s)?①[^①②]*②\s?:\s?②\W*""",
+    re.X,
 )
-_LOSES: Final = re.compile(r"\s*(?:will\s+|to\s+)?loses?\s+(?:to|against)\s*(?:the\s+)?", re.I)
-_EACH_SCORES: Final = re.compile(r"\s*([0-9]{1,3})\s*[,;–-]?\s*")
-_SETTING: Final = re.compile(r"\s*in\s+(?:regulation|overtime|ot)\b")
+_EACH_SCORES: Final = lazy(rf"(?:the\s)?①\s*{_NUMBER}\s*[,;–-]?\s*②\s*{_NUMBER}\W*")
 # What may stand behind the side that wins, brackets dropped: `to win 4-3`, `in OT`, `55%`, `!`
-_PICKED: Final = re.compile(
-    r"""\s*(?:(?:will|to)\s+win|wins?|victory|获胜|胜出|取胜|赢|胜)?
+_PICKED: Final = lazy(
+    rf"""\s*(?:(?:will|to)\s+win|wins?|victory|获胜|胜出|取胜|赢|胜)?
         (?:\s*in\s+(?:regulation|overtime|OT))?
-        (?:\s*,?\s*(?P<result>[0-9]{1,3}\s?[-–:]\s?[0-9]{1,3}))?
-        (?:\s*[,:]?\s*(?P<share>[0-9]{1,3}(?:\.[0-9]{1,4})?)\s?%)?\s*[!.]?\s*""",
+        (?:\s*,?\s*{_NUMBER}\s?[-–:]\s?{_NUMBER})?
+        (?:\s*[,:]?\s*(?P<share>[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?)\s?%)?\s*[!.]?\s*""",
     re.X | re.I,
 )
-_NO_FRONT: Final = re.compile(
-    r"(?a:\b(?:can|could|hardly|no|not|if|will|would|do|does|did|may|might|should|maybe|perhaps|never|only|both"
-    r"|either|neither|i|anyone|but|and|or|why|how|is|are|beat|against|unless|except|when|until|doubt)\b)",
-    re.I,
+_NO_FRONT: Final = lazy(
+    r"(?ai:\b(?:can|could|hardly|no|not|if|will|would|do|does|did|may|might|should|maybe|perhaps|never"
+    r"|only|both|either|neither|i|anyone|but|and|or|why|how|is|are|beat|against|unless|except|when"
+    r"|until|doubt)\b)|\b[a-z]"
 )
 
 
@@ -230,29 +489,24 @@ class NameTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The picked names, or why there are none."""
-        text, elements = answer.cleaned, answer.elements
-        whole = parse_name(text)
-        text = drop_last_share(text)
+        text, elements = drop_last_share(answer.cleaned), answer.elements
+        whole = parse_name(answer.cleaned)
         if not elements and any(compare_names(name, whole) >= SAME for name in self.names):
             return (whole,)  # one name with "and" or "/" in it
         if refuses(text, self.names):
             return "refusal"
-        tokens = list(map(clean, elements)) or [token.strip() for token in SEPARATOR.split(text)]
+        tokens = [clean(part).strip() for part in elements or SEPARATOR.split(text)]
         likely = parse_distribution(tokens)
         if likely is not None:
             return (parse_name(likely[0]),) if len(likely) == 1 else "several are as likely"
-        if (
-            self.sides
-            and not elements
-            and (winner := interpret_winner(text, self.sides)) is not None
-        ):
-            return (parse_name(winner),) if winner else "no side that wins"
+        if self.sides and not elements:
+            winner = interpret_winner(text, self.sides)
+            if winner is not None:
+                return (parse_name(winner),) if winner else "no side that wins"
         if not answer.boxed and not looks_like_names(text):
             return "no box, and no list of names"
-        return (
-            tuple({name.key: name for name in map(parse_name, tokens) if name.key}.values())
-            or "no name"
-        )
+        names = {name.key: name for name in map(parse_name, tokens) if name.key}
+        return tuple(names.values()) or "no name"
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
         """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
@@ -283,28 +537,15 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
     >>> [interpret_winner(text, sides) for text in texts]
     ['otters', '', 'otters', '']
     """
-    bare = ROUND.sub(" ", text).strip()
+    bare = _ROUND.sub(" ", text).strip()
     folded = fold(bare)
     first, second = sorted(sides, key=folded.find)
     if folded.find(first) < 0:
         return _interpret_one(bare, second)
-    begin, other = folded.find(first), folded.find(second)
-    before, between, after = (
-        folded[:begin],
-        folded[begin + len(first) : other],
-        _SETTING.sub("", folded[other + len(second) :]),
-    )
-    if any(map(str.isalnum, before.removeprefix("the "))):
-        return ""
-    if after.lstrip().startswith(":") and after.strip(" :.") in sides:
-        return after.strip(" :.")
-    scores = [_EACH_SCORES.fullmatch(part) for part in (between, after)]
-    if scores[0] and scores[1] and scores[0][1] != scores[1][1]:  # Islanders 3, Oilers 2
-        return first if int(scores[0][1]) > int(scores[1][1]) else second
-    if any(map(str.isalpha, after)):
-        return ""
-    verb = _RESULT.sub("", between)
-    return first if _WINS.fullmatch(verb) else second if _LOSES.fullmatch(verb) else ""
+    coded = folded.replace(first, "①").replace(second, "②")
+    if (scores := _EACH_SCORES.fullmatch(coded)) and scores[1] != scores[2]:
+        return first if int(scores[1]) > int(scores[2]) else second  # Islanders 3, Oilers 2
+    return first if _WINS.fullmatch(coded) else second if _LOSES.fullmatch(coded) else ""
 
 
 def _interpret_one(text: str, side: str) -> str | None:
@@ -313,11 +554,7 @@ def _interpret_one(text: str, side: str) -> str | None:
     """
     at = text.casefold().rfind(side)
     picked = _PICKED.fullmatch(text, at + len(side)) if at >= 0 else None
-    if not picked or not picked[0].strip():
+    if not picked or not picked[0].strip() or _NO_FRONT.search(text, 0, at):
         return None
-    front = text[:at]
-    if _NO_FRONT.search(front) or any(word[0].islower() for word in front.split()):
-        return None
-    result = _RESULT.match(picked["result"] or "1-0")
-    wins = result and int(result[1]) > int(result[2])
+    wins = int(picked[1] or 1) > int(picked[2] or 0)
     return side if wins and float(picked["share"] or 100) > 50 else ""

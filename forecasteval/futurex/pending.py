@@ -6,52 +6,37 @@ parts two names. Without a truth an answer is read by itself, as a reader would.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from .answers import Answer, TruthOf
-from .choices import ChoiceTruth, NameTruth, Picks
-from .options import Options, count_options, label_set
-from .rankings import RankingTruth, parse_items, show_names
-from .rules import Scored, unparsed
-from .sentences import interpret_number
-
-_NO_PICKS: Final = Picks(frozenset())
+from .choices import ChoiceTruth, NameTruth, Options, Picks, count_options, label_set
+from .grammar import Quantity
+from .numbers import NumberTruth
+from .rankings import RankingTruth
+from .rules import Scored
 
 
 class PendingTruth(TruthOf[Any]):
-    """Stands where a question has no truth: its scores are always 0, and must not be used.
+    """Stands where a question has no truth: its scores must not be used.
 
     `numeric`: whether the question has a Std, and asks for a number.
     """
 
-    __slots__ = ("_choices", "_numeric", "_prompt")
+    __slots__ = ("_truths",)
 
     def __init__(self, level: int, prompt: str, numeric: bool) -> None:
-        self._prompt, self._numeric = prompt, numeric
-        self._choices = _choices_of(prompt) if level <= 2 else []
+        self._truths: list[TruthOf[Any]] = []
+        if level > 2:
+            number = NumberTruth(Quantity(0.0, None, ""), None, None, prompt)
+            self._truths = [number if numeric else RankingTruth((), prompt)]
+        else:
+            count = count_options(prompt)
+            options = Options(label_set(count), prompt)
+            self._truths = [ChoiceTruth(options, Picks(frozenset()), exact=True)]
+            if not count:
+                self._truths.append(NameTruth((), exact=True, prompt=prompt))
 
     def score(self, answer: Answer) -> Scored:
         """What an answer says, or why it cannot be read."""
-        if not self._choices:
-            return self._interpret_open(answer)
-        read = [truth.score(answer) for truth in self._choices]
+        read = [truth.score(answer) for truth in self._truths]
         return next((scored for scored in read if scored.outcome == "scored"), read[-1])
-
-    def _interpret_open(self, answer: Answer) -> Scored:
-        """A number or names."""
-        in_sentence = answer.boxed and self._numeric
-        if interpret_number(answer.cleaned, in_sentence, prompt=self._prompt)[0]:
-            return Scored(0.0, "scored", answer.cleaned, "")
-        read = "no number" if self._numeric else RankingTruth(()).read(answer)
-        if isinstance(read, str):
-            return unparsed(read)
-        return Scored(0.0, "scored", show_names(parse_items(answer, self._prompt)), "")
-
-
-def _choices_of(prompt: str) -> list[ChoiceTruth | NameTruth]:
-    """What the truth of level 1 or 2 may be, by the prompt: options, or else Yes, No or names."""
-    count = count_options(prompt)
-    if count:
-        return [ChoiceTruth(Options(label_set(count), prompt), _NO_PICKS, exact=True)]
-    yes_or_no = ChoiceTruth(Options(frozenset()), _NO_PICKS, exact=True)
-    return [yes_or_no, NameTruth((), exact=True, prompt=prompt)]

@@ -14,11 +14,19 @@ from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
 
 from .answers import Answer, parse_answer
-from .choices import SAID, ChoiceTruth, NameTruth, Picks, exact_tokens, interpret_picks
+from .choices import (
+    SEPARATOR,
+    YES_NO,
+    ChoiceTruth,
+    NameTruth,
+    Options,
+    count_options,
+    interpret_picks,
+    label_set,
+)
 from .grammar import RANGE
 from .names import parse_name
 from .numbers import NumberTruth, find_sigma, question_scale
-from .options import SEPARATOR, YES_NO, Options, count_options, label_set
 from .pending import PendingTruth
 from .rankings import NO_NAME, RankingTruth, parse_items
 from .rules import LEVELS, MISSING, Rules, Scored, unparsed
@@ -96,7 +104,7 @@ def score_answer(question: Question, answer: Answer | None) -> Scored:
     scored = _score_answer(question.truth, answer)
     if type(question.truth) is not PendingTruth:
         return scored
-    note = scored.note or ("" if scored.read else "no answer")
+    note = "" if scored.read else scored.note or "no answer"
     return Scored(math.nan, "pending", scored.read, note)
 
 
@@ -170,43 +178,36 @@ def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
 
 # --- Truths ---
 
-_YES_OR_NO: Final = Options(frozenset())
-
 
 def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
     """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names;
     None if empty.
     """
-    if count := count_options(prompt):
-        options = Options(label_set(count), prompt)
-        picks = interpret_picks(answer, options)
-        return _choice(level, options, picks, rules) if any(picks) else None
-    if said := SAID.get(answer.text.lower()):
-        return _choice(level, _YES_OR_NO, said, rules)
-    tokens: Sequence[str] = answer.elements or exact_tokens(answer.text)
-    if not answer.elements and not all(map(_may_be_label, tokens)):
-        tokens = SEPARATOR.split(answer.cleaned)
-    tokens = [token.strip(" .") or token for token in tokens if token.strip()]
-    if not tokens:
-        return None
-    if all(token.lower() in YES_NO for token in tokens):
-        both = frozenset([YES_NO[token.lower()] for token in tokens])
-        return _choice(level, _YES_OR_NO, Picks(both), rules)
-    if all(map(_may_be_label, tokens)):
-        options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
-        return _choice(level, options, Picks(frozenset(tokens)), rules)
-    names = tuple(name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key))
-    exact = len(names) == 1 if rules.by_truths else level == 1
-    return NameTruth(names, exact, prompt) if names else None
+    options = Options(label_set(count_options(prompt)), prompt)
+    if not options.labels:
+        tokens: Sequence[str] = answer.elements or answer.text.replace(", ", ",").split(",")
+        if not answer.elements and not all(map(_may_be_label, tokens)):
+            tokens = SEPARATOR.split(answer.cleaned)
+        tokens = [token.strip(" .") or token for token in tokens if token.strip()]
+        if all(token.lower() in YES_NO for token in tokens):
+            options = Options(frozenset())
+        elif all(map(_may_be_label, tokens)):
+            options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
+        else:
+            names = [name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key)]
+            exact = len(names) == 1 if rules.by_truths else level == 1
+            return NameTruth(names, exact, prompt) if names else None
+    picks = interpret_picks(answer, options)
+    count = len(picks.labels) + len(picks.unknown)
+    return (
+        ChoiceTruth(options, picks, count == 1 if rules.by_truths else level == 1)
+        if count
+        else None
+    )
 
 
 def _may_be_label(token: str) -> bool:
     return len(token) == 1 and "A" <= token <= "~"
-
-
-def _choice(level: int, options: Options, picks: Picks, rules: Rules) -> ChoiceTruth:
-    count = len(picks.labels) + len(picks.unknown)
-    return ChoiceTruth(options, picks, count == 1 if rules.by_truths else level == 1)
 
 
 def interpret_open_truth(

@@ -332,7 +332,10 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             return "refusal"
         if not answer.boxed and not looks_like_names(answer.cleaned):
             return "no box, and no list of names"
-        return parse_items(answer, "", len(self.names), self._keys, self._compounds) or "no name"
+        return (
+            parse_items(answer, self._prompt, len(self.names) or None, self._keys, self._compounds)
+            or "no name"
+        )
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
         """The score of `score_ranking` with its note; `known` pairs of names mean the same."""
@@ -359,4 +362,4 @@ def score_ranking(
     places = match_names(truth, predicted, prompt, known)
     if len(places) == len(predicted) and places == dict(enumerate(range(len(truth)))):
         return 1.0, len(truth)
-    return PARTIAL_RANKING * (len(places) / len(truth)), len(places)
+    return PARTIAL_RANKING * (len(places) / max(1, len(truth))), len(places)

@@ -8,8 +8,16 @@ import pytest
 
 from forecasteval.common.markup import parse_literal
 from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.choices import ChoiceTruth, Picks, interpret_picks, score_f1, score_picks
-from forecasteval.futurex.options import Options, count_options, label_set
+from forecasteval.futurex.choices import (
+    ChoiceTruth,
+    Options,
+    Picks,
+    count_options,
+    interpret_picks,
+    label_set,
+    score_f1,
+    score_picks,
+)
 
 
 def options_of(prompt: str) -> Options:

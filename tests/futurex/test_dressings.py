@@ -53,7 +53,10 @@ FORMS: Final[dict[str, Callable[[Sequence[str]], str]]] = {
     "quotes": _each('"{}"'),
     "check marks": _each("{} ✅"),
     "flags": _each("{} 🇳🇴"),
-    "references": _each("{} [1]"),
+    # Behind Z, where cleaning takes some labels for markup, they stand alone.
+    "references": lambda parts: ", ".join(
+        f"{part} [1]" if any(map(str.isalnum, part)) else part for part in parts
+    ),
     "a citation": lambda parts: ", ".join(parts) + " 【1†source】",
     "a link": lambda parts: ", ".join(parts) + " ([news](https://example.org/a,b))",
     "dots": _lines("• "),

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.options import (
+from forecasteval.futurex.choices import (
     MAX_OPTIONS,
     Options,
     choice_key,
@@ -68,8 +68,6 @@ def options(*texts: str) -> Options:
 
 def test_index_of_options() -> None:
     assert options("the outcome be Lower", "Same").index == {"lower": "A", "same": "B"}
-    assert options("Red, Blue and Green", "Red").width == 2  # separators in the longest
-    assert options("Lower", "Same").width == 0
     assert options("Red", "Red", "Blue").index == {"blue": "C"}  # "Red" stands for neither
     index = options("No", "Yes").index
     assert {"no", "false", "否", "不会"} == {key for key in index if index[key] == "A"} & {
