@@ -30,7 +30,7 @@ from forecasteval.common.errors import (
     printable,
     run_command,
 )
-from forecasteval.common.files import find_file
+from forecasteval.common.files import find_dataset, find_file
 from forecasteval.common.settings import SETTINGS_FILE, read_settings
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
@@ -382,13 +382,46 @@ def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str,
 def check(argv: Sequence[str]) -> int:
     """Find mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."""
     parser = _parser(check, _CHECK, "nothing found", 4)
-    parser.add_argument(
-        "dataset", metavar="DATASET", help="file in dataset/, or a path (or a CSV of Prophet Arena)"
-    )
+    file = "file in dataset/, or a path (or a CSV of Prophet Arena)"
+    parser.add_argument("names", metavar="NAME", nargs="+", help=file)
+    owner = "allow only prediction files, given as paths, of systems that LOGIN owns"
+    parser.add_argument("--owner", metavar="LOGIN", help=owner)
     args = _parse(parser, argv)
-    results = _scorer(args).check(find_file(args.dataset, args.root / "dataset"))
-    print_result(results, results.report(), args.json)
-    return 4 if results["findings"] else 0
+    codes = [_check_file(name, args, _scorer(args)) for name in args.names]
+    return max(codes)
+
+
+def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
+    """Check one file, and with --owner whose it is; the exit code."""
+    if args.owner is None:
+        results = scorer.check(find_file(name, args.root / "dataset"))
+        print_result(results, results.report(), args.json)
+        return 4 if results["findings"] else 0
+    problems = _find_foreign(Path(name), args, scorer)
+    for problem in problems:
+        print(printable(f"{PROGRAM}: {name}: {problem}"), file=sys.stderr)
+    return 4 if problems else 0
+
+
+def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> list[str]:
+    """Say why a person may not change a file; of one that they removed only its name counts."""
+    from forecasteval.ranking import names, owners
+
+    if problem := owners.find_foreign(path, args.root, args.owner):
+        return [problem]
+    if not os.path.lexists(path):
+        return []
+    if scorer.is_whole(path):
+        return ["has questions of its own"]
+    if scorer.recognise(path, find_dataset(path, args.root / "dataset")).name != prophet.NAME:
+        return []
+    # Two files with one forecaster cost both of them their results.
+    systems = names.read_systems(args.root / "prediction")
+    problems = [
+        owners.find_stranger(forecaster, systems, args.owner)
+        for forecaster in prophet.list_forecasters(path)
+    ]
+    return [problem for problem in problems if problem][:5]
 
 
 def _rxnopt(argv: Sequence[str]) -> int:
@@ -424,7 +457,7 @@ _SCORE: Final = f"""\
 other commands (each has a --help):
   {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
-  {{0}} check DATASET       look for mistakes in a dataset
+  {{0}} check NAME [...]      look for mistakes in a dataset
   {{0}} rxnopt import|build|render|parse   make questions from tables of reactions,
                                   write prompts, read replies
   {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables
@@ -440,7 +473,8 @@ _COMPARE: Final = """\
 _FORMATS: Final = "form of the tables; csv prints one table, that of all files"
 _CHECK: Final = """\
   {0} check 250915
-  {0} check drafts/251001.json --json"""
+  {0} check drafts/251001.json --json
+  {0} check --owner octocat prediction/250915-a.json prediction/250915-b.json"""
 
 
 def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> Parser:

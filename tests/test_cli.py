@@ -307,7 +307,7 @@ OPTIONS: Final = {
         "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *POLICIES),
-    "check": (),
+    "check": ("--owner",),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
     "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 6, 130],
@@ -386,8 +386,7 @@ def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: 
     [
         ("nightly stray", "unrecognized arguments: stray", "nightly [OPTIONS]"),
         ("compare", "the following arguments are required: NAME", "compare [OPTIONS] NAME …"),
-        ("check", "the following arguments are required: DATASET", "check [OPTIONS] DATASET"),
-        ("check d e", "unrecognized arguments: e", "check [OPTIONS] DATASET"),
+        ("check", "the following arguments are required: NAME", "check [OPTIONS] NAME …"),
         ("--json check", "unrecognized arguments: check", "[OPTIONS]"),
         (
             "convert x", "the following arguments are required: -o/--output",

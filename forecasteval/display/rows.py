@@ -69,7 +69,10 @@ def draw_chips(
 
 def draw_levels(of: str, levels: Iterable[int]) -> Html:
     """The levels as buttons that filter."""
-    chips = [Choice(str(level), f"L{level}", about=f"Level {level}, L{level}") for level in sorted(levels)]
+    chips = [
+        Choice(str(level), f"L{level}", about=f"Level {level}, L{level}")
+        for level in sorted(levels)
+    ]
     return draw_chips(of, "level", chips, "seg")
 
 

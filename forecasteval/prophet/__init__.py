@@ -32,11 +32,12 @@ Sources: Prophet Arena, "how we score and rank LLMs" (2025); Bo et al., Judgment
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import ITEMS, Benchmark, Option
-from forecasteval.common.records import first_keys
+from forecasteval.common.records import RecordFile, first_keys
 from forecasteval.display.results import Results
 
 from .columns import is_tidy
@@ -113,6 +114,14 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
+def list_forecasters(path: Path) -> list[str]:
+    """List the names in a prediction file with a dataset, also of forecasts that do not count."""
+    from .fields import parse_id
+
+    names = [parse_id(row.get("username")) for row in RecordFile(path) if isinstance(row, Mapping)]
+    return sorted({*names})
+
+
 _EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
 CONTRACTS: Final = ("yes", "both")
 _LEAST: Final = (
@@ -142,6 +151,7 @@ OPTIONS: Final = (
     Option("--full", "show every forecaster and every table", bool, "report"),
     ITEMS._replace(scope="items"),
 )
+NAME: Final = "Prophet Arena"
 BENCHMARK: Final = Benchmark(
-    "Prophet Arena", is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set, holds_events
+    NAME, is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set, holds_events
 )

@@ -2,7 +2,8 @@
 systems: their other names, and metadata.
 
 `prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
-`name` (to be shown), `aliases` (other names that its files have), `organisation`, `framework`,
+`name` (to be shown), `aliases` (other names that its files have), `owner` (the login of who may
+change its files), `organisation`, `framework`,
 `model`, `cost` (per question) and `notes`, none of which is needed. Other keys are kept and shown,
 too.
 """
@@ -106,6 +107,7 @@ class Systems(NamedTuple):
     entries: dict[str, About]
     aliases: dict[str, str]
     mistakes: list[str]
+    owners: dict[str, str]  # login by system
 
     def system_of(self, stem: str, dataset: str | None) -> str:
         """The system of a prediction file."""
@@ -141,7 +143,7 @@ class Systems(NamedTuple):
         return [system, *other, *([shown] if shown else [])]
 
 
-NO_SYSTEMS: Final = Systems({}, {}, [])
+NO_SYSTEMS: Final = Systems({}, {}, [], {})
 
 
 def read_systems(folder: Path) -> Systems:
@@ -169,7 +171,9 @@ def read_systems(folder: Path) -> Systems:
                 where = f"system {printable(system, 40)}"
                 mistakes.append(f"{where}: the alias {printable(repr(name), 40)} is another system")
     aliases = {name: system for name, system in aliases.items() if name not in value}
-    return Systems({name: about for name, about in read.items() if about}, aliases, mistakes)
+    owners = {name: about.pop("owner") for name, about in read.items() if "owner" in about}
+    entries = {name: about for name, about in read.items() if about}
+    return Systems(entries, aliases, mistakes, owners)
 
 
 def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
@@ -198,7 +202,7 @@ def _find_problem(key: str, value: object) -> str:
         return "" if names else "a list of names"
     if key == "cost":
         return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
-    if key in TITLES:
+    if key in TITLES or key == "owner":
         return "" if isinstance(value, str) and value.strip() else "text"
     values = value if isinstance(value, list) else [value]
     plain = all(
