@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from forecasteval.common.errors import InputError
+from forecasteval.common.files import find_truths, hash_file, join_checksums
 from forecasteval.display.results import Results
 
 if TYPE_CHECKING:
@@ -83,8 +84,36 @@ def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool
 class Files(NamedTuple):
     """Prediction files that are scored together, and their datasets."""
 
-    predictions: Sequence[Path]
-    datasets: Sequence[Path] = ()
+    predictions: tuple[Path, ...]
+    datasets: tuple[Path, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        return self.predictions[0]
+
+    @property
+    def dataset(self) -> Path | None:
+        return self.datasets[0] if self.datasets else None
+
+    @property
+    def name(self) -> str:
+        """The stem of their result: of several files that of their dataset."""
+        named = self.datasets if len(self.predictions) > 1 and self.datasets else self.predictions
+        return named[0].stem
+
+    @property
+    def prediction(self) -> str:
+        """The names of the prediction files."""
+        return ", ".join(path.name for path in self.predictions)
+
+    def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:
+        """Hash the files, as a signature has them; InputError if one cannot be read."""
+        sums = {"prediction_sha256": join_checksums([hash_file(path) for path in self.predictions])}
+        if self.dataset:
+            sums["dataset_sha256"] = hash_dataset(self.dataset)
+            if truths := find_truths(self.dataset):
+                sums["truths_sha256"] = hash_dataset(truths)
+        return sums
 
 
 class FileData(Protocol):
@@ -158,23 +187,17 @@ class Evaluator(ABC, Generic[Data, Scores]):
         return Results(values, self.report, lambda results: self.page(results, data), self.explain)
 
     def evaluate_file(
-        self,
-        path: str | Path,
-        datasets: str | Path | Sequence[str | Path] = (),
-        others: Sequence[Path] = (),
+        self, path: str | Path, datasets: str | Path | Sequence[str | Path] = ()
     ) -> Results:
-        """The results of a prediction file, or with `others` of several files, against their
-        datasets.
-
-        Their name is that of the prediction, or of the dataset for several files. Raises InputError
-        if they cannot be scored.
-        """
+        """Score a prediction file against its datasets; InputError if it cannot be scored."""
         several = [datasets] if isinstance(datasets, (str, Path)) else datasets
-        files = Files([Path(path), *others], [*map(Path, several)])
-        named = files.datasets if others and files.datasets else files.predictions
+        return self.evaluate_files(Files((Path(path),), tuple(map(Path, several))))
+
+    def evaluate_files(self, files: Files) -> Results:
+        """Score prediction files together; InputError if they cannot be scored."""
         names = {
-            "name": named[0].stem,
-            "prediction": ", ".join(file.name for file in files.predictions),
+            "name": files.name,
+            "prediction": files.prediction,
             "dataset": ", ".join(file.name for file in files.datasets) or None,
         }
         return self.evaluate(self.read(files), names)
@@ -183,20 +206,17 @@ class Evaluator(ABC, Generic[Data, Scores]):
 class Benchmark(NamedTuple):
     """A benchmark to the command line, light enough to be imported by every command.
 
-    is_mine(prediction, dataset) says whether files belong to this benchmark. evaluator(output,
+    claims_file(prediction, dataset): whether files belong to this benchmark. evaluator(output,
     **options) makes an evaluator with the options that were given; `output` is the folder of
-    results. check(path) finds mistakes in a dataset; None: there is no check. one_set(dataset):
-    whether all predictions for a dataset are ranked together. is_whole(prediction): whether the
-    file contains its questions, so that it needs no dataset.
+    results. check(path) finds mistakes in a dataset; None: there is no check.
+    ranks_together(dataset): whether all predictions for a dataset are one result.
+    has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
     """
 
     name: str
-    is_mine: Callable[[Path, Path | None], bool]
+    claims_file: Callable[[Path, Path | None], bool]
     evaluator: Callable[..., Evaluator[Any, Any]]
     options: tuple[Option, ...] = ()
     check: Callable[[Path], Results] | None = None
-    one_set: Callable[[Path], bool] | None = None
-    is_whole: Callable[[Path], bool] | None = None
-
-
-# --- Whose file it is ---
+    ranks_together: Callable[[Path], bool] | None = None
+    has_questions: Callable[[Path], bool] | None = None

@@ -36,16 +36,14 @@ from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, print_result
 from forecasteval.display.tables import FORMS, Report, Table
-from forecasteval.scoring import (
-    Scorer,
+from forecasteval.lookup import (
     find_named,
     find_runs,
-    group_runs,
     is_file_name,
     name_files,
     require_no_clash,
-    score_names,
 )
+from forecasteval.scoring import Scorer, group_runs, score_names
 
 if TYPE_CHECKING:
     from forecasteval.boards.summary import Summary
@@ -125,7 +123,7 @@ def _score_files(args: argparse.Namespace) -> int:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
     given = args.file or [DEFAULT_PREDICTION]
-    names = [file for name in given for file in find_named(name, args.root, scorer)]
+    names = [file for name in given for file in find_named(name, args.root, scorer.has_questions)]
     for results in score_names(scorer, args.root, names, _find_datasets(args), fail):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
@@ -301,7 +299,11 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
 
     folder = args.root / "prediction"
     runs = [
-        [run for file in find_named(name, args.root, scorer) for run in find_runs(file, folder)]
+        [
+            run
+            for file in find_named(name, args.root, scorer.has_questions)
+            for run in find_runs(file, folder)
+        ]
         for name in args.file
     ]
     names = [name for of_system in runs for name in of_system]
@@ -348,16 +350,16 @@ def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
     folder = root / "prediction"
     if not folder.is_dir() or any(is_file_name(name, folder) for name in names):
         return False
-    return not {name for file in name_files(root, scorer) for name in file.system_names}.isdisjoint(
-        names
-    )
+    return not {
+        name for file in name_files(root, scorer.has_questions) for name in file.system_names
+    }.isdisjoint(names)
 
 
 def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str, list[Path]]:
     """The files of each system that is named, by itself or by one of its files; InputError for one
     that has none.
     """
-    files = name_files(root, scorer)
+    files = name_files(root, scorer.has_questions)
     named: dict[str, list[Path]] = {}
     for name in names:
         system = next((f.system for f in files if name in f.system_names), None) or next(

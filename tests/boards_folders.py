@@ -6,7 +6,7 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -15,8 +15,8 @@ import pytest
 
 from cli import RAW_CONTROL, Done, Record, q, question, write
 from eval import FutureXEvaluator
+from forecasteval.benchmark import Files
 from forecasteval.nightly.run import evaluate_folder
-from forecasteval.nightly.store import Score
 from forecasteval.nightly.tasks import Options
 
 BOARD_FILES: Final = [
@@ -26,17 +26,13 @@ BOARD_FILES: Final = [
     "leaderboard.json",
     "leaderboard.md",
 ]
+Score = Callable[[Files], Any]
 Stamp = tuple[bytes, int, int]
 
 
 def score(records: list[Record], name: str = "", **policies: Any) -> Record:
     results = FutureXEvaluator(**policies).evaluate_all(records)
     return {"name": name, **results} if name else dict(results)
-
-
-def scorer(evaluator: FutureXEvaluator) -> Score:
-    """The function that scores a file against its dataset, if it has one."""
-    return lambda path, dataset: evaluator.evaluate_file(path, [dataset] if dataset else [])
 
 
 def system(name: str, *right: bool, level: int = 1) -> Record:
@@ -128,10 +124,10 @@ def evaluate(
     evaluator = FutureXEvaluator()
     found = evaluator.settings() if settings is None else settings
     scoring: Any = SimpleNamespace(
-        score=score or scorer(evaluator),
+        score=score or evaluator.evaluate_files,
         settings=lambda benchmark: found,
-        one_set=lambda dataset: False,
-        is_whole=lambda prediction: False,
+        ranks_together=lambda dataset: False,
+        has_questions=lambda prediction: False,
         output=root / "evaluation",
     )
     return evaluate_folder(root, scoring, Options(**options))

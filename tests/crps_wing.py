@@ -92,7 +92,7 @@ class CrpsEvaluator(Evaluator):
         return [f"CRPS, {len(results['items'])} questions: {results['overall_score']:.4f}"]
 
 
-def is_mine(prediction: Path, dataset: Path | None) -> bool:
+def claims_file(prediction: Path, dataset: Path | None) -> bool:
     return dataset is not None and {"id", "value", "scale"} <= first_keys(dataset)
 
 
@@ -100,4 +100,4 @@ def make_evaluator(output: Path) -> CrpsEvaluator:
     return CrpsEvaluator()
 
 
-BENCHMARK = Benchmark("CRPS", is_mine, make_evaluator, (ITEMS,))
+BENCHMARK = Benchmark("CRPS", claims_file, make_evaluator, (ITEMS,))

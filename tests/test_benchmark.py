@@ -89,18 +89,18 @@ def scorer(recorders: Sequence[Recorder], **options: Any) -> Scorer:
 def test_the_first_that_knows_a_file_scores_it_against_the_datasets_that_are_there() -> None:
     csv, json, whatever = recorders = three()
     scoring = scorer(recorders)
-    assert scoring.score(Path("a.json"), Path("d"), (), (None, Path("e")))["benchmark"] == "Json"
-    assert scoring.score(Path("b.json"), None)["benchmark"] == "Json"
+    assert scoring.score(Files((Path("a.json"),), (Path("d"), Path("e"))))["benchmark"] == "Json"
+    assert scoring.score(Files((Path("b.json"),)))["benchmark"] == "Json"
     assert scoring.recognise(Path("c.csv"), None) is csv.wing
     assert json.files == [
-        Files([Path("a.json")], [Path("d"), Path("e")]),
-        Files([Path("b.json")], []),
+        Files((Path("a.json"),), (Path("d"), Path("e"))),
+        Files((Path("b.json"),)),
     ]
     assert (csv.files, whatever.files, csv.made) == ([], [], [])
 
 
 def test_a_result_says_what_it_was_made_of() -> None:
-    results = scorer(three()).score(Path("a.json"), Path("d"), [Path("b.json")])
+    results = scorer(three()).score(Files((Path("a.json"), Path("b.json")), (Path("d"),)))
     assert len(results["signature"].pop("code_sha256")) == 64
     assert results == {
         "name": "d",
@@ -125,7 +125,7 @@ def test_an_evaluator_gets_its_options_that_were_given_and_is_made_once() -> Non
     csv, json, _ = recorders = three()
     scoring = scorer(recorders, llm="m", llm_policy=None, cache=False, gammas=[1.0], root=Path())
     for _ in range(2):
-        scoring.score(Path("a.json"), None)
+        scoring.score(Files((Path("a.json"),)))
         assert scoring.settings("Json")["evaluator"] == "Json"
     made = {"output": Path("evaluation"), "llm": "m", "cache": False}
     assert (json.made, csv.made) == ([made], [])

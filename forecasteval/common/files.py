@@ -270,15 +270,15 @@ def belongs_to(stem: str, dataset: str) -> bool:
 
 
 def find_dataset(
-    prediction: Path, folder: Path, is_whole: Callable[[Path], bool] = lambda path: False
+    prediction: Path, folder: Path, has_questions: Callable[[Path], bool] = lambda path: False
 ) -> Path | None:
     """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to
     `-`, `_`, `.` or `@`.
 
-    None if there is none, and for a file that `is_whole`, with its questions; InputError if two fit
-    equally well, or if the folder exists and cannot be read.
+    None if there is none, and for a file that `has_questions`; InputError if two fit equally well,
+    or if the folder exists and cannot be read.
     """
-    if is_whole(prediction):
+    if has_questions(prediction):
         return None
     stem = prediction.stem
     try:

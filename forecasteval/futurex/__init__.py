@@ -35,7 +35,7 @@ OPTIONS: Final = (
 )
 
 
-def is_mine(path: Path, dataset: Path | None) -> bool:
+def claims_file(path: Path, dataset: Path | None) -> bool:
     """Whether a prediction file and its dataset are FutureX's: whatever no other benchmark
     knows.
     """
@@ -56,4 +56,4 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
-BENCHMARK: Final = Benchmark(NAME, is_mine, make_evaluator, OPTIONS, find_mistakes)
+BENCHMARK: Final = Benchmark(NAME, claims_file, make_evaluator, OPTIONS, find_mistakes)

@@ -14,6 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from forecasteval.benchmark import Files
 from forecasteval.boards.board_page import make_page
 from forecasteval.boards.metadata import add_about
 from forecasteval.boards.report import board_report, format_csv, format_markdown
@@ -24,6 +25,7 @@ from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
+from forecasteval.lookup import Failure, explain, failure, find_tasks
 from forecasteval.nightly.corrections import forget_replaced, keep_replaced
 from forecasteval.nightly.history import append_night, read_history, today
 from forecasteval.nightly.pages import write_board
@@ -48,7 +50,7 @@ from forecasteval.ranking.systems import (
     file_row,
     rename,
 )
-from forecasteval.scoring import Failure, Scorer, Task, explain, failure, find_tasks
+from forecasteval.scoring import Scorer
 
 from .pages import name_missing, run_key
 
@@ -64,7 +66,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     A stored result is reused if its signature still holds: `scorer.settings(benchmark)`, the sha256
     of its prediction and dataset, and its own, and with `pages` if its page stands beside it.
     `scorer.score` must be picklable if there are `processes` or a `cluster`. The files of a dataset
-    for which `scorer.one_set` holds are one set of predictions, and have one result, of the
+    for which `scorer.ranks_together` holds are one set of predictions, and have one result, of the
     dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason, fault),
     `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of
     degraded results and how often) and `notes`. Raises LockedError if another run is at work, and
@@ -72,7 +74,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     """
     date = today()
     # First: a folder that was mistyped is not made.
-    tasks, failures, ignored = find_tasks(root, scorer.is_whole, scorer.one_set)
+    tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
 
     with lock_folder(scorer.output) as note:
         board, _ = read_stored(scorer.output / f"{BOARD}.json")
@@ -124,7 +126,7 @@ class _Night:
     def __post_init__(self) -> None:
         self.folder = self.scorer.output
 
-    def plan(self, tasks: Sequence[Task]) -> list[Task]:
+    def plan(self, tasks: Sequence[Files]) -> list[Files]:
         """The tasks whose stored result does not hold; notes the checksums of those that do."""
         # As stored.
         settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))
@@ -159,7 +161,7 @@ class _Night:
         system = read_summary(path, checksum)
         return forms.to_record(file_row(system)) if system else None
 
-    def score(self, tasks: Sequence[Task]) -> None:
+    def score(self, tasks: Sequence[Files]) -> None:
         """Score the tasks and store their results."""
         with contextlib.closing(
             score_files(self.scorer.score, tasks, self.root, self.folder, self.options)
@@ -261,7 +263,7 @@ def _show_mistakes(mistakes: Sequence[str]) -> str:
 
 def _holds(
     row: JsonObject,
-    task: Task,
+    task: Files,
     checksums: Mapping[str, str],
     settings: Callable[[str], Mapping[str, object]],
 ) -> bool:

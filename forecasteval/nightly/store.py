@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,6 @@ from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
-from forecasteval.display.results import Results
 from forecasteval.ranking import systems
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import (
@@ -36,9 +35,6 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-
-# Of a prediction file and its dataset or None; others of the same set come third.
-Score = Callable[..., Results]
 
 
 _HEAD: Final = 1000  # characters in which the head of a page ends

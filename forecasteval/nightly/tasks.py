@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from forecasteval.benchmark import Files
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -24,9 +25,10 @@ from forecasteval.common.files import (
     temporary_name,
     write_atomic,
 )
-from forecasteval.nightly.store import Score, result_pieces
+from forecasteval.lookup import Failure, explain, failure
+from forecasteval.nightly.store import result_pieces
 from forecasteval.ranking.systems import ForecasterTable, System, model_failures, read_result
-from forecasteval.scoring import Failure, Task, explain, failure, score_together
+from forecasteval.scoring import Score, score_together
 
 from .pages import write_stored
 from .workers import run_in_processes, run_on_cluster
@@ -79,7 +81,7 @@ class Outcome(NamedTuple):
 
 
 def score_files(
-    score: Score, tasks: Sequence[Task], root: Path, output: Path, options: Options
+    score: Score, tasks: Sequence[Files], root: Path, output: Path, options: Options
 ) -> Generator[Outcome, None, None]:
     """Score files in their order, with a progress bar on a terminal: in processes where that pays,
     or on a cluster.
@@ -114,22 +116,22 @@ def score_files(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _failed(task: Task, reason: str, fault: bool = False) -> Outcome:
+def _failed(task: Files, reason: str, fault: bool = False) -> Outcome:
     return Outcome(None, [failure(task.prediction, reason, fault)])
 
 
-def _size(task: Task) -> int:
+def _size(task: Files) -> int:
     """Bytes of the predictions, and of their dataset."""
     size = 0
-    for path in filter(None, (*task.files, task.dataset)):
+    for path in (*task.predictions, *task.datasets):
         with contextlib.suppress(OSError):  # scoring will say so
             size += path.stat().st_size
     return size
 
 
-def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task: Task) -> Outcome:
+def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task: Files) -> Outcome:
     try:
-        results, errors = score_together(score, task.files, task.dataset)
+        results, errors = score_together(score, task)
         outcome = _sort_errors(errors, root)
         if results is None:
             return outcome
@@ -176,7 +178,7 @@ def _sort_errors(errors: Iterable[tuple[Path, EvaluationError]], root: Path) -> 
 
 
 def _score_same(
-    work: Callable[[Task], Outcome], task_and_checksums: tuple[Task, dict[str, str]]
+    work: Callable[[Files], Outcome], task_and_checksums: tuple[Files, dict[str, str]]
 ) -> Outcome:
     """Score a file on another machine, if it is the file that the client has: the folder may be
     another one.
@@ -190,7 +192,7 @@ def _score_same(
     )
 
 
-def _checksums(task: Task) -> dict[str, str]:
+def _checksums(task: Files) -> dict[str, str]:
     """The present checksums of its files; none if a file cannot be read: scoring reports it."""
     with contextlib.suppress(InputError):
         return task.checksums()

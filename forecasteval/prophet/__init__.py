@@ -71,7 +71,7 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def is_mine(path: Path, dataset: Path | None) -> bool:
+def claims_file(path: Path, dataset: Path | None) -> bool:
     """Whether a file contains forecasts: a CSV with events, or a file with problem ids.
 
     If it has a dataset, that decides: a key in one row of a prediction file does not change its
@@ -93,7 +93,7 @@ def holds_events(path: Path) -> bool:
     return not _EVENT_COLUMNS.isdisjoint(keys) or (is_tidy(keys) and "id" not in keys)
 
 
-def is_one_set(dataset: Path) -> bool:
+def ranks_together(dataset: Path) -> bool:
     """Whether a file of dataset/ holds problems: the forecasts of all its files are ranked
     together.
     """
@@ -153,5 +153,5 @@ OPTIONS: Final = (
 )
 NAME: Final = "Prophet Arena"
 BENCHMARK: Final = Benchmark(
-    NAME, is_mine, make_evaluator, OPTIONS, find_mistakes, is_one_set, holds_events
+    NAME, claims_file, make_evaluator, OPTIONS, find_mistakes, ranks_together, holds_events
 )

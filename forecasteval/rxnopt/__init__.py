@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets"]
 
 
-def is_mine(path: Path, dataset: Path | None) -> bool:
+def claims_file(path: Path, dataset: Path | None) -> bool:
     """Whether a prediction file is one of RxnOptBench: its dataset has the keys of its questions.
     No CSV is.
     """
@@ -65,7 +65,7 @@ def make_evaluator(output: Path) -> RxnOptEvaluator:
     return RxnOptEvaluator()
 
 
-BENCHMARK: Final = Benchmark(NAME, is_mine, make_evaluator, (ITEMS,))
+BENCHMARK: Final = Benchmark(NAME, claims_file, make_evaluator, (ITEMS,))
 
 
 def __getattr__(name: str) -> object:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from boards_folders import evaluate, folder_of, scorer, snapshot
+from boards_folders import evaluate, folder_of, snapshot
 from cli import EVIL, RAW_CONTROL, Record, number, question, run, write
 from eval import FutureXEvaluator
+from forecasteval.benchmark import Files
 from forecasteval.boards.changes import MOVES, changes_report
 from forecasteval.display.tables import Table, format_text
 
@@ -134,8 +135,8 @@ def test_a_score_that_changed_with_the_version(tmp_path: Path) -> None:
         evaluator = FutureXEvaluator(**options)  # type: ignore[arg-type]
         settings = {**FutureXEvaluator().settings(), "evaluator": version}
 
-        def score(path: Path, dataset: Path | None) -> Record:
-            results = scorer(evaluator)(path, dataset)
+        def score(files: Files) -> Record:
+            results = evaluator.evaluate_files(files)
             results["signature"].update(settings)
             return results
 

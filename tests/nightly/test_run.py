@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +25,6 @@ from boards_folders import (
     failures,
     folder_of,
     rows,
-    scorer,
     snapshot,
     stored,
 )
@@ -44,6 +42,7 @@ from cli import (
     write,
 )
 from eval import FutureXEvaluator
+from forecasteval.benchmark import Files
 from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.records import dump_json
@@ -348,7 +347,7 @@ def test_degraded_result_is_not_reused(tmp_path: Path) -> None:
         evaluator = (
             FutureXEvaluator("key", server.url, model=model) if model else FutureXEvaluator()
         )
-        board = evaluate(tmp_path, scorer(evaluator), evaluator.settings())
+        board = evaluate(tmp_path, evaluator.evaluate_files, evaluator.settings())
         row = rows(board)[0]
         return board["evaluated"], board["reused"], row["degraded"], row["overall_score"]
 
@@ -530,10 +529,10 @@ def test_root_that_does_not_exist_is_not_made(tmp_path: Path) -> None:
 def test_internal_fault_in_one_file(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
 
-    def faulty(path: Path, dataset: Path | None) -> Mapping[str, Any]:
-        if path.stem == "d-a":
+    def faulty(files: Files) -> Results:
+        if files.path.stem == "d-a":
             raise ZeroDivisionError("float division by zero")
-        return scorer(FutureXEvaluator())(path, dataset)
+        return FutureXEvaluator().evaluate_files(files)
 
     board = evaluate(tmp_path, faulty)
     assert board["failed"] == [{
@@ -558,14 +557,14 @@ def test_an_internal_fault_is_told_and_is_exit_code_1(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
-    evaluate_file = FutureXEvaluator.evaluate_file
+    evaluate_files = FutureXEvaluator.evaluate_files
 
-    def stumble(evaluator: FutureXEvaluator, path: Path, *files: Any) -> Results:
-        if path.stem == "d-a":
+    def stumble(evaluator: FutureXEvaluator, files: Files) -> Results:
+        if files.path.stem == "d-a":
             raise KeyError("oops")
-        return evaluate_file(evaluator, path, *files)
+        return evaluate_files(evaluator, files)
 
-    monkeypatch.setattr(FutureXEvaluator, "evaluate_file", stumble)
+    monkeypatch.setattr(FutureXEvaluator, "evaluate_files", stumble)
     done = run(tmp_path, "nightly")
     assert (done.code, counts(done)) == (1, (1, 0, 1))
     assert done.err == "eval.py: d-a.json: internal fault, please report it: KeyError: 'oops'\n"

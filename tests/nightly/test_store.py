@@ -9,20 +9,22 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from boards_folders import column, contents, counts, evaluate, folder_of, scorer, snapshot, stored
+from boards_folders import column, contents, counts, evaluate, folder_of, snapshot, stored
 from cli import ROOT, assert_refused, q, question, run, write
 from eval import FutureXEvaluator
+from forecasteval.benchmark import Files
 from forecasteval.common.errors import EvaluationError, InputError, LockedError
+from forecasteval.display.results import Results
 from forecasteval.nightly.store import lock_folder, read_stored, save_results
 from forecasteval.scoring import score_unchanged
 
-SCORE: Final = scorer(FutureXEvaluator())
+SCORE: Final = FutureXEvaluator().evaluate_files
 
 
 # --- Files that change while they are read ---
@@ -34,12 +36,12 @@ def changing(path: Path, changes: list[Any]) -> Any:
     """
     calls: list[Path] = []
 
-    def score(prediction: Path, dataset: Path | None) -> Mapping[str, Any]:
-        calls.append(prediction)
+    def score(files: Files) -> Results:
+        calls.append(files.path)
         todo = changes[len(calls) - 1] if len(calls) <= len(changes) else None
         if todo == "gone first":
             path.unlink()
-        results = SCORE(prediction, dataset)
+        results = SCORE(files)
         if isinstance(todo, list):
             write(path.parent, {path.name: todo})
         elif todo == "gone":
@@ -62,18 +64,19 @@ def changing(path: Path, changes: list[Any]) -> Any:
 def test_changed_once_is_read_again(tmp_path: Path, change: Any, which: str) -> None:
     write(tmp_path, {"p.json": [q("q1")], "d.json": [question("q1")]})
     watched = tmp_path / ("p.json" if which == "prediction" else "d.json")
+    files = Files((tmp_path / "p.json",), (tmp_path / "d.json",))
     score = changing(watched, [change])
-    results = score_unchanged(score, tmp_path / "p.json", tmp_path / "d.json")
+    results = score_unchanged(score, files)
     assert len(score.calls) == 2
     assert len(results["items"]) == (2 if isinstance(change, list) and which == "dataset" else 1)
-    assert results == SCORE(tmp_path / "p.json", tmp_path / "d.json")
+    assert results == SCORE(files)
 
 
 def test_changed_twice_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, {"p.json": [q("q1")]}) / "p.json"
     score = changing(path, [[q("q1"), q("q2")], [q("q1")]])
     with pytest.raises(InputError) as told:
-        score_unchanged(score, path, None)
+        score_unchanged(score, Files((path,)))
     assert (
         str(told.value)
         == f"{path}: expected files that stay as they are, got a change while it was read, twice"
@@ -84,21 +87,21 @@ def test_changed_twice_is_refused(tmp_path: Path) -> None:
 def test_torn_while_it_was_written_is_read_again(tmp_path: Path) -> None:
     path = write(tmp_path, {"p.json": '[{"id": '}) / "p.json"
 
-    def score(prediction: Path, dataset: Path | None) -> Mapping[str, Any]:
+    def score(files: Files) -> Results:
         try:
-            return SCORE(prediction, dataset)
+            return SCORE(files)
         except EvaluationError:
             write(tmp_path, {"p.json": [q()]})  # the writer goes on meanwhile
             raise
 
-    assert score_unchanged(score, path, None)["overall_score"] == 1.0
+    assert score_unchanged(score, Files((path,)))["overall_score"] == 1.0
 
 
 def test_a_bad_file_that_stays_is_read_once(tmp_path: Path) -> None:
     path = write(tmp_path, {"p.json": "{"}) / "p.json"
     score = changing(path, [])
     with pytest.raises(InputError, match="not JSON"):
-        score_unchanged(score, path, None)
+        score_unchanged(score, Files((path,)))
     assert len(score.calls) == 1
 
 
@@ -108,7 +111,8 @@ def test_vanished_file_costs_only_itself(tmp_path: Path, moment: str) -> None:
     evaluate(tmp_path)
     old = contents(tmp_path)["d-a.json"]
     folder_of(tmp_path, a="AAAB")
-    board = evaluate(tmp_path, changing(tmp_path / "prediction/d-a.json", [moment]))
+    score = changing(tmp_path / "prediction/d-a.json", [moment])
+    board = evaluate(tmp_path, score)
     assert [(entry["file"], entry["reason"]) for entry in board["failed"]] == [
         ("d-a.json", "cannot be read: No such file or directory")
     ]

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from boards_folders import BOARD_FILES, column, contents, evaluate, import_worker, scorer
+from boards_folders import BOARD_FILES, column, contents, evaluate, import_worker
 from cli import ROOT, assert_refused, q, run, run_process, write
 from eval import FutureXEvaluator
 from forecasteval.common.errors import EvaluationError, InputError
@@ -29,7 +29,8 @@ WORKER: Final = """
 import os, signal, time
 from eval import FutureXEvaluator
 
-def score(path, dataset):
+def score(files):
+    path = files.path
     here = path.parent
     once = path.stem.startswith("once") and not (here / ".killed").exists()
     if path.stem.startswith("always") or once:
@@ -199,7 +200,7 @@ def test_result_that_was_written_elsewhere(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(tasks, "run_on_cluster", run_tasks)
     write(tmp_path, {"prediction/a.json": [q()], "prediction/b.json": [q()]})
-    board = evaluate(tmp_path, scorer(FutureXEvaluator()), cluster="tcp://a:1")
+    board = evaluate(tmp_path, FutureXEvaluator().evaluate_files, cluster="tcp://a:1")
     told = [(entry["file"], entry["reason"]) for entry in board["failed"]]
     assert told == [("a.json", "the Dask worker wrote its result elsewhere: is the folder shared?")]
     assert column(board, "name") == ["b"]

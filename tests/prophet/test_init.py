@@ -44,7 +44,7 @@ def test_whose_file_it_is(
     path, questions = tmp_path / name, tmp_path / "dataset.json"
     path.write_text(json.dumps([record]), encoding="utf-8")
     questions.write_text(json.dumps([dataset]), encoding="utf-8")
-    assert prophet.BENCHMARK.is_mine(path, questions if dataset else None) is expected
+    assert prophet.BENCHMARK.claims_file(path, questions if dataset else None) is expected
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common.errors import InputError
 from forecasteval.common.statistics import clustered_error, stratified_error
 from forecasteval.display.tables import format_text
+from forecasteval.lookup import find_runs
 from forecasteval.ranking.datasets import combine_runs
 from forecasteval.ranking.systems import read_system
-from forecasteval.scoring import find_runs
 from simulate_boards import cover_repeats
 
 Runs = dict[str, tuple[bool, ...]]

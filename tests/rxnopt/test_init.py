@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 import forecasteval.rxnopt
-from forecasteval.rxnopt import BENCHMARK, is_mine
+from forecasteval.rxnopt import BENCHMARK, claims_file
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from rxnopt_tables import ROOT, write
 
 
 def test_datasets_are_told_apart() -> None:
     for name in sorted(path.name for path in (ROOT / "dataset").glob("*.json")):
-        assert is_mine(Path("x.json"), ROOT / "dataset" / name) == name.startswith(
+        assert claims_file(Path("x.json"), ROOT / "dataset" / name) == name.startswith(
             "multiple_choice_"
         )
-    assert not is_mine(Path("x.json"), None)
-    assert not is_mine(
+    assert not claims_file(Path("x.json"), None)
+    assert not claims_file(
         Path("x.csv"), ROOT / "dataset" / "multiple_choice_all_varying.json"
     )  # Prophet Arena's
 
@@ -33,7 +33,7 @@ def test_a_question_is_told_by_its_keys(tmp_path: Path) -> None:
         (1, False),
     ]:
         dataset = write(tmp_path / "d.json", json.dumps([record]))
-        assert is_mine(Path("x.json"), dataset) == expected
+        assert claims_file(Path("x.json"), dataset) == expected
 
 
 def test_what_the_command_line_knows_of_the_benchmark() -> None:

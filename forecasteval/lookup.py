@@ -1,0 +1,236 @@
+"""Find files: those that a name on the command line stands for, and those of a folder, grouped by
+what is scored together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple, TypedDict
+
+from forecasteval.benchmark import Files
+from forecasteval.common.errors import EvaluationError, InputError, printable
+from forecasteval.common.files import (
+    SUFFIXES,
+    find_dataset,
+    find_file,
+    readable,
+    require_folder,
+)
+from forecasteval.common.records import group_by
+from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems, without_run
+
+Test = Callable[[Path], bool]  # of a file: whether it has its own questions, is ranked as one set
+
+
+# --- Names to files ---
+
+
+def find_prediction(name: str, folder: Path) -> Path:
+    """Find the prediction file that a name means, in a folder unless it is a path."""
+    if os.sep not in name and "/" not in name:
+        require_folder(folder)
+    path = find_file(name, folder)
+    if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
+        raise InputError(
+            str(path), "expected predictions", "metadata about systems; name another file"
+        )
+    return path
+
+
+class NamedFile(NamedTuple):
+    """A prediction file with a dataset, and the names by which users may call it.
+
+    `system_names` are those of its system, of which `SYSTEMS_FILE` has more; `file_names` its own,
+    with and without its run, and its dataset with a name of its system. `clash`: two names of its
+    system have a file for one dataset, so that it cannot be told which is meant; "" for none.
+    """
+
+    path: Path
+    system: str
+    system_names: frozenset[str]
+    file_names: frozenset[str]
+    clash: str
+
+
+def name_files(root: Path, has_questions: Test) -> list[NamedFile]:
+    """The files of `root/prediction` that have a dataset."""
+    found = [
+        (task.path, task.dataset)
+        for task in find_tasks(root, has_questions)[0]
+        if task.dataset is not None
+    ]
+    systems = read_systems(root / "prediction")
+    clashes = systems.find_clashes([(path.stem, dataset.name) for path, dataset in found])
+    files = []
+    for path, dataset in found:
+        system = systems.system_of(path.stem, dataset.name)
+        names = frozenset(systems.names_of(system))
+        own = {path.stem, without_run(path.stem, dataset.name)}
+        whole = {f"{dataset.stem}-{name}" for name in names}
+        clash = clashes.get(system, "")
+        files.append(NamedFile(path, system, names, frozenset(own | whole), clash))
+    return files
+
+
+def require_no_clash(files: Iterable[NamedFile]) -> None:
+    """InputError if two names of the system of one of these files have a file for one dataset."""
+    for file in files:
+        if file.clash:
+            raise InputError(SYSTEMS_FILE, file.clash)
+
+
+def is_file_name(name: str, folder: Path) -> bool:
+    """Whether a name is a path, or that of a file in a folder, with or without its runs."""
+    if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
+        return True
+    # Path.exists raises for a name of 300 characters
+    return any(os.path.exists(folder / f"{name}{end}") for end in ("", *SUFFIXES))
+
+
+def find_named(name: str, root: Path, has_questions: Test) -> list[str]:
+    """The files that a name stands for: itself if it is a file's, else those of the system that
+    `SYSTEMS_FILE` calls so; without such files it is itself, whatever is wrong.
+    """
+    folder = root / "prediction"
+    if is_file_name(name, folder) or not (folder / SYSTEMS_FILE).exists():
+        return [name]
+    files = [
+        file
+        for file in name_files(root, has_questions)
+        if name in file.system_names | file.file_names
+    ]
+    require_no_clash(files)
+    return list(dict.fromkeys(str(file.path) for file in files)) or [name]
+
+
+def find_runs(name: str, folder: Path) -> list[str]:
+    """The names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`, in
+    order.
+
+    With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself,
+    whatever is wrong.
+    """
+    base = Path(name) if os.sep in name or "/" in name else folder / name
+    if base.suffix in SUFFIXES or without_run(base.name) != base.name:
+        return [name]
+    names: list[str] = []
+    with contextlib.suppress(OSError, ValueError):  # reading the file will say so
+        names = os.listdir(base.parent)
+    stems = {Path(other).stem for other in names if other.endswith(SUFFIXES) and other[0] != "."}
+    runs = {stem for stem in stems if stem != base.name and without_run(stem) == base.name}
+    return (
+        [os.path.join(base.parent, stem) for stem in sorted(runs | (stems & {base.name}))]
+        if runs
+        else [name]
+    )
+
+
+# --- A folder to what is scored together ---
+
+
+def group_files(
+    pairs: Iterable[tuple[Path, tuple[Path, ...]]], ranks_together: Test
+) -> list[Files]:
+    """Group prediction files, each with its datasets, by what is scored together: the files of a
+    dataset that are ranked together, or each by itself. A CSV has its own events.
+    """
+    groups: dict[object, Files] = {}
+    ranks_together = cache(ranks_together)
+    for number, (path, datasets) in enumerate(pairs):
+        is_set = len(datasets) == 1 and path.suffix != ".csv" and ranks_together(datasets[0])
+        key = datasets[0] if is_set else number
+        files = groups.get(key, Files((), datasets))
+        if path not in files.predictions:  # a file that is named twice counts once
+            groups[key] = files._replace(predictions=(*files.predictions, path))
+    return [*groups.values()]
+
+
+_LONGEST_NAME: Final = 255  # bytes that file systems allow
+
+
+class Failure(TypedDict):
+    """A file that could not be scored, and why; `fault` if that is this tool's fault."""
+
+    file: str
+    reason: str
+    fault: bool
+
+
+def failure(file: str, reason: str, fault: bool = False) -> Failure:
+    return {"file": file, "reason": reason, "fault": fault}
+
+
+def explain(error: EvaluationError, path: Path, root: Path) -> str:
+    """An error's message about a file, without the names of the file and the root."""
+    begin = re.escape(f"{printable(root)}{os.sep}")
+    return re.sub(rf"(?<!\S){begin}", "", str(error).removeprefix(f"{printable(path)}: "))
+
+
+def find_tasks(
+    root: Path, has_questions: Test, ranks_together: Test = lambda dataset: False
+) -> tuple[list[Files], list[Failure], list[str]]:
+    """Find what is to be scored in `root/prediction`, the files that cannot be used, and the names
+    of what is no prediction file.
+
+    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
+    """
+    paths, failures, ignored = _list_files(root / "prediction")
+    pairs: list[tuple[Path, tuple[Path, ...]]] = []
+    for path in paths:
+        try:
+            dataset = find_dataset(path, root / "dataset", has_questions)
+        except EvaluationError as error:
+            failures.append(failure(path.name, explain(error, path, root)))
+        else:
+            pairs.append((path, (dataset,) if dataset else ()))
+    tasks = group_files(pairs, ranks_together)
+    taken = {task.name for task in tasks if len(task.predictions) > 1}
+    usable = []
+    for task in tasks:
+        if task.name == BOARD:
+            problem = (
+                f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
+            )
+            failures.append(failure(task.prediction, problem))
+        elif task.name in taken and len(task.predictions) == 1:
+            problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
+            failures.append(failure(task.path.name, problem))
+        else:
+            usable.append(task)
+    return usable, failures, ignored
+
+
+def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
+    """The prediction files by name, those whose names cannot be used, and the names of other
+    files.
+    """
+    require_folder(folder)
+    with readable(folder):
+        names = sorted(
+            name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE
+        )
+    by_stem = group_by(
+        (name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem
+    )
+    if not by_stem:
+        raise InputError(str(folder), "expected prediction files", "none")
+    files, failures = [], []
+    for stem, same in by_stem.items():
+        if stem == BOARD:
+            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
+        elif len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
+            problem = (
+                f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
+            )
+        elif len(same) > 1:
+            problem = f"expected one file with this stem, got {', '.join(same)}"
+        else:
+            files.append(folder / same[0])
+            continue
+        failures += [failure(name, problem) for name in same]
+    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]
