@@ -413,7 +413,7 @@ def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> list[
         return [problem]
     if not os.path.lexists(path):
         return []
-    if scorer.is_whole(path):
+    if scorer.has_questions(path):
         return ["has questions of its own"]
     if scorer.recognise(path, find_dataset(path, args.root / "dataset")).name != prophet.NAME:
         return []
