@@ -47,6 +47,7 @@ from .tables import (
     show_number,
 )
 
+_WARNING: Final = "warning: "  # begins the notes that are warnings
 _UNIT: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
 _HIDDEN: Final = ("no", "soft")  # of `Column.page`: without a column of their own
 _MARKS: Final = {"all": "a", "tie": "a", "ref": "ref"}  # by row: how `draw_interval` draws its mark
@@ -122,14 +123,16 @@ class Run:
         return {**self.charts, **({causes.name: causes} if causes.table.rows else {})}
 
     def _draw_summary(self) -> Html:
-        """The score with its remarks, beside it the parts on one axis."""
+        """Draw the score, beside it the parts on one axis, and the remarks below both."""
         low, high = map(show_score, self.interval or (None, None))
         bounds = f"{low} – {high}" if self.interval else "unknown"
         about = span("s", "95% interval", tag("br"), bounds)
         hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
-        total = tag("div", hero, tag("ul", *(tag("li", note) for note in self.notes)))
         table = draw_marks(self.scores, _UNIT, "lvl")
-        return tag("div", total, table, class_="sum")
+        remarks = [note for note in self.notes if not note.startswith(_WARNING)]
+        warnings = [note for note in self.notes if note.startswith(_WARNING)]
+        parts = [_draw_list(remarks), *([_draw_warnings(warnings)] if warnings else [])]
+        return join(tag("div", hero, table, class_="sum"), *parts)
 
     def _draw_body(self) -> Iterator[Html]:
         """The bar of what was lost, the filters, the questions, and the charts below."""
@@ -147,6 +150,17 @@ class Run:
             marks = [cell for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
             table = tag("div", draw_marks(chart.table, interval_axis(marks, 0.0)), class_="scroll")
             yield draw_section(chart.title, table, note=chart.description, name=chart.name)
+
+
+def _draw_list(texts: Iterable[str]) -> Html:
+    return tag("ul", *(tag("li", text) for text in texts), class_="notes")
+
+
+def _draw_warnings(warnings: Sequence[str]) -> Html:
+    """Draw the warnings without the ids at their ends, which stand inside."""
+    texts = [warning.removeprefix(_WARNING) for warning in warnings]
+    short = " · ".join(text.partition(" (")[0] for text in texts)
+    return tag("details", tag("summary", f"Warnings: {short}"), _draw_list(texts), class_="notes")
 
 
 # --- Scores ---
