@@ -105,7 +105,7 @@ _COLUMNS: Final = (
     *("metric", "score", "low", "high"),
 )
 _OF_SEASONS: Final = (
-    *("rank_low", "rank_high", "p_best", "behind"),
+    *("rank_low", "rank_high", "behind"),
     *("own_score", "datasets", "provisional"),
 )
 

@@ -43,7 +43,6 @@ _TITLES: Final = {
     "score": "Overall",
     "interval": "95% interval",
     "ranks": "Ranks",
-    "p_best": "P(best)",
     "behind": "Behind by",
     "behind_interval": "95% interval",
     "p_leader": "p (Holm)",
@@ -190,7 +189,7 @@ Parts = tuple[str, Sequence[str], list[str]]  # the end of a title, keys of colu
 def _pooled(table: Row) -> Parts:
     """Systems on all datasets of one rule set."""
     total = sum(table["level_counts"][level] for level in table["weights"])
-    behind = ("ranks", "p_best", "behind", "behind_interval", "p_leader")
+    behind = ("ranks", "behind", "behind_interval", "p_leader")
     remarks = []
     if any(row["rank"] is None for row in table["rows"]):
         least = table["signature"]["min_datasets"]

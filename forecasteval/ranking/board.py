@@ -114,7 +114,6 @@ class PooledRow(SeasonRow):
     tied_with_best: bool
     rank: int | None = field(default=None, metadata=forms.ALWAYS)
     rank_interval: tuple[int, int] | None = field(default=None, metadata=forms.ALWAYS)
-    p_best: float | None = field(default=None, metadata=forms.ALWAYS)
     behind: float | None = field(default=None, metadata=forms.ALWAYS)
     behind_interval: Interval | None = field(default=None, metadata=forms.ALWAYS)
     p_leader: float | None = field(default=None, metadata=forms.ALWAYS)

@@ -30,7 +30,6 @@ from .names import split_name, without_run
 from .pooled import pool_systems
 from .significance import FLIPS, holm, measure_differences, shared_ranks
 from .systems import (
-    DRAWS,
     SEED,
     ForecasterTable,
     Level,
@@ -81,7 +80,7 @@ def rank_results(
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, object]:
     """The settings of a board."""
     least = {"min_questions": min_questions, "min_datasets": min_datasets}
-    return {"version": __version__, **least, "flips": FLIPS, "draws": DRAWS, "seed": SEED}
+    return {"version": __version__, **least, "flips": FLIPS, "seed": SEED}
 
 
 def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:

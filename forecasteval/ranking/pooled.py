@@ -20,8 +20,6 @@ from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .significance import detectable_difference, holm, shared_ranks
 from .systems import (
     ALPHA,
-    DRAWS,
-    SEED,
     Interval,
     Level,
     Scale,
@@ -318,12 +316,7 @@ def _make_table(
         if rows[place].datasets < least
     ]
     table = season.describe()
-    settings = {
-        "min_questions": min_questions or None,
-        "min_datasets": least,
-        "draws": DRAWS,
-        "seed": SEED,
-    }
+    settings = {"min_questions": min_questions or None, "min_datasets": least}
     table = replace(table, signature={**table.signature, **settings})
     listed = _rank(season, ranked, rows) if ranked else []
     return PooledTable(**vars(table), kind="pooled", apart=apart, rows=listed + provisional)
@@ -337,12 +330,10 @@ def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[Pool
     """
     import numpy as np
 
-    from .weeks import adjust_pairs, chances_of_best, rank_bounds
+    from .weeks import adjust_pairs, rank_bounds
 
     pairs = np.ix_(ranked, ranked)
     bounds = rank_bounds(season.gaps.value[pairs], adjust_pairs(season.p[pairs]), ALPHA)
-    by_name = np.sort(ranked)
-    chances = dict(zip(by_name, chances_of_best(season.fit, SEED, by_name).tolist(), strict=True))
     scores = [rows[place].overall_score for place in ranked]
     leader, *others = [
         PooledRow(
@@ -351,7 +342,6 @@ def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[Pool
             tied_with_best=True,
             rank=rank,
             rank_interval=interval,
-            p_best=None if math.isnan(chances[place]) else chances[place],
         )
         for place, rank, interval in zip(ranked, shared_ranks(scores), bounds, strict=True)
     ]

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
-SEED: Final = 0  # of random signs and draws
-DRAWS: Final = 10_000  # of all scores together, for P(best)
+SEED: Final = 0  # of random signs
 UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level

@@ -13,7 +13,6 @@ import numpy as np
 from scipy import special
 
 from .significance import holm
-from .systems import DRAWS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -296,31 +295,3 @@ def rank_bounds(differences: Array, p: Array, alpha: float) -> list[tuple[int, i
     better = ((differences < 0) & (p < alpha)).sum(axis=1)
     worse = ((differences > 0) & (p < alpha)).sum(axis=1)
     return [(1 + int(up), len(p) - int(down)) for up, down in zip(better, worse, strict=True)]
-
-
-def chances_of_best(fit: Fit, seed: int, places: Array) -> Array:
-    """Share of `DRAWS` draws from the normal distribution of the errors of some systems in which
-    each is the highest.
-
-    Systems without a point are never it, unless nobody has one; ties share. Normal and not
-    Student's: with few questions it is surer than the intervals. nan where nothing measures the
-    errors.
-    """
-    if np.isnan(fit.errors).any():
-        return np.full(len(places), np.nan)
-    live = fit.scores[places] > 0
-    if not live.any():
-        live[:] = True
-    drawn_from = places[live]
-    covariance = fit.errors.sum(axis=0)[np.ix_(drawn_from, drawn_from)]
-    values, vectors = np.linalg.eigh(covariance)
-    # The root of rounding would part equal systems.
-    values = np.where(values > _NOISE * values.max(), values, 0.0)
-    # The symmetric root: no sign is up to the library.
-    root = (vectors * np.sqrt(values)) @ vectors.T
-    normal = np.random.default_rng(seed).standard_normal((DRAWS, len(root)))
-    drawn = fit.scores[drawn_from] + normal @ root
-    best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-9
-    chances = np.zeros(len(places))
-    chances[live] = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    return chances

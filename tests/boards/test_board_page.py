@@ -231,7 +231,6 @@ def test_who_is_like_the_leader_is_said_once() -> None:
                 "rank_interval": [n, 4],
                 "tied_with_best": n != 3,
                 "p_leader": None if n == 1 else 0.9 if n != 3 else 0.01,
-                "p_best": 0.3,
                 "datasets": 1,
                 "n_runs": 1,
                 "n": 4,

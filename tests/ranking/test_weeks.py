@@ -23,7 +23,6 @@ from forecasteval.ranking.significance import holm
 from forecasteval.ranking.weeks import (
     Fit,
     adjust_pairs,
-    chances_of_best,
     compare_pairs,
     difference_spread,
     fit_scores,
@@ -235,9 +234,6 @@ def test_systems_without_a_point_move_nobody(seed: int) -> None:
     assert other.scores == pytest.approx([*one.scores, *np.zeros(5)], abs=1e-12)
     assert other.errors[:, :count, :count] == pytest.approx(one.errors, abs=1e-12)
     assert not other.errors[:, count:].any()
-    chances = chances_of_best(other, 0, np.arange(count + 5))
-    assert chances[:count] == pytest.approx(chances_of_best(one, 0, np.arange(count)), abs=2e-4)
-    assert not chances[count:].any()
     assert np.isnan(half_widths(score_spread(other))[count:]).all()
 
 
@@ -271,7 +267,6 @@ def test_a_season_without_any_point() -> None:
     differences = difference_spread(found)
     assert not found.scores.any()
     assert compare_pairs(found, differences).tolist() == [[1, 1], [1, 1]]
-    assert chances_of_best(found, 0, np.arange(2)).tolist() == [0.5, 0.5]
 
 
 def test_a_harder_week_is_nobodys_loss() -> None:
@@ -306,8 +301,6 @@ def test_equal_systems_share_everything() -> None:
     p = adjust_pairs(compare_pairs(found, differences))
     assert (differences.variance[0, 1], p[0, 1]) == (0, 1)
     assert math.isnan(half_widths(differences)[0, 1])
-    chances = chances_of_best(found, 0, np.arange(len(scores) + 1))
-    assert chances[0] == chances[1] > 0.4
     assert rank_bounds(differences.value, p, 0.05)[:2] == [(1, 2), (1, 2)]
 
 
@@ -325,23 +318,6 @@ def test_where_nothing_varies_signs_decide() -> None:
     assert compare_pairs(found, difference_spread(found))[0, 1] == 2 / 2**5
     assert found.varies.any()
     assert not found.varies[:2].any()
-
-
-def test_chances_of_best_are_those_of_two_normals() -> None:
-    rng = np.random.default_rng(3)
-    part = rng.normal(0, 0.003, (2, 80))
-    found = Fit(
-        scores=np.array([0.5, 0.48]),
-        errors=np.array([part @ part.T, np.eye(2) * 1e-4]),
-        freedom=np.array([[79, 79], [9, 9]]),
-        counts=np.array([80, 80]),
-        varies=np.ones(2, bool),
-        design_effect=1.1,
-    )
-    error = math.sqrt(difference_spread(found).variance[0, 1])
-    chances = chances_of_best(found, 7, np.arange(2))
-    assert chances[0] == pytest.approx(stats.norm.cdf(0.02 / error), abs=0.015)
-    assert np.array_equal(chances_of_best(found, 7, np.arange(2)), chances)
 
 
 def test_rank_bounds_by_hand() -> None:
