@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -86,16 +86,14 @@ def make_page(
     linked: Collection[str] = (),
     history: History | None = None,
     read_items: ReadItems | None = None,
-    read_prompts: Callable[[BoardRow], Mapping[str, str]] = lambda table: {},
 ) -> Page:
     """The page of a board.
 
     `linked` are the names of the runs that have a page beside it. Without `history` nothing is said
     of changes, and without `read_items` (the items of a stored result by its name) questions have
-    numbers only. `read_prompts` gives the whole prompts of a table's questions by id; the items
-    have their first lines.
+    numbers only.
     """
-    reads = Reads(name_systems(board), linked, history, read_items, read_prompts)
+    reads = Reads(name_systems(board), linked, history, read_items)
     standings = list(_find_standings(board, reads))
     benchmarks = {standing.table["benchmark"] for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"

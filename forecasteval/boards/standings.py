@@ -256,14 +256,13 @@ def _costliest_first(loss: Loss) -> tuple[float, float, str]:
 @dataclass(frozen=True)
 class Reads:
     """What a page reads besides the board: names of systems, pages that are there, the history,
-    items of results by their names, whole prompts of a table's questions by their ids.
+    items of results by their names.
     """
 
     names: Names
     linked: Collection[str]
     history: History | None
     items: ReadItems | None
-    prompts: Callable[[Row], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -313,6 +312,16 @@ class Standing:
         if self.table["kind"] == "pooled":
             return f"{self.table['benchmark']}, {len(self.table['datasets'])} weeks"
         return f"{self.table['benchmark']}, {show_week(self.table)}"
+
+    @cached_property
+    def _texts(self) -> Sequence[Row]:
+        """The items of some result of the newest dataset."""
+        read = self.reads.items
+        return next((items for *_, items in read_week(self.newest, read)), ()) if read else ()
+
+    def text_of(self, place: int) -> Row:
+        """The item with the text of a question of the newest dataset; {} if no result is there."""
+        return self._texts[place] if self._texts else {}
 
     def rank_before(self, system: str) -> int | None:
         """The rank of a system before the last night, if that is known."""

@@ -8,9 +8,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.records import RecordFile, as_text, group_by, hash_text
+from forecasteval.common.records import hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.html import Page, render
 from forecasteval.display.results import Results
@@ -100,11 +100,9 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
         write_page(results.page()._replace(links=links), target)
 
 
-def write_board(board: Row, folder: Path, history: History | None, datasets: Path) -> None:
+def write_board(board: Row, folder: Path, history: History | None) -> None:
     """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
     are there.
-
-    Prompts are read from the files in the folder `datasets` that have the checksums of the board.
     """
     from forecasteval.boards.board_page import make_page, page_key  # a run's page needs neither
     from forecasteval.ranking.board import file_rows
@@ -121,29 +119,8 @@ def write_board(board: Row, folder: Path, history: History | None, datasets: Pat
         items: Sequence[Row] = stored["items"] if checksum == checksums[name] else ()
         return items
 
-    def read_prompts(table: Row) -> Mapping[str, str]:
-        checksum = table["rows"][0]["signature"].get("dataset_sha256")
-        return (
-            read_dataset_prompts(datasets / table["dataset"], checksum) if table["dataset"] else {}
-        )
-
     path = folder / f"{BOARD}.html"
     key = f"{page_key(board, linked, history)}-{hash_view()}"
     if not is_current(path, key):
-        page = make_page(board, linked, history, read_items, read_prompts)
+        page = make_page(board, linked, history, read_items)
         write_page(page._replace(key=key), path)
-
-
-def read_dataset_prompts(path: Path, checksum: str | None) -> dict[str, str]:
-    """The prompts of a dataset by id, without those of ids that it has twice; {} if it is another
-    file by now.
-    """
-    file = RecordFile(path)
-    try:
-        records = [record for record in file if isinstance(record, Mapping) and "prompt" in record]
-    except EvaluationError:
-        return {}
-    if file.sha256 != checksum:
-        return {}
-    by_id = group_by(records, lambda record: as_text(record.get("id")))
-    return {name: str(same[0]["prompt"]) for name, same in by_id.items() if len(same) == 1}

@@ -251,7 +251,7 @@ class _Night:
             self.notes += history.warnings
         write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
         write_changed(self.folder / f"{BOARD}.md", format_markdown(board, *latest))
-        write_board(board, self.folder, history, self.root / "dataset")
+        write_board(board, self.folder, history)
         return latest if is_new else ([], [])
 
 

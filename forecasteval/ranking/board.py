@@ -63,8 +63,6 @@ class Question:
     mean: float
     systems: int
     answered: int  # systems of which an answer was read
-    item_rest: float | None
-    worth_a_look: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ question.
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,6 @@ from forecasteval.common.statistics import (
     mean,
     stratified_interval,
     stratified_mean,
-    t_tail,
     variance,
 )
 from forecasteval.common.version import __version__
@@ -41,10 +39,7 @@ from .systems import (
     require_same_policy,
 )
 
-_LEAST: Final = 5  # systems of which an item–rest correlation is computed
-_SURE: Final = 0.01  # p below which a negative item–rest correlation is no chance
 _MOST: Final = 3000  # questions of a dataset
-_EQUAL: Final = 1e-12  # scores that differ by less are equal
 _DIGITS: Final = 12  # further digits depend on the processor
 _READ: Final = ("scored", "pending")  # outcomes of answers of which something may be read
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
@@ -151,82 +146,28 @@ def _rank_rows(
 
 
 def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> list[Question]:
-    """How systems did on each question, in the order of `System.questions`; nothing of more than
-    3,000 questions.
+    """Say how systems did on each question, in the order of `System.questions`.
 
-    `mean` is the mean score over systems, `answered` the number of systems of which an answer was
-    read. `item_rest` is Pearson's correlation, over at least five systems, between the score of the
-    question and the overall score without the question (the corrected item–total correlation of
-    classical test theory); None if either does not vary. A question is `worth_a_look` if it is
-    negative with p < 0.01 (`_is_negative`): strong systems miss what weak ones hit, and its truth
-    may be wrong.
+    Datasets of more than 3,000 questions have none, for the size of the board.
     """
     if sum(systems[0].counts[level] for level in levels) > _MOST:
         return []
     rows: list[Question] = []
     for level in levels:
         columns = [system.questions[level] for system in systems]
-        rests = zip(*(_rests(system, levels, level) for system in systems), strict=True)
+        scores = zip(*(questions.scores for questions in columns), strict=True)
         answers = zip(*(questions.answered for questions in columns), strict=True)
-        scored = zip(*(questions.scores for questions in columns), strict=True)
-        for name, scores, answered, rest in zip(
-            columns[0].ids, scored, answers, rests, strict=True
-        ):
-            correlation = _correlate(scores, rest)
-            question = Question(
+        rows += [
+            Question(
                 id=name,
                 level=level or None,
-                mean=mean(scores),
+                mean=mean(of_systems),
                 systems=len(systems),
                 answered=sum(answered),
-                item_rest=correlation,
-                worth_a_look=correlation is not None and _is_negative(correlation, scores, rest),
             )
-            rows.append(question)
+            for name, of_systems, answered in zip(columns[0].ids, scores, answers, strict=True)
+        ]
     return rows
-
-
-def _rests(system: System, levels: Sequence[Level], left_out: Level) -> list[float]:
-    """The overall score of a system without each question of the level `left_out`."""
-    others = [
-        (system.weights[level], [mean(system.questions[level].scores)])
-        for level in levels
-        if level != left_out
-    ]
-    weight, scores = system.weights[left_out], system.questions[left_out].scores
-    total, count = math.fsum(scores), len(scores) - 1
-    without = [[(total - score) / count] if count else [] for score in scores]
-    return [stratified_mean([*others, (weight, rest)]) for rest in without]
-
-
-def _correlate(xs: Sequence[float], ys: Sequence[float]) -> float | None:
-    if len(xs) < _LEAST or not (_vary(xs) and _vary(ys)):
-        return None
-    return round(statistics.correlation(xs, ys), _DIGITS) + 0.0
-
-
-def _vary(values: Sequence[float]) -> bool:
-    return max(values) - min(values) >= 1e-9  # nan, the rest of a single question, does not
-
-
-def _is_negative(correlation: float, xs: Sequence[float], ys: Sequence[float]) -> bool:
-    """Whether a correlation is negative with p < 0.01, by Student's t and by permutations.
-
-    Without a correlation every order of the scores is as likely as the other: p is the share of
-    `FLIPS` random ones with a correlation as far from 0 (Fisher 1935; Phipson & Smyth 2010). The t
-    test alone would mark a question that nobody but the very worst system hits, whose rest lies far
-    from all others: by chance in one of six cases, if there are six systems.
-    """
-    df = len(xs) - 2
-    t = correlation * math.sqrt(df / max(1 - correlation**2, _EQUAL))
-    if correlation >= 0 or t_tail(t, df) >= _SURE:
-        return False
-    import numpy as np
-
-    x, y = np.array(xs), np.array(ys) - mean(ys)
-    orders = np.random.default_rng(SEED).permuted(np.tile(x, (FLIPS, 1)), axis=1)
-    hits = np.count_nonzero(np.abs(orders @ y) >= abs(x @ y) - _EQUAL)
-    return bool((1 + hits) / (1 + FLIPS) < _SURE)
 
 
 # --- Several runs of a system ---
