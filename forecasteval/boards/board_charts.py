@@ -1,6 +1,4 @@
-"""Charts below a ranking, scores by week or by night and what they cost, and every system in every
-week.
-"""
+"""Charts below a ranking: scores by week or by night, and every system in every week."""
 
 from __future__ import annotations
 
@@ -11,8 +9,6 @@ from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
-from forecasteval.common.errors import grouped_names
-from forecasteval.common.records import number_text
 from forecasteval.display.charts import Axis, Chart, Panel, number_axis
 from forecasteval.display.charts import Line as Curve
 from forecasteval.display.html import (
@@ -32,13 +28,11 @@ from forecasteval.display.marks import draw_panel
 from forecasteval.display.tables import Table
 from forecasteval.ranking.names import system_of_row
 
-from .standings import Standing, count_resolved, runs_of, show_week, sign_of, unit_scale
-from .tables import Row, is_tied, mark_of
+from .standings import Standing, count_resolved, runs_of, show_week, unit_scale
+from .tables import Row, is_tied
 
-_DECADES: Final = 30  # from this ratio of the highest to the lowest cost on, the axis is by powers
 _COLOURED: Final = 3  # leaders whose history is drawn in colour
 _NIGHTS: Final = 40  # the last ones, that a chart shows
-_DOT: Final = (0.475,)  # the area of a dot of a system
 _NOT_POLICY: Final = ("questions_sha256", "data_sha256", "dataset_sha256", "prediction_sha256")
 _DAY: Final = re.compile(r"\d\d(\d\d)(\d\d)")
 
@@ -65,23 +59,13 @@ def _label_weeks(weeks: Sequence[Row]) -> list[str]:
 # --- Charts ---
 
 
-def list_charts(standing: Standing) -> list[Chart]:
-    """Scores by week or by night, and against cost, as far as they are known."""
-    return list(filter(None, (_history_chart(standing), _cost_chart(standing))))
-
-
-def draw_charts(standing: Standing) -> Html:
-    """The charts beside each other."""
-    drawn = [
-        draw_section(
-            chart.title,
-            draw_panel(chart.panels[0], f"{chart.title}: {standing.title}"),
-            note=chart.description,
-            name=chart.name,
-        )
-        for chart in list_charts(standing)
-    ]
-    return tag("div", *drawn, class_="pair wide" if len(drawn) > 1 else None) if drawn else Html()
+def draw_history(standing: Standing) -> Html:
+    """Draw the scores by week or by night, where there are several."""
+    chart = history_chart(standing)
+    if chart is None:
+        return Html()
+    panel = draw_panel(chart.panels[0], f"{chart.title}: {standing.title}")
+    return draw_section(chart.title, panel, note=chart.description, name=chart.name)
 
 
 class _Point(NamedTuple):
@@ -92,7 +76,7 @@ class _Point(NamedTuple):
     policy: object
 
 
-def _history_chart(standing: Standing) -> Chart | None:
+def history_chart(standing: Standing) -> Chart | None:
     """The scores of all systems by week, or of one dataset by the nights that changed them."""
     if standing.weeks:
         points, title = list(map(_read_week, standing.weeks)), "Score by week"
@@ -120,11 +104,8 @@ def _history_chart(standing: Standing) -> Chart | None:
     y = number_axis("", [score for line in lines for _, score in line.points])
     note = "Leaders in colour."
     note += " A line breaks where the rules or the version of scoring change." * bool(breaks)
-    return _make_chart(standing, "history", title, note, Panel("", lines, x, y, height=300))
-
-
-def _make_chart(standing: Standing, name: str, title: str, note: str, panel: Panel) -> Chart:
-    return Chart(standing.name.replace("ranking", name), title, note, Table((), ()), [panel])
+    name = standing.name.replace("ranking", "history")
+    return Chart(name, title, note, Table((), ()), [Panel("", lines, x, y, height=300)])
 
 
 def _read_week(table: Row) -> _Point:
@@ -148,57 +129,6 @@ def _read_nights(standing: Standing) -> list[_Point]:
 def _trace(points: Sequence[_Point], system: str) -> list[tuple[float, float | None]]:
     scores = [point.scores.get(system) for point in points]
     return [(at, score) for at, score in enumerate(scores) if score is not None]
-
-
-# --- Cost ---
-
-
-def cost_of(row: Row) -> float | None:
-    text = number_text(row.get("about", {}).get("cost"))
-    return float(text) if text and math.isfinite(float(text)) else None
-
-
-def _cost_chart(standing: Standing) -> Chart | None:
-    """Cost against score: a dot for each ranked system, and the line of the best score that money
-    buys.
-
-    Dots are filled for the leader and its equals, and named where nothing cheaper is as good.
-    """
-    sign, priced = sign_of(standing.table), []
-    for system, row in standing.systems:
-        cost, score = cost_of(row), mark_of(row)[0]
-        if row["rank"] is not None and cost is not None and score is not None:
-            priced.append((cost, -sign * score, standing.names[system], is_tied(row)))
-    if len(priced) < 2:
-        return None
-    priced.sort()  # the cheapest first
-    low, high = priced[0][0], priced[-1][0]
-    by_power = low > 0 and high / low > _DECADES
-    x = _powers(low, high) if by_power else number_axis("", [0.0, high])
-    steps, dots, best = list[tuple[float, float | None]](), [], math.inf
-    for cost, loss, name, tied in priced:
-        place, ahead = (math.log10(cost) if by_power else cost, -sign * loss), loss < best
-        if ahead:
-            steps += [(place[0], steps[-1][1]), place] if steps else [place]
-            best = loss
-        kind = "pt" + " f" * ahead + " t" * bool(tied)
-        dots.append(Curve(name, [place], _DOT, False, not (ahead or tied), kind))
-    steps.append((x.high, -sign * best))
-    frontier = Curve("best score that money buys", steps, faint=True, kind="step")
-    y = number_axis("", [-sign * loss for _, loss, _, _ in priced])
-    cheapest = next((name for _, _, name, tied in priced if tied), "")
-    note = "Cost per question; the line is the best score that money buys."
-    note += f" The cheapest that cannot be told from the leader: {cheapest}." if cheapest else ""
-    unknown = [standing.names[system] for system, row in standing.systems if cost_of(row) is None]
-    note += f" Without a known cost: {grouped_names(unknown)}." if unknown else ""
-    panel = Panel("", [*dots, frontier], x, y, height=300)
-    return _make_chart(standing, "cost", "Score against cost", note, panel)
-
-
-def _powers(lowest: float, highest: float) -> Axis:
-    """A logarithmic axis."""
-    low, high = math.floor(math.log10(lowest)), math.ceil(math.log10(highest))
-    return Axis("", [(power, f"{10.0**power:g}") for power in range(low, high + 1)], low, high)
 
 
 # --- Every system in every week ---

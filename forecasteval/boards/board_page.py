@@ -6,7 +6,6 @@ open to the weeks and the runs of a system and to the questions that cost it mos
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
@@ -31,15 +30,15 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.marks import axis_head, draw_interval, interval_axis
 from forecasteval.display.pages import make_keys
-from forecasteval.display.rows import Choice, draw_bar, draw_chips, draw_inside, draw_more
+from forecasteval.display.rows import draw_bar, draw_inside, draw_more
 from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table
 from forecasteval.ranking.changes import OVERALL, History
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import ALPHA
 
-from .board_charts import cost_of, draw_charts, draw_weeks, list_charts, show_cell
+from .board_charts import draw_history, draw_weeks, history_chart, show_cell
 from .changes import draw_changes
-from .metadata import about_keys, cell_text, name_systems
+from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
     Loss,
@@ -69,8 +68,6 @@ from .tables import (
 from .tables import Row as BoardRow
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
-_PLAIN: Final = re.compile("[A-Za-z]{1,20}")  # a key that is an attribute as it is
-_CHIPS: Final = 6  # values of a key of systems.json up to which they are filters
 
 
 def page_key(board: BoardRow, linked: Collection[str], history: History | None) -> str:
@@ -190,7 +187,7 @@ def _draw_ranking(standing: Standing) -> Html:
         if row["rank"] is None and not any(line.kind == "prov" for line in lines):
             lines.append(Line([_say_unranked(table)]))
         kind = "prov" if row["rank"] is None else "tie" if is_tied(row) else None
-        lines.append(Line(cells, kind, data={name: value for name, value, _ in _values(row)}))
+        lines.append(Line(cells, kind))
         facts = [
             (title, str(text).removeprefix(TIE).lstrip(", "))  # which the shading says
             for title, text in [*zip(view.header, texts, strict=True)][2:]  # after rank and name
@@ -198,7 +195,9 @@ def _draw_ranking(standing: Standing) -> Html:
         ]
         lines.append(Line([_draw_opened(standing, key, system, facts)], "in"))
     drawn = draw_table([head for head, _ in columns], lines, "rank", name=standing.name)
-    return join(_draw_filters(standing, prefix), drawn, draw_more(len(standing.systems)))
+    count = len(standing.systems)
+    search = draw_bar(standing.name, "systems", first=f"{prefix}.") if count >= _SEARCHED else ""
+    return join(search, drawn, draw_more(count))
 
 
 def _say_unranked(table: BoardRow) -> str:
@@ -267,7 +266,7 @@ def _show_rank(row: BoardRow) -> Html:
 
 def _show_name(key: str, name: str, row: BoardRow) -> Html:
     """The name and the organisation of a system, which open the row below."""
-    organisation = printable(cell_text(row.get("about", {}).get("organisation", "")), 24)
+    organisation = printable(row.get("about", {}).get("organisation", ""), 24)
     of = [" ", soft(organisation)] if organisation else []
     return tag("details", tag("summary", name, *of), id=key)
 
@@ -281,9 +280,9 @@ def _show_unread(row: BoardRow) -> str:
 
 def _show_costs(rows: Sequence[BoardRow]) -> list[str]:
     """Costs with as many decimals as the longest has, up to four."""
-    texts = [number_text(row.get("about", {}).get("cost")) for row in rows]
+    costs = [row.get("about", {}).get("cost") for row in rows]
+    texts = list(map(number_text, costs))
     digits = max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
-    costs = map(cost_of, rows)
     return ["" if cost is None else printable(f"{cost:,.{min(digits, 4)}f}", 12) for cost in costs]
 
 
@@ -299,39 +298,6 @@ def _show_move(standing: Standing, system: str, row: BoardRow) -> str:
         parts += [tag("span", f"{arrow}{abs(up)}", class_=style), Html(" ")]
     moved = show_signed((mark_of(row)[0] or 0.0) - before.score)
     return join(*parts, moved if moved != "0.000" else "")
-
-
-# --- Filters ---
-
-
-def _values(row: BoardRow) -> Iterator[tuple[str, str, str]]:
-    """What a row is filtered by: (name in addresses, value, key of systems.json)."""
-    about = row.get("about", {})
-    for key in about_keys([row]):
-        if key not in ("name", "cost", "notes"):
-            name = key.lower() if _PLAIN.fullmatch(key) else f"k{hash_text(key)[:6]}"
-            yield name, printable(cell_text(about[key]), 40), key
-
-
-def _draw_filters(standing: Standing, prefix: str) -> Html:
-    """A search, and chips for keys of systems.json with few values; nothing for few rows."""
-    values: dict[tuple[str, str], set[str]] = {}
-    for _, row in standing.systems:
-        for name, value, key in _values(row):
-            values.setdefault((name, printable(key, 40)), set()).add(value)
-    chips = [
-        draw_chips(
-            standing.name,
-            name,
-            [Choice(v, f"{key}: {v}" if v in ("yes", "no") else v) for v in sorted(known)],
-            "seg",
-        )
-        for (name, key), known in values.items()
-        if 1 < len(known) <= _CHIPS
-    ]
-    if len(standing.systems) < _SEARCHED and not chips:
-        return Html()
-    return draw_bar(standing.name, "systems", *chips, first=f"{prefix}.")
 
 
 # --- A row that is open ---
@@ -390,7 +356,7 @@ def _draw_body(board: BoardRow, reads: Reads, standings: Sequence[Standing]) -> 
     if reads.history:
         yield draw_changes(reads.history, reads.names, standings)
     for standing in standings:
-        yield draw_charts(standing)
+        yield draw_history(standing)
     for place, standing in enumerate(standings, 1):
         table = standing.newest
         # What a single system answered is on the page of its run.
@@ -439,7 +405,7 @@ def _draw_method(standings: Sequence[Standing]) -> Html:
 
 
 def _list_charts(standings: Sequence[Standing]) -> dict[str, Chart]:
-    """The rankings as charts of intervals, then their histories and costs."""
+    """The rankings as charts of intervals, then their histories."""
     columns = [Column("System", itemgetter(0)), Column("Score", itemgetter(1), "mark")]
     charts = []
     for standing in standings:
@@ -448,6 +414,5 @@ def _list_charts(standings: Sequence[Standing]) -> dict[str, Chart]:
             for system, row in standing.systems
         ]
         charts.append(Chart(standing.name, standing.title, "", make_table(columns, rows)))
-    for standing in standings:
-        charts += list_charts(standing)
+    charts += filter(None, map(history_chart, standings))
     return {chart.name: chart for chart in charts}

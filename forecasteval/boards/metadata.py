@@ -1,17 +1,25 @@
-"""What a board shows of `systems.json`: display names, and a column for each key."""
+"""What a board shows of `systems.json`: display names, organisations and costs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from forecasteval.common import forms
 from forecasteval.common.errors import look_of, printable
 from forecasteval.common.records import JsonObject, number_text
 from forecasteval.display.tables import Column
 from forecasteval.ranking.board import list_tables
-from forecasteval.ranking.names import TITLES, Systems, describe_value, show_distinct, system_of_row
+from forecasteval.ranking.names import (
+    UNKNOWN,
+    Systems,
+    describe_value,
+    show_distinct,
+    system_of_row,
+)
 
 _WIDTH: Final = 60  # of a cell
 
@@ -28,14 +36,14 @@ def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
     holders = {(look_of(text).casefold(), system) for text, system in named}
     mistakes = []
     for system, about in systems.entries.items():
-        shown = about.get("name", system)
+        shown = about.name or system
         look = look_of(shown).casefold()
         if any(look == other and holder != system for other, holder in holders):
             problem = f"'name' must not be that of another system, got {describe_value(shown)}"
             mistakes.append(f"system {printable(system, 40)}: {problem}")
-            about = {key: value for key, value in about.items() if key != "name"}
-        for row in (row for name, row in rows if name == system and about):
-            row["about"] = about
+            about = replace(about, name="")
+        for row in (row for name, row in rows if name == system and about != UNKNOWN):
+            row["about"] = forms.to_record(about)
     board["without_result"] = sorted(systems.entries.keys() - {system for system, _ in rows})
     return mistakes
 
@@ -57,34 +65,28 @@ def name_systems(board: JsonObject) -> dict[str, str]:
     return dict(zip(systems, shown_names(rows), strict=True))
 
 
+ABOUT: Final = ("name", "organisation", "cost")  # in the order of CSV
+
+
 def about_keys(rows: Iterable[JsonObject]) -> list[str]:
-    """The keys that some row has: the known ones first, then the others by name."""
-    keys = {key for row in rows for key in row.get("about", {})}
-    return [*(key for key in TITLES if key in keys), *sorted(keys.difference(TITLES))]
+    """The keys that some row has."""
+    known = {key for row in rows for key in row.get("about", {})}
+    return [key for key in ABOUT if key in known]
 
 
 def about_columns(rows: Sequence[Mapping[str, object]]) -> list[Column]:
-    """A column for each key besides the name that some row has."""
+    """Organisation and cost, if some row has them."""
 
     def show(key: str, row: JsonObject) -> str:
-        return printable(cell_text(row.get("about", {}).get(key, "")), _WIDTH)
+        return cell_text(row.get("about", {}).get(key, ""))
 
-    keys = [key for key in about_keys(rows) if key != "name"]
-    return [
-        Column(
-            TITLES.get(key, printable(key, 40)),
-            partial(show, key),
-            "number" if key == "cost" else "text",
-            spare=place,
-        )
-        for place, key in enumerate(keys, 1000)
-    ]
+    columns = {
+        "organisation": Column("Organisation", partial(show, "organisation"), spare=1000),
+        "cost": Column("Cost per question", partial(show, "cost"), "number", spare=1001),
+    }
+    return [columns[key] for key in about_keys(rows) if key != "name"]
 
 
 def cell_text(value: object) -> str:
     """A value as a cell shows it."""
-    if isinstance(value, list):
-        return ", ".join(map(cell_text, value))
-    if value is None or isinstance(value, bool):
-        return {None: "", True: "yes", False: "no"}[value]
-    return value if isinstance(value, str) else number_text(value)
+    return printable(value, _WIDTH) if isinstance(value, str) else number_text(value)

@@ -80,16 +80,13 @@ class Line(NamedTuple):
     """A named line through points (x, y), broken where y is None. `dots` are areas of the points
     from 0 to 1.
 
-    Without `joined` only the dots are drawn. A `faint` line is grey and has no name until the
-    pointer is on it. `kind` are classes on a page, in place of a colour by the line's number.
+    A `faint` line is grey and has no name until the pointer is on it.
     """
 
     name: str
     points: Sequence[tuple[float, float | None]]
     dots: Sequence[float] = ()
-    joined: bool = True
     faint: bool = False
-    kind: str = ""
 
     @property
     def end(self) -> tuple[float, float] | None:
@@ -100,7 +97,7 @@ class Line(NamedTuple):
         """(x, y, area) of the dots: the points of a short line that is not faint, and of a line
         that has areas.
         """
-        if not self.dots and (len(self.points) > _DOTTED or (self.faint and self.joined)):
+        if not self.dots and (len(self.points) > _DOTTED or self.faint):
             return []
         areas = self.dots or [0.0] * len(self.points)
         return [
@@ -139,7 +136,7 @@ class Panel(NamedTuple):
         lines = [
             (line.end, number)
             for number, line in enumerate(self.lines)
-            if self.named and line.joined and not line.faint
+            if self.named and not line.faint
         ]
         return spread(
             sorted((self.height * (1 - self.y.at(end[1])), number) for end, number in lines if end),
@@ -237,9 +234,8 @@ def _choose_fonts(parents: Iterable[Any]) -> None:
 def _draw_panel(ax: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
         colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
-        if line.joined:
-            ys = [math.nan if y is None else y for _, y in line.points]
-            ax.plot([x for x, _ in line.points], ys, color=colour)
+        ys = [math.nan if y is None else y for _, y in line.points]
+        ax.plot([x for x, _ in line.points], ys, color=colour)
         for x, y, area in line.marks():
             ax.scatter(x, y, 8 + 110 * area, color=colour)
         if panel.named and line.end and not line.faint:

@@ -158,7 +158,7 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     lines = (_draw_line(panel, line, at) for at, line in numbered)
     parts = [*frame, *_draw_axes(panel, small), *lines]
     parts += [_draw_name(panel, y, at) for y, at in panel.labels()]
-    beside = panel.named and any(line.joined and not line.faint for line in panel.lines)
+    beside = panel.named and any(not line.faint for line in panel.lines)
     kind = "pl small" if small else "pl named" if beside else "pl"
     height = panel.height + (20 if small else 44)
     return tag("svg", tag("title", about), *parts, class_=kind, role="img", height=height)
@@ -195,24 +195,19 @@ def _y(panel: Panel, value: float) -> str:
 
 def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     """A line with its dots."""
-    parts = [tag("title", line.name)]
-    if line.joined:
-        path = tag("path", d=panel.path(line))
-        box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
-        size = {"width": "100%", "height": panel.height, "overflow": "visible"}
-        parts.append(tag("svg", path, **box, **size, aria_hidden="true"))
+    path = tag("path", d=panel.path(line))
+    box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
+    size = {"width": "100%", "height": panel.height, "overflow": "visible"}
+    parts = [tag("title", line.name), tag("svg", path, **box, **size, aria_hidden="true")]
     for x, y, area in line.marks():
         radius = f"{(6 + 40 * area) ** 0.5:.1f}"
         title = tag("title", f"{line.name}: {y:.4g}")
         parts.append(tag("circle", title, cx=_x(panel.x, x), cy=_y(panel, y), r=radius))
-    if line.end and panel.named and (line.faint or not line.joined):
+    if line.end and panel.named and line.faint:
         x, y = line.end
-        left = not line.faint and panel.x.at(x) > 0.2  # above, as a line may come from the left
-        side = {"dx": -6, "dy": -8, "class_": "e"} if left else {"dx": 8, "dy": 4}
         name = printable(line.name, 16)
-        parts.append(tag("text", name, x=_x(panel.x, x), y=_y(panel, y), **side))
-    style = f"{line.kind} named" if line.kind and not line.faint else line.kind
-    return tag("g", *parts, class_=style or ("l faint" if line.faint else _colour(number)))
+        parts.append(tag("text", name, x=_x(panel.x, x), y=_y(panel, y), dx=8, dy=4))
+    return tag("g", *parts, class_="l faint" if line.faint else _colour(number))
 
 
 def _colour(number: int) -> str:

@@ -197,7 +197,7 @@ class _Night:
                     ranking_settings(*least),
                     self.checksums,
                     failed,
-                    about,
+                    forms.to_record([*about]),
                     self.waiting,
                     sorted(self.void),
                 ]

@@ -2,16 +2,16 @@
 systems: their other names, and metadata.
 
 `prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
-`name` (to be shown), `aliases` (other names that its files have), `owner` (the login of who may
-change its files), `organisation`, `framework`,
-`model`, `cost` (per question) and `notes`, none of which is needed. Other keys are kept and shown,
-too.
+`name` (to be shown), `aliases` (other names that its files have), `organisation`, `cost` (per
+question) and `owner` (the login of who may change its files), none of which is needed. Other keys
+are ignored.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -88,15 +88,18 @@ def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
 
 # --- systems.json ---
 
-TITLES: Final = {  # of the keys that hold text, or a number
-    "name": "Name",
-    "organisation": "Organisation",
-    "framework": "Framework",
-    "model": "Model",
-    "cost": "Cost per question",
-    "notes": "Remarks",
-}
-About = dict[str, Any]
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What `systems.json` says of a system besides its aliases."""
+
+    name: str = ""  # to be shown
+    organisation: str = ""
+    cost: float | None = None  # per question
+
+
+UNKNOWN: Final = About()
+_KEYS: Final = ("name", "aliases", "organisation", "cost", "owner")
 
 
 class Systems(NamedTuple):
@@ -139,7 +142,7 @@ class Systems(NamedTuple):
     def names_of(self, system: str) -> list[str]:
         """All names by which users may call a system."""
         other = [name for name, target in self.aliases.items() if target == system]
-        shown = self.entries.get(system, {}).get("name")
+        shown = self.entries.get(system, UNKNOWN).name
         return [system, *other, *([shown] if shown else [])]
 
 
@@ -165,50 +168,42 @@ def read_systems(folder: Path) -> Systems:
     mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
     read = {name: _read_entry(name, entry, mistakes) for name, entry in value.items()}
     aliases: dict[str, str] = {}
-    for system, about in read.items():
-        for name in about.pop("aliases", ()):
+    for system, entry in read.items():
+        for name in entry.pop("aliases", ()):
             if (value.keys() - {system}) & {name} or aliases.setdefault(name, system) != system:
                 where = f"system {printable(system, 40)}"
                 mistakes.append(f"{where}: the alias {printable(repr(name), 40)} is another system")
     aliases = {name: system for name, system in aliases.items() if name not in value}
-    owners = {name: about.pop("owner") for name, about in read.items() if "owner" in about}
-    entries = {name: about for name, about in read.items() if about}
+    owners = {name: entry.pop("owner") for name, entry in read.items() if "owner" in entry}
+    entries = {name: About(**entry) for name, entry in read.items() if entry}
     return Systems(entries, aliases, mistakes, owners)
 
 
-def _read_entry(name: str, entry: object, mistakes: list[str]) -> About:
+def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]:
+    """Read the known keys of a system; those with a mistake are left out."""
     where = f"system {printable(name, 40) or repr(name)}"
     if not isinstance(entry, dict):
         mistakes.append(f"{where}: expected an object, got {describe_value(entry)}")
         return {}
     mistakes += [f"{where}: '{printable(key, 40)}' is given twice" for key in repeated_keys(entry)]
-    about: About = {}
-    for key, value in entry.items():
-        if not key.strip():  # the title of a column
-            mistakes.append(f"{where}: a key must be text, got {describe_value(key)}")
-        elif expected := _find_problem(key, value):
-            mistakes.append(
-                f"{where}: '{printable(key, 40)}' must be {expected}, got {describe_value(value)}"
-            )
+    known = {}
+    for key in (key for key in _KEYS if key in entry):
+        if expected := _find_problem(key, entry[key]):
+            got = describe_value(entry[key])
+            mistakes.append(f"{where}: '{key}' must be {expected}, got {got}")
         else:
-            about[key] = value
-    return about
+            known[key] = entry[key]
+    return known
 
 
 def _find_problem(key: str, value: object) -> str:
-    """The requirement that the value of a key does not meet; "" for a valid value."""
+    """Say what the value of a key must be; "" for a valid value."""
     if key == "aliases":
         names = isinstance(value, list) and all(isinstance(n, str) and n.strip() for n in value)
         return "" if names else "a list of names"
     if key == "cost":
         return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
-    if key in TITLES or key == "owner":
-        return "" if isinstance(value, str) and value.strip() else "text"
-    values = value if isinstance(value, list) else [value]
-    plain = all(
-        each is None or isinstance(each, (str, bool)) or number_text(each) for each in values
-    )
-    return "" if plain else "text, a number, true, false, null or a list of these"
+    return "" if isinstance(value, str) and value.strip() else "text"
 
 
 def describe_value(value: object) -> str:

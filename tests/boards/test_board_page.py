@@ -90,18 +90,6 @@ def test_many_systems_are_folded() -> None:
     assert "Show all" not in render(make_page(rank(many[:100])))
 
 
-def test_a_filter_of_yes_and_no_says_of_what() -> None:
-    board = dict(rank([system("a", True), system("b", True)]))
-    for row, search in zip(rows(board), (True, False), strict=True):
-        row["about"] = {"search": search}
-    parsed = check_page(render(make_page(board)))
-    assert [each["data-v"] for each in parsed.find("button") if each.get("data-k") == "search"] == [
-        "no",
-        "yes",
-    ]
-    assert "search: no" in parsed.texts
-
-
 def behind(chart: Any) -> list[int]:
     """1 for every row whose dot is a ring: a system behind the leader."""
     return [cell.group for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
