@@ -310,7 +310,6 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
     results = list(score_names(scorer, args.root, names, _find_datasets(args), _refuse))
     for result in results:  # an option that a benchmark has no use for is refused
         scorer.report_options(result["benchmark"])
-    _require_baseline(args, results)
     return api.compare(group_runs(results, runs))
 
 
@@ -328,15 +327,7 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
     systems = {path.name: system for system, of_system in files.items() for path in of_system}
     for result in results:  # a file may have an alias of its system's name
         result["system"] = systems.get(result["prediction"], "")
-    _require_baseline(args, results)
     return api.compare_over_weeks(results, [*files])
-
-
-def _require_baseline(args: argparse.Namespace, results: Iterable[Results]) -> None:
-    """InputError where nothing says which forecaster is the first one."""
-    if args.fail_if_worse and any("ranking" in result for result in results):
-        expected = "expected files of one system each"
-        raise InputError("--fail-if-worse", expected, "forecasters, none of which is the first")
 
 
 def _refuse(error: EvaluationError) -> None:

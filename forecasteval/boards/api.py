@@ -51,11 +51,10 @@ def compare(results: Sequence[Mapping[str, object] | Sequence[Mapping[str, objec
     fewer than two results, and for different questions or truths, naming how they differ.
 
     A sequence of results in the place of one are runs of one system, which scores their mean
-    (`combine_runs`). A result of several forecasters is as many systems: their score is 1 - Brier,
-    on the events that all answered.
+    (`combine_runs`).
     """
-    groups, left_out = comparison.group_results(results)
-    values = forms.to_record(comparison.compare(groups, left_out))
+    groups = comparison.group_results(results)
+    values = forms.to_record(comparison.compare(groups))
     runs = [datasets.mean_result(group) for group in groups]
     page = partial(compare_page.make_page, runs)
     return Results(values, report.comparison_report, page, rows=report.flatten_pairs)

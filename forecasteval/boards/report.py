@@ -68,9 +68,6 @@ def comparison_report(comparison: Row) -> Report:
     report: Report = [*list_verdicts(comparison), "", f"{title}{lower_is_better(comparison)}"]
     if comparison.get("pending"):
         report += [f"Pending, without a truth yet: {comparison['pending']} more"]
-    if comparison.get("left_out"):
-        reason = "not all of these forecasters answered them"
-        report += [f"{comparison['left_out']} more are left out: {reason}"]
     report += ["", compared_systems(comparison), "", compared_pairs(comparison), ""]
     shared = "of shared datasets " if datasets else ""
     report += [f"By level: questions {shared}that A wins/ties/loses."]

@@ -274,7 +274,6 @@ class Comparison(Scaled):
     dataset: str | None
     n: int
     pending: int = 0  # questions without a truth yet, not among the n
-    left_out: int  # events that not all forecasters answered
     level_counts: dict[Level, int]
     systems: list[ScoredRow]
     pairs: list[PairedDifference]

@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, compress, zip_longest
-from operator import itemgetter
 from typing import Final
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import JsonObject, group_by, hash_questions
+from forecasteval.common.records import JsonObject
 from forecasteval.common.statistics import (
     mean,
     stratified_error,
@@ -55,27 +54,24 @@ MOVERS: Final = 10  # questions that are shown to move a difference most
 
 def group_results(
     results: Sequence[Mapping[str, object] | Sequence[Mapping[str, object]]],
-) -> tuple[list[list[Mapping[str, object]]], int]:
-    """The results of each system's runs, and how many questions were left out of all.
-
-    Forecasters of one result are a system each, on the questions that all answered.
-    """
+) -> list[list[Mapping[str, object]]]:
+    """List the results of each system's runs; InputError for what is not two systems or more."""
     groups = [[entry] if isinstance(entry, Mapping) else list(entry) for entry in results]
     if not all(groups):
         raise InputError("compare", "expected the results of a system's runs", "none")
-    left_out = 0
-    if any("ranking" in run for runs in groups for run in runs):
-        forecasters, left_out = _split_forecasters([run for runs in groups for run in runs])
-        groups = [[forecaster] for forecaster in forecasters]
+    for run in chain.from_iterable(groups):
+        if "ranking" in run:
+            expected = "expected systems with a score per question; `-f` ranks forecasters in"
+            raise InputError("compare", f"{expected} one table", str(run.get("name")))
     if len(groups) < 2:
         raise InputError("compare", "expected two systems or more", str(len(groups)))
     if len(groups) > SYSTEMS:
         raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(groups)))
-    return groups, left_out
+    return groups
 
 
-def compare(groups: Sequence[Sequence[JsonObject]], left_out: int) -> Comparison:
-    """The differences of systems, pair by pair; see `forecasteval.boards.compare`."""
+def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
+    """Measure the differences of systems, pair by pair; see `forecasteval.boards.compare`."""
     systems = _read_systems(groups)
     first = systems[0]
     counts = {level: count for level, count in first.counts.items() if count}
@@ -90,9 +86,7 @@ def compare(groups: Sequence[Sequence[JsonObject]], left_out: int) -> Comparison
         **first.scale.describe(),
         dataset=groups[0][0].get("dataset"),
         n=sum(counts.values()),
-        # Of forecasters: how many events; they have no items.
-        pending=first.pending or groups[0][0].get("n_pending", 0),
-        left_out=left_out,
+        pending=first.pending,
         level_counts=counts,
         systems=[describe_system(system, levels) for system in systems],
         pairs=_compare_pairs(systems, levels),
@@ -101,41 +95,6 @@ def compare(groups: Sequence[Sequence[JsonObject]], left_out: int) -> Comparison
 
 
 # --- What is compared ---
-
-
-def _split_forecasters(results: Sequence[JsonObject]) -> tuple[list[JsonObject], int]:
-    """A result for each forecaster in those that hold several, on the questions that all of these
-    answered; other results as they are.
-
-    And how many questions that leaves out. Where questions have weights, scores are multiplied by
-    them, so that their mean is the weighted one. Raises InputError if fewer than two are left.
-    """
-    parts = [
-        (result, name, items)
-        for result in results
-        for name, items in sorted(group_by(_forecasts(result), itemgetter("forecaster")).items())
-    ]
-    answered = [{item["question"] for item in items} for _, _, items in parts]
-    shared = set.intersection(*answered) if answered else set()
-    if parts and len(shared) < 2:
-        expected = "expected two events that all forecasters answered"
-        raise InputError("compare", expected, str(len(shared)))
-    split = [result for result in results if not _forecasts(result)]
-    for result, name, items in parts:
-        kept = [item for item in items if item["question"] in shared]
-        weights = [item.get("weight", 1.0) for item in kept]
-        total = math.fsum(weights) / len(kept)
-        weighted = [
-            {**item, "level": None, "score": item["score"] * (weight / total)}
-            for item, weight in zip(kept, weights, strict=True)
-        ]
-        signature = {**result["signature"], "questions_sha256": hash_questions(shared)}
-        split.append({**result, "name": name, "items": weighted, "signature": signature})
-    return split, len(set().union(*answered)) - len(shared)
-
-
-def _forecasts(result: JsonObject) -> list[JsonObject]:
-    return [item for item in result.get("items", ()) if "forecaster" in item]
 
 
 def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[System]:
@@ -372,7 +331,7 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
     for result in read:
         if isinstance(result, ForecasterTable):
             expected = "expected systems with a score per question"
-            problem = f"{expected}; forecasters are compared within one dataset"
+            problem = f"{expected}; `-f` ranks forecasters in one table"
             raise InputError("compare", problem, result.name)
     connected = [
         (system, part)

@@ -95,7 +95,7 @@ def test_hostile_names_are_text() -> None:
     page = render(make_page(board, set(TEXTS[:10])))
     parsed = check_page(page)
     links = [link["href"] for link in parsed.find("a") if not link["href"].startswith("#")]
-    assert len(links) == 10
+    assert len({link.partition("#")[0] for link in links}) == 10
     assert "./javascript%3Adocument.title%3D%27owned%27.html" in links
 
 

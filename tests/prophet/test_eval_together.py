@@ -180,35 +180,10 @@ def test_items(tmp_path: Path) -> None:
     assert sum(line.split()[:2] == ["4", "ada"] for line in shown.splitlines()) == 1
 
 
-def test_compare(tmp_path: Path) -> None:
-    """On the events that all answered, and says how many that leaves out; within one file, too."""
-    write(tmp_path, {**FILES, "prediction/week1-c.json": rows("cid", 0.2, range(3, 12))})
-    compared = run(tmp_path, "compare", "week1-a", "week1-b", "week1-c", "--json").json
-    assert [system["name"] for system in compared["systems"]] == ["ada", "bob", "cid"]
-    assert (compared["n"], compared["left_out"]) == (9, 3)
-    expected = [
-        1 - (p[0] - bool(n % 3)) ** 2
-        for n in range(3, 12)
-        for p in [rows("ada", 0.1)[n]["prediction"]]
-    ]
-    assert compared["systems"][0]["overall_score"] == pytest.approx(sum(expected) / 9)
-    assert "3 more are left out" in run(tmp_path, "compare", "week1-a", "week1-c").out
-    write(tmp_path, {"prediction/week1-few.json": rows("dee", 0.2, range(1))})
-    assert_refused(
-        run(tmp_path, "compare", "week1-a", "week1-few"), "expected two events that all", "got 1"
-    )
-    write(
-        tmp_path,
-        {"prediction/week1-crowd.json": [row for n in range(51) for row in rows(f"m{n:02d}", 0.1)]},
-    )
-    assert_refused(run(tmp_path, "compare", "week1-crowd"), "expected at most 50 systems", "got 51")
-
-
-def test_compare_tells_of_pending_events(tmp_path: Path) -> None:
-    pending = {"problem_id": "later", "options": ["Yes", "No"]}
-    write(tmp_path, {**FILES, "dataset/week1.json": [*PROBLEMS, pending]})
-    compared = run(tmp_path, "compare", "week1-a", "week1-b")
-    assert "Pending, without a truth yet: 1 more\n" in compared.out
+def test_forecasters_are_compared_in_their_table(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    done = run(tmp_path, "compare", "week1-a", "week1-b")
+    assert_refused(done, "`-f` ranks forecasters in one table", "got week1")
 
 
 def findings(root: Path, *words: str) -> dict[str, list[str]]:

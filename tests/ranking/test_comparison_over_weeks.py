@@ -129,7 +129,7 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
 def test_forecasters_are_no_systems_of_weeks() -> None:
     result = FutureXEvaluator().evaluate_all([q("x")])
     forecasts = {**result, "name": "week1-x", "ranking": [], "n_events": 3}
-    with pytest.raises(InputError, match="forecasters are compared within one dataset"):
+    with pytest.raises(InputError, match="ranks forecasters in one table"):
         compare_over_weeks([forecasts], ["x", "y"])
 
 

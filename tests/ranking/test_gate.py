@@ -158,14 +158,6 @@ def test_several_candidates_are_adjusted_for_their_number(tmp_path: Path) -> Non
     assert "d-fair" not in done.err
 
 
-def test_forecasters_have_no_baseline() -> None:
-    assert_refused(
-        run(ROOT, "compare", "prophet-sample", "--fail-if-worse"),
-        "--fail-if-worse",
-        "one system each",
-    )
-
-
 def test_equally_good_systems_seldom_fail(tmp_path: Path) -> None:
     """One direction of a two-sided test: about 2.5 % at the level 0.05."""
     write(tmp_path, {"dataset/d.json": [q(f"q{n}", answer=...) for n in range(30)]})
