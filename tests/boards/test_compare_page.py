@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from boards_folders import score
-from cli import ROOT, assert_refused, number, q, run, write
+from cli import assert_refused, number, q, run, write
 from forecasteval.boards import compare
 from forecasteval.boards.tables import list_verdicts
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.display.html import render
-from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from html_page import check_page
 
 
@@ -110,18 +109,6 @@ def test_files_are_compared_with_their_whole_prompts_and_answers(tmp_path: Path)
     assert any("Two A. x B. y" in text for text in parsed.texts)
     assert any(long.strip() in text for text in parsed.texts)
     assert {"A a: answer", "B b: answer"} <= {title for title, _ in parsed.facts}
-
-
-def test_probabilities_have_no_answers_to_show() -> None:
-    """Items of Prophet Arena hold neither a truth nor a reading, and no level counts."""
-    prediction, dataset = (
-        ROOT / folder / "prophet-sample.json" for folder in ("prediction", "dataset")
-    )
-    results = ProphetArenaEvaluator(items=True, bootstrap=0).evaluate_file(prediction, [dataset])
-    page = render(compare([results]).page())
-    check_page(page)
-    assert "Truth: " not in page
-    assert "Adds to A − B" in page
 
 
 def test_long_names_are_shown_without_their_dataset() -> None:
