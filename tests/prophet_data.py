@@ -34,20 +34,18 @@ GOOD: Final = [
 
 
 def evaluate(forecasts: list[Any], problems: list[Any], **options: Any) -> Results:
-    return ProphetArenaEvaluator(**{"bootstrap": 50, "min_events": 1, **options}).evaluate_all(
-        forecasts, problems
-    )
+    return ProphetArenaEvaluator(**{"min_events": 1, **options}).evaluate_all(forecasts, problems)
 
 
 def evaluate_csv(path: Path) -> Row:
-    return ProphetArenaEvaluator(bootstrap=0, min_events=1).evaluate_file(path)
+    return ProphetArenaEvaluator(min_events=1).evaluate_file(path)
 
 
 @cache
 def sample_results() -> Results:
-    """Those of the sample with 1,000 resamples; not to be changed."""
+    """Those of the sample; not to be changed."""
     problems, forecasts = SAMPLE
-    return evaluate(forecasts, problems, bootstrap=1000)
+    return evaluate(forecasts, problems)
 
 
 def bradley_terry(p: Any, prior: float = 0.0) -> BradleyTerryFit:

@@ -59,7 +59,6 @@ _MODULES: Final = {
         "log_score",
         "spherical_score",
     ),
-    "return_intervals": ("tilted_interval",),
 }
 __all__ = ["BENCHMARK", *(name for names in _MODULES.values() for name in names)]
 

@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -79,18 +79,6 @@ def positions(starts: Ints, sizes: Ints) -> Ints:
     """Where the elements of segments stand, one segment after the other."""
     ends = np.cumsum(sizes)
     return np.asarray(np.repeat(starts - ends + sizes, sizes) + np.arange(sizes.sum()))
-
-
-def select_rows(columns: Sequence[Any], flat: int, chosen: Ints) -> list[Any]:
-    """The rows of a table at these positions.
-
-    Its last `flat` columns hold several values a row, those of one row after those of another: as
-    many as the column before them says.
-    """
-    rows = [column[chosen] for column in columns[:-flat]]
-    sizes = columns[-flat - 1]
-    at = positions((np.cumsum(sizes) - sizes)[chosen], rows[-1])
-    return [*rows, *(column[at] for column in columns[-flat:])]
 
 
 def all_of_each(good: Bools, starts: Ints) -> Bools:

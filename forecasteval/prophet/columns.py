@@ -1,9 +1,12 @@
-"""What the columns of a CSV with a row per option mean: known before numpy is imported."""
+"""What the columns of a CSV with forecasts mean: known before numpy is imported."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Final
+
+from forecasteval.common.errors import InputError, printable
 
 # The first that a table has means this, and each column means one thing: a `market` is an option
 # where another column is the event, and so is an `outcome` where another says what came true.
@@ -38,11 +41,19 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "category": ("category", "topic"),
     "series": ("series", "cluster"),
 }
-NEEDED: Final = ("event", "option", "forecaster", "probability")
+_OPTION_ROWS: Final = ("event", "option", "forecaster", "probability")
+_QUESTION_ROWS: Final = ("event", "forecaster", "probability", "result")
+_ARENA: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
+_MARKETS: Final = frozenset({"market_info", "market_outcome"})
+_OF_OPTION: Final = ("won", "correct")  # a result of the row's option, never of the question
 
 
 def find_roles(columns: Collection[str]) -> dict[str, str]:
-    """The columns by what they mean; capitals and blanks of a name do not matter."""
+    """Find the columns by what they mean, whatever their capitals and blanks.
+
+    >>> find_roles(["Question ID", "model", "p"])
+    {'event': 'Question ID', 'forecaster': 'model', 'probability': 'p'}
+    """
     named = {_fold(name): name for name in reversed([*columns])}
     roles: dict[str, str] = {}
     for role, names in ROLES.items():
@@ -56,24 +67,68 @@ def _fold(name: str) -> str:
     return name.strip().casefold().replace(" ", "_")
 
 
+def is_tidy(columns: Collection[str]) -> bool:
+    """Return whether a row is about an option of a forecast, or about a question of Yes and No."""
+    roles = find_roles(columns).keys()
+    is_question = roles >= set(_QUESTION_ROWS) and _MARKETS.isdisjoint(columns)
+    return roles >= set(_OPTION_ROWS) or is_question
+
+
+def is_arena(columns: Collection[str]) -> bool:
+    """Return whether a table has Prophet Arena's columns, a row per forecast."""
+    return not _MARKETS.isdisjoint(columns) and not is_tidy(columns)
+
+
+def is_of_option(roles: Mapping[str, str]) -> bool:
+    """Return whether the result's column says it of the row's option: `won`, `correct`."""
+    return _fold(roles.get("result", "")) in _OF_OPTION
+
+
 def list_unread(columns: Collection[str]) -> list[str]:
-    """A line for each column that could mean what another one is read as."""
+    """Write a line for each column that may mean what another one is read as."""
     roles = find_roles(columns)
-    rest = [name for name in columns if name not in roles.values()]
-    return [
+    lines = [
         f"column {name!r} is not read: {roles[role]!r} is the {role}"
         for role in ("option", "forecaster", "probability", "result", "price")
-        for name in rest
-        if role in roles and _fold(name) in ROLES[role]
+        for name in columns
+        if role in roles and name not in roles.values() and _fold(name) in ROLES[role]
     ]
+    if "option" not in roles and _fold(roles["result"]) in ROLES["option"]:
+        result = roles["result"]
+        lines.append(f"column {result!r} is the result: every row is a question of Yes and No")
+    return lines
 
 
-def is_tidy(columns: Collection[str]) -> bool:
-    """Whether a table has a row per option of a forecast."""
-    return find_roles(columns).keys() >= set(NEEDED)
+def require_columns(columns: Sequence[str], path: Path) -> None:
+    """Raise InputError unless the columns are those of a form; it names what is missing."""
+    roles = find_roles(columns)
+    got = printable(", ".join(columns), 200) or "none"
+    if is_arena(columns):
+        missing = [name for name in _ARENA if name not in columns]
+        if missing:
+            expected = f"expected the columns {', '.join(_ARENA)}"
+            raise InputError(str(path), expected, f"none named {missing[0]}")
+    elif not is_tidy(columns):
+        missing = [role for role in _OPTION_ROWS if role not in roles]
+        named = "; ".join(f"the {role} ({', '.join(ROLES[role])})" for role in missing)
+        expected = f"expected a row per option, and columns for {named}"
+        if len(columns) == 1:
+            expected += "; with commas between the columns"
+        raise InputError(str(path), expected + _suggest_melt(columns, roles, path), got)
+    elif "option" not in roles and _fold(roles["result"]) == "correct":
+        what = "expected 'resolution' for what came true: 'correct' may be of the forecast"
+        raise InputError(str(path), f"{what} where no column is the option", got)
 
 
-def describe_missing(columns: Collection[str]) -> str:
-    """What a table needs besides its columns, with the names that it may have."""
-    lacking = [role for role in NEEDED if role not in find_roles(columns)]
-    return "; ".join(f"the {role} ({', '.join(ROLES[role])})" for role in lacking)
+def _suggest_melt(columns: Sequence[str], roles: Mapping[str, str], path: Path) -> str:
+    """Write the line of Python that makes rows of a column per forecaster, or per option.
+
+    It is "" for a table without such columns.
+    """
+    kept = [name for name in columns if name in roles.values()]
+    if "event" not in roles or "probability" in roles or len(columns) - len(kept) < 2:
+        return ""
+    name = "option" if "forecaster" in roles else "forecaster"
+    table = f"pandas.read_csv({path.name!r}).melt({kept}, var_name={name!r}, "
+    line = f'{table}value_name="probability").to_csv("long-{path.name}", index=False)'
+    return f"; of a column per {name} make rows: {printable(line, 400)}"

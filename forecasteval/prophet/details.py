@@ -237,8 +237,10 @@ def question_checksums(events: Events) -> list[str]:
 def hash_data(scored: Scored) -> str:
     """sha256 of all that the results depend on."""
     events, data = scored.events, scored.forecasts
-    texts = [*(column.tolist() for column in events[:3]), data.names]
-    sha = hashlib.sha256(json.dumps(texts).encode())
-    for column in (*events[4:8], events.outcome, *data[1:]):
+    names = (column.tolist() for column in (events.ids, events.category, events.series))
+    sha = hashlib.sha256(json.dumps([*names, data.names]).encode())
+    facts = events.exclusive, events.closed, events.weight, events.sizes, events.outcome
+    forecasts = data.event, data.forecaster, data.time, data.sizes, data.p, data.q, data.bid
+    for column in (*facts, *forecasts):
         sha.update(np.ascontiguousarray(column).data)
     return sha.hexdigest()

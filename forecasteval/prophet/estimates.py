@@ -5,15 +5,13 @@ influence.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints, split_runs, weighted_means
+from .arrays import Floats, Ints, weighted_means
 from .forecasts import Forecasts
-from .models import BradleyTerryFit, EffectsFit, Fitted, Models
-from .return_intervals import tilted_interval
+from .models import EffectsFit, Fitted, Models
 from .score_table import BASELINES, Scored, normalise
 from .scores import PRICE_RANGE, calibration_errors
 
@@ -21,8 +19,8 @@ LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 
 
 class Estimate(NamedTuple):
-    """A metric by row: its values, the events and clusters behind each, errors, both ends of 95 %
-    intervals.
+    """A metric by row: its values, the events and clusters behind each, errors with their degrees
+    of freedom, both ends of 95 % intervals.
 
     `influence`: by cluster and row, what one more copy of the cluster adds to the value; without a
     row where errors are not estimated (and then nan), or where it is not needed.
@@ -32,22 +30,24 @@ class Estimate(NamedTuple):
     counts: Ints
     clusters: Ints
     error: Floats
+    freedom: Floats
     low: Floats
     high: Floats
     influence: Floats
 
     def intervals(self) -> list[list[float] | None]:
-        """The interval of every row, if it is known."""
+        """List the interval of every row, None if it is not known."""
         ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
         return [None if math.isnan(low + high) else [low, high] for low, high in ends]
 
+    def without_error(self, values: Floats) -> Estimate:
+        """Put other values, of which no error is known, in the place of these."""
+        none = np.full(len(values), math.nan)
+        unknown = dict.fromkeys(("error", "freedom", "low", "high"), none)
+        return self._replace(values=values, influence=np.empty((0, len(values))), **unknown)
 
-Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or a baseline
 
-
-def without_error(values: Floats, counts: Ints, clusters: Ints) -> Estimate:
-    none = np.full(len(values), math.nan)
-    return Estimate(values, counts, clusters, none, none, none, np.empty((0, len(values))))
+Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or "market"
 
 
 class Board(NamedTuple):
@@ -81,7 +81,7 @@ class Board(NamedTuple):
         error, freedom = clustered_errors(influence, shares)
         low, high = t_intervals(found, error, freedom)
         clusters = np.count_nonzero(shares, axis=0)
-        return Estimate(found, counts, clusters, error, low, high, influence)
+        return Estimate(found, counts, clusters, error, freedom, low, high, influence)
 
     def estimate_means(self, values: Floats, weight: Floats) -> Estimate:
         """Σ w x / Σ w of every row, without values that are nan; a cluster has the influence Σ w (x
@@ -93,40 +93,55 @@ class Board(NamedTuple):
         total = np.bincount(row, weight, self.rows)
         return self.estimate(means, moved / np.where(total > 0, total, 1), values, weight)
 
-    def estimate_model(
-        self, fitted: Fitted[Any], found: Floats, influence: Floats, metric: str = "brier"
-    ) -> Estimate:
-        """What was found of the forecasters of a fit, with their influence by its events; events
-        have equal weights in models. Behind it are the forecasts that have the metric.
+    def variance_of_independent(self, values: Floats) -> Floats:
+        """Σ w² (x - mean)² / (Σ w)² of every row: the variance of its mean without clusters; nan if
+        all values are equal.
         """
-        full = np.full(self.rows, math.nan)
-        full[fitted.forecasters] = found
+        row = self.scored.forecasts.forecaster
+        weight = np.where(np.isnan(values), 0, self.scored.weight)
+        means = weighted_means(values, weight, row, self.rows)[0]
+        squares = np.nan_to_num(weight * (values - means[row])) ** 2
+        total = np.bincount(row, weight, self.rows)
+        with np.errstate(invalid="ignore"):
+            variance = np.bincount(row, squares, self.rows) / total**2
+        return np.where(variance > 0, variance, np.nan)
+
+    def estimate_model(self, fitted: Fitted[Any], found: Floats, influence: Floats) -> Estimate:
+        """Estimate what was found of the forecasters of a fit, with its influence by events.
+
+        Events have equal weights in models.
+        """
         by_cluster = np.zeros((int(self.cluster.max()) + 1, self.rows))
         places = np.ix_(self.cluster[fitted.events], fitted.forecasters)
         np.add.at(by_cluster, places, influence)
-        values = self.scored.values[metric]
+        values = self.scored.values["brier"]
+        full = self.spread(fitted, found)
         return self.estimate(full, by_cluster, values, np.ones(len(values)))
 
+    def spread(self, fitted: Fitted[Any], found: Floats) -> Floats:
+        """Put the numbers of the forecasters of a fit on all rows, nan on the others."""
+        full = np.full(self.rows, math.nan)
+        full[fitted.forecasters] = found
+        return full
 
-def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Measures:
-    """Every metric of every row (`bins`: calibration sums), and of the means the differences to
-    market and crowd.
 
-    Without `intervals` there are no errors either.
+def measure(scored: Scored, bins: Floats, models: Models) -> Measures:
+    """Estimate every metric of every row, and of the means the differences to the market.
+
+    `bins`: calibration sums.
     """
     board, measures = Board(scored, scored.events.clusters()), Measures()
-    means = [metric for metric in scored.metrics if metric.formula]
-    for metric in means:
-        for base in ("", *BASELINES):
+    for metric in (metric for metric in scored.metrics if metric.formula):
+        for base in ("", "market"):
             estimate = board.estimate_means(scored.less(metric.name, base), scored.weight)
             if base:  # its influence is not needed, and takes much memory
                 estimate = estimate._replace(influence=estimate.influence[:0].copy())
             measures[metric.name, base] = estimate
-    brier = measures["brier", ""]
-    unknown = without_error(np.full(board.rows, math.nan), brier.counts, brier.clusters)
-    measures |= {(metric.name, ""): unknown for metric in scored.metrics if not metric.formula}
-    measures["ece", ""] = unknown._replace(values=calibration_errors(bins))
+    brier, none = measures["brier", ""], np.full(board.rows, math.nan)
+    measures["ece", ""] = brier.without_error(calibration_errors(bins))
     measures["adjusted_brier", ""] = _adjust(board, brier, models.effects)
+    for name in ("irt_ability", "weighted_brier", "bradley_terry"):
+        measures[name, ""] = brier.without_error(none)
     if models.irt:
         irt, discrimination = models.irt.fit, np.full(len(board.cluster), math.nan)
         measures["irt_ability", ""] = board.estimate_model(models.irt, irt.ability, irt.influence)
@@ -136,103 +151,114 @@ def measure(scored: Scored, bins: Floats, models: Models, intervals: bool) -> Me
         weighted = board.estimate_means(values, scored.weight * np.nan_to_num(weight))
         measures["weighted_brier", ""] = weighted
     if models.strengths:
-        measures["bradley_terry", ""] = _estimate_strengths(board, models.strengths)
-    if not intervals:
-        return {key: without_error(*estimate[:3]) for key, estimate in measures.items()}
-    measures |= _tilt_intervals(board, measures)
+        strength = board.spread(models.strengths, models.strengths.fit.strength)
+        measures["bradley_terry", ""] = brier.without_error(strength)
+    measures |= _bound_returns(board, measures)
     for metric in scored.metrics:
-        low, high = (np.clip(ends, *metric.bounds) for ends in measures[metric.name, ""][4:6])
-        measures[metric.name, ""] = measures[metric.name, ""]._replace(low=low, high=high)
+        estimate = measures[metric.name, ""]
+        low, high = (np.clip(ends, *metric.bounds) for ends in (estimate.low, estimate.high))
+        measures[metric.name, ""] = estimate._replace(low=low, high=high)
     return measures
 
 
 def _adjust(board: Board, brier: Estimate, effects: Fitted[EffectsFit]) -> Estimate:
-    """Adjusted Brier. Market and crowd have the score of forecasters who do not move the others':
-    where they have all events, of equal weight, that is their Brier score.
+    """Estimate the adjusted Brier scores.
+
+    Market and crowd have their Brier score where they have all events, of equal weight; else none.
     """
-    scored, fit = board.scored, effects.fit
+    fit, weight = effects.fit, board.scored.events.weight
+    is_last = np.arange(board.rows) >= board.rows - len(BASELINES)
+    own = is_last & (brier.counts == len(weight)) & bool((weight == weight[0]).all())
     adjusted = board.estimate_model(effects, fit.score, fit.influence)
-    easier = scored.values["brier"] - fit.difficulty[scored.forecasts.event]
-    plain, _ = weighted_means(easier, np.ones(len(easier)), scored.forecasts.forecaster, board.rows)
-    last = np.arange(board.rows) >= board.rows - len(BASELINES)
-    everywhere = last & (brier.counts == len(board.cluster)) & np.isclose(plain, brier.values)
-    ends = (np.where(everywhere, *pair) for pair in zip(brier[3:6], adjusted[3:6], strict=True))
-    error, low, high = ends
-    values = np.where(last, plain, adjusted.values)
-    return adjusted._replace(values=values, error=error, low=low, high=high)
-
-
-def _estimate_strengths(board: Board, fitted: Fitted[BradleyTerryFit]) -> Estimate:
-    """Strengths of mean 1, with intervals of ln θ."""
-    fit, size = fitted.fit, len(fitted.fit.strength)
-    moves = fit.influence - (fit.influence @ fit.strength / size)[:, None]  # the mean stays 1
-    logs = np.log(np.maximum(fit.strength, 1e-300))
-    estimate = board.estimate_model(fitted, logs, moves, "log")
-    theta, low, high = (np.exp(np.minimum(each, 700)) for each in (estimate[0], *estimate[4:6]))
-    return estimate._replace(
-        values=theta,
-        error=estimate.error * theta,
-        low=low,
-        high=np.minimum(high, size),
-        influence=np.nan_to_num(estimate.influence * theta),
+    return adjusted._replace(
+        values=np.where(own, brier.values, adjusted.values),
+        error=np.where(own, brier.error, adjusted.error),
+        low=np.where(own, brier.low, adjusted.low),
+        high=np.where(own, brier.high, adjusted.high),
     )
 
 
 # --- Returns ---
 
 
-def _tilt_intervals(board: Board, measures: Measures) -> Measures:
-    """The returns and their differences with intervals of tilted markets (`tilted_interval`).
-
-    Asking prices are divided by their sum, which may be above 1; events count by their weights.
-    Events of one series hang together: where they do, an interval is as much wider as the clustered
-    error is larger.
+def _bound_returns(board: Board, measures: Measures) -> Measures:
+    """Find the intervals of the returns and of their differences to the market's
+    (`score_interval`).
     """
-    scored, events = board.scored, board.scored.events
-    names = [metric.name for metric in scored.metrics if metric.payoffs]
-    paid = {(name, ""): np.zeros(len(events.outcome)) for name in names}
-    for base, part in zip(BASELINES, scored.split()[1:], strict=True):
-        paid |= {(name, base): np.full(len(events.outcome), math.nan) for name in names}
-        for bets, pays in _list_bets(part):
-            for name in names:
-                paid[name, base][events.slots(bets.event)] = pays[name]
-    wider = {key: _design_effect(board, measures[key], *key) for key in paid}
-    ends = {key: np.full((2, board.rows), math.nan) for key in paid}
-    for bets, pays in _list_bets(scored):
-        at, slot = int(bets.forecaster[0]), events.slots(bets.event)
-        prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
-        weight = events.weight[bets.event]
-        weight = np.repeat(weight / weight.mean(), bets.sizes)
-        for key, subtracted in paid.items():
-            mean, pay = float(measures[key].values[at]), pays[key[0]] - subtracted[slot]
-            both = tilted_interval(pay * weight, prices, bets.offsets, mean)
-            ends[key][:, at] = mean + (np.array(both) - mean) * wider[key][at]
-    return {key: measures[key]._replace(low=low, high=high) for key, (low, high) in ends.items()}
+    bounded = Measures()
+    for (name, base), (expected, variance) in expect_payoffs(board.scored).items():
+        estimate, paid = measures[name, base], measures[name, ""].values
+        alone = board.variance_of_independent(board.scored.less(name, base))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            together = np.fmax(estimate.error**2 / alone, 1)  # events of a series hang together
+            seen = estimate.error**2 / np.maximum(paid, expected)
+            slope = np.fmax(together * variance / expected, seen)
+        low, high = score_interval(estimate.values, paid, slope, estimate.freedom)
+        bounded[name, base] = estimate._replace(low=low, high=high)
+    return bounded
 
 
-def _list_bets(scored: Scored) -> Iterator[tuple[Forecasts, dict[str, Floats]]]:
-    """The forecasts of exclusive events that have a price, of one forecaster after the other, with
-    whole probabilities and clipped prices; by return what each option pays.
+def score_interval(
+    values: Floats, paid: Floats, slope: Floats, freedom: Floats
+) -> tuple[Floats, Floats]:
+    """Find both ends of the 95 % interval of a mean payoff whose variance is `slope` × itself.
+
+    Most of a return comes from a few wins, which a sample may lack: its own deviation is too small
+    then, and t intervals hold the truth in 80 %. As Wilson's interval of a share this one holds the
+    means μ from which `paid` is at most t errors away, (paid - μ)² ≤ t² · slope · μ:
+    paid + h ± √(h² + 2h · paid) with h = t² · slope / 2. Where `values` are differences of `paid`
+    to something they move by as much. Source: Wilson, JASA 22 (1927) 209–212.
+
+    >>> low, high = score_interval(*np.array([[0.0], [0.0], [0.1], [1e9]]))
+    >>> (low.tolist(), high.round(3).tolist())
+    ([0.0], [0.384])
+    """
+    from scipy.special import stdtrit
+
+    half = stdtrit(freedom, 0.975) ** 2 * slope / 2
+    reach = np.sqrt(half * half + 2 * half * paid)
+    return values + half - reach, values + half + reach
+
+
+def expect_payoffs(scored: Scored) -> dict[tuple[str, str], tuple[Floats, Floats]]:
+    """Sum up what every row's dollars would pay if the prices were the probabilities.
+
+    By return and what is subtracted: the mean of the return; the variance of that mean, less the
+    market's bets. Asking prices are divided by their sum, which may be above 1; events count by
+    their weights.
+    """
+    events, rows = scored.events, len(scored.forecasts.names)
+    bets, pays = place_bets(scored)
+    theirs, paid_to_market = place_bets(scored.split()[1])
+    prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
+    who, weight = bets.forecaster, events.weight[bets.event]
+    total = np.bincount(who, weight, rows)
+
+    def expect(pay: Floats) -> Floats:
+        return np.add.reduceat(prices * pay, bets.starts)
+
+    payoffs = {}
+    for name, pay in pays.items():
+        market = np.full(len(events.outcome), math.nan)
+        market[events.slots(theirs.event)] = paid_to_market[name]
+        for base, paid in ("", pay), ("market", pay - market[events.slots(bets.event)]):
+            spread = expect((paid - np.repeat(expect(paid), bets.sizes)) ** 2)
+            with np.errstate(invalid="ignore"):
+                mean = np.bincount(who, weight * expect(pay), rows) / total
+                variance = np.bincount(who, weight**2 * spread, rows) / total**2
+            payoffs[name, base] = mean, variance
+    return payoffs
+
+
+def place_bets(scored: Scored) -> tuple[Forecasts, dict[str, Floats]]:
+    """Find the forecasts of exclusive events that have a price, with whole probabilities and
+    clipped prices; and by return what each option pays.
     """
     data = scored.forecasts
-    bets = np.flatnonzero(data.priced & scored.events.exclusive[data.event])
-    order = bets[np.argsort(data.forecaster[bets], kind="stable")]
-    for own in split_runs(order, data.forecaster):
-        bet = data.select(own)
-        bet = bet._replace(p=normalise(bet.p, bet.offsets), q=np.clip(bet.q, *PRICE_RANGE))
-        prices = bet.q, bet.bid, bet.offsets
-        yield bet, {m.name: m.payoffs(bet.p, *prices) for m in scored.metrics if m.payoffs}
-
-
-def _design_effect(board: Board, estimate: Estimate, metric: str, base: str) -> Floats:
-    """By row how many times as large the clustered error is as that of independent events, at least
-    1.
-    """
-    alone, values = Board(board.scored, np.arange(len(board.cluster))), board.scored
-    independent = alone.estimate_means(values.less(metric, base), values.weight).error
-    with np.errstate(invalid="ignore", divide="ignore"):
-        wider = np.where(estimate.clusters < estimate.counts, estimate.error / independent, 1.0)
-    return np.asarray(np.fmax(np.nan_to_num(wider, nan=1.0, posinf=1.0), 1.0))
+    bets = data.select(np.flatnonzero(data.priced & scored.events.exclusive[data.event]))
+    p, q, at = normalise(bets.p, bets.offsets), np.clip(bets.q, *PRICE_RANGE), bets.offsets
+    pays = {m.name: m.payoffs(p, q, bets.bid, at) for m in scored.metrics if m.payoffs}
+    return bets._replace(p=p, q=q), pays
 
 
 # --- Errors ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,16 +17,16 @@ from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
 from . import details
-from .csv_files import CsvFile
+from .csv_files import load_csv
 from .estimates import measure
 from .events import Events, collect_events
-from .fields import Notes
-from .forecasts import BASELINES, Forecasts, Source, choose_forecasts, least_events, read_forecasts
+from .fields import Notes, Records, Source
+from .forecasts import BASELINES, Forecasts, choose_forecasts, least_events, read_forecasts
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, fit_models
 from .page import KEPT, make_page
 from .prices import settle_prices
-from .ranks import Draws, add_ranks, choose_ranking, make_records
+from .ranks import add_ranks, choose_ranking, make_records
 from .report import explain, report_blocks
 from .score_table import (
     Scored,
@@ -36,7 +36,6 @@ from .score_table import (
     with_baselines,
 )
 from .scores import check_gamma
-from .tidy_files import open_csv
 
 if TYPE_CHECKING:
     from forecasteval.display.html import Page
@@ -45,27 +44,10 @@ NAME: Final = "Prophet Arena"
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
 CHOICES: Final = {
     "late": ("keep", "drop"),
-    "repeats": ("last", "mean"),
     "response": ("brier", "correct"),
     "contracts": ("yes", "both"),
 }
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
-
-
-class Records:
-    """Records in memory, as if they were a file of that name."""
-
-    sha256 = ""
-    warnings: Sequence[str] = ()
-
-    def __init__(self, path: str, records: Iterable[object]) -> None:
-        self.path, self.records = path, records
-
-    def __iter__(self) -> Iterator[object]:
-        return iter(self.records)
-
-    def place(self, number: int) -> str:
-        return f"{self.path.removesuffix('s')} {number}"
 
 
 class ForecastData:
@@ -74,26 +56,25 @@ class ForecastData:
     `where` is what errors name. A CSV is both.
     """
 
-    def __init__(self, where: str, problems: Source, sources: Sequence[Source]) -> None:
+    def __init__(
+        self, where: str, problems: Source, sources: Sequence[Source], notes: Notes | None = None
+    ) -> None:
         self.where, self.problems, self.sources = where, problems, sources
-        self.notes = Notes()
+        self.notes = notes or Notes()
         self.shown: Scored | None = None  # for a page
 
-    def collect(self, late: str, repeats: str, min_events: int | None) -> tuple[Events, Forecasts]:
-        """The forecasts that count, paid by their events, and the events that have any; InputError
-        if none has.
+    def collect(self, late: str, min_events: int | None) -> tuple[Events, Forecasts]:
+        """Collect the forecasts that count, paid by their events, and the events that have any.
 
-        ClashError for a forecaster in two sources, or of two spellings.
+        InputError if none has; ClashError for a forecaster in two sources, or of two spellings.
         """
-        notes, problems = self.notes, self.problems
-        rows = problems.problems(notes) if isinstance(problems, CsvFile) else problems
-        events, places = collect_events(rows, notes, problems.place)
+        notes = self.notes
+        events, places = collect_events(self.problems, notes)
         # Nothing else may hold what was read: of millions two copies are enough.
         forecasts = choose_forecasts(
             read_forecasts(self.sources, events, places, notes),
             events,
             late,
-            repeats,
             min_events,
             notes,
         )
@@ -115,9 +96,8 @@ class ForecastData:
         files = [file.sha256 for file in self.sources]
         if not all(files):
             return {}
-        of_dataset = (
-            {} if self.problems in self.sources else {"dataset_sha256": self.problems.sha256}
-        )
+        dataset = self.problems.sha256  # a CSV has one checksum, that of its forecasts
+        of_dataset = {"dataset_sha256": dataset} if dataset else {}
         return {**of_dataset, "prediction_sha256": join_checksums(files)}
 
 
@@ -130,11 +110,9 @@ def _require(name: str, value: object, expected: str, is_good: bool) -> None:
 class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
-    gammas: risk aversions of the returns, each in [0, 1]. bootstrap: resamples of the events for
-    ranks, drawn from `seed` (0: no intervals). min_events: forecasters with fewer are
+    gammas: risk aversions of the returns, each in [0, 1]. min_events: forecasters with fewer are
     "provisional", listed apart without ranks; None: the larger of 5 and 20 % of the events. late:
-    forecasts after closing are dropped, or kept and counted. repeats: of several forecasts of an
-    event by one forecaster the last counts, or their mean. response: what IRT explains, 1 - Brier
+    forecasts after closing are dropped, or kept and counted. response: what IRT explains, 1 - Brier
     or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry. items:
     results hold a row per forecast. contracts: returns buy Yes contracts ("yes"), or of every
     option the better of Yes and No ("both"); without bids No costs 1 - ask, which is counted.
@@ -145,11 +123,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     explain = staticmethod(explain)
 
     gammas: Iterable[float] = GAMMAS
-    bootstrap: int = 1000
-    seed: int = 0
     min_events: int | None = None
     late: str = "drop"
-    repeats: str = "last"
     response: str = "brier"
     prior: float = PRIOR
     items: bool = False
@@ -158,10 +133,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     def __post_init__(self) -> None:
         _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
         least = 1 if self.min_events is None else self.min_events
-        numbers = ("bootstrap", self.bootstrap, 0), ("seed", self.seed, 0), ("min_events", least, 1)
-        for name, number, lowest in numbers:
-            is_good = type(number) is int and number >= lowest
-            _require(name, number, f"an integer >= {lowest}", is_good)
+        is_good = type(least) is int and least >= 1
+        _require("min_events", self.min_events, "an integer >= 1", is_good)
         for name, known in CHOICES.items():
             chosen = getattr(self, name)
             _require(name, chosen, " or ".join(known), chosen in known)
@@ -205,15 +178,18 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
                 str(paths[0]), f"expected a dataset of problems for it ({expected})", "none"
             )
         if tables:
-            table = open_csv(paths[0])
-            return ForecastData(str(paths[0]), table, [table])
+            table, notes = load_csv(paths[0]), Notes()
+            notes.lines += table.unread
+            for text, event in table.odd:
+                notes.warn(text, [event])
+            return ForecastData(str(paths[0]), table.problems, [table.forecasts], notes)
         return ForecastData(
             str(paths[0]), RecordFile(datasets[0]), [RecordFile(path) for path in sorted(paths)]
         )
 
     def settings(self) -> dict[str, object]:
         """The part of a signature that does not depend on the data."""
-        names = ("bootstrap", "seed", "min_events", *CHOICES, "prior")
+        names = ("min_events", *CHOICES, "prior")
         options = {name: getattr(self, name) for name in names}
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
@@ -221,7 +197,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         """The forecasts that count, of the events that have any, with scores; InputError if there
         are none.
         """
-        events, forecasts = data.collect(self.late, self.repeats, self.min_events)
+        events, forecasts = data.collect(self.late, self.min_events)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
@@ -242,12 +218,12 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         bins = sum_bins(
             everything, everything.forecasts.forecaster, len(everything.forecasts.names)
         )
-        measures = measure(everything, bins, models, self.bootstrap > 0)
+        measures = measure(everything, bins, models)
         records = make_records(measures, everything, bins)
         least = least_events(self.min_events, len(events.ids))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         clusters = len(set(events.cluster_names()))
-        add_ranks(records, ranked, measures, scored, Draws(clusters, self.bootstrap, self.seed))
+        add_ranks(records, ranked, measures, self.metrics)
         named = dict(zip(names, records, strict=False))  # the last records are the baselines'
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: named[name] for name in named if name not in forecasters}

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
+from forecasteval.common.records import BadRecord, RecordFile, group_by, repeated_keys
 from forecasteval.display.results import Finding, Results, check_results
 
-from .arrays import Bools, Floats, Ints, Names, positions, select_rows
-from .csv_files import CsvFile
-from .fields import Notes, Refusal, parse_id, parse_number, parse_prices, parse_time
-from .tidy_files import open_csv
+from .arrays import Bools, Floats, Ints, Names, positions
+from .csv_files import CsvData, load_csv
+from .fields import (
+    Notes,
+    Refusal,
+    Source,
+    parse_id,
+    parse_number,
+    parse_prices,
+    parse_time,
+)
 
 
 class Events(NamedTuple):
@@ -56,8 +64,10 @@ class Events(NamedTuple):
         return self.option[self.offsets[event] : self.offsets[event + 1]]
 
     def select(self, chosen: Ints) -> Events:
-        """The events at these positions."""
-        return Events(*select_rows(self, 4, chosen))
+        """Select the events at these positions."""
+        slots = self.slots(chosen)
+        columns = self._asdict().items()
+        return Events(**{name: c[slots if name in _BY_OPTION else chosen] for name, c in columns})
 
     def cluster_names(self) -> list[str]:
         """The name of each event's cluster: its series, or the event itself."""
@@ -85,6 +95,9 @@ class Events(NamedTuple):
 
 
 NO_OUTCOME: Final = "no outcome yet"
+NO_ID: Final = "no object with 'problem_id'"
+_BY_OPTION: Final = frozenset({"option", "outcome", "q", "bid"})  # columns of `Events`
+_SEVERAL: Final = 'several winners, not declared "exclusive": false'
 _FIELDS: Final = frozenset(
     {
         "problem_id",
@@ -101,14 +114,18 @@ _FIELDS: Final = frozenset(
 
 
 class Problem(NamedTuple):
-    """A problem; `won` says of each option whether it came true, `fault` why the problem cannot be
-    used ("" if it can), `odd` what is strange about it.
+    """A problem, the n-th record by its `number`.
+
+    `won` says of each option whether it came true, `fault` why the problem cannot be used ("" if it
+    can), `odd` what is strange about it. `is_declared`: it says that it is not exclusive.
     """
 
+    number: int
+    id: str
     category: str
     series: str
     title: str
-    exclusive: bool
+    is_declared: bool
     closed: float
     weight: float
     options: list[str]
@@ -118,19 +135,32 @@ class Problem(NamedTuple):
     fault: str
     odd: list[str]
 
+    @property
+    def exclusive(self) -> bool:
+        return not self.is_declared and len(self.won) > 1 and sum(self.won) == 1
 
-def parse_problem(record: Mapping[str, Any]) -> Problem:
-    """The problem that a record gives."""
+
+def read_problems(records: Iterable[object]) -> Iterator[Problem]:
+    """Read every record as a problem."""
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            record = Refusal(record.problem if isinstance(record, BadRecord) else NO_ID)
+        yield _parse_problem(number, record)
+
+
+def _parse_problem(number: int, record: Mapping[str, Any]) -> Problem:
     options = record.get("options")
     names = [parse_id(option) for option in options] if isinstance(options, (list, tuple)) else []
     winners, unclear = _parse_winners(record, names)
-    exclusive = record.get("exclusive")
+    exclusive, name = record.get("exclusive"), parse_id(record.get("problem_id"))
     weight = 1.0 if record.get("weight") is None else parse_number(record["weight"])
     metadata, closed, series = (record.get(key) for key in ("metadata", "end_date", "series"))
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
     time, odd_time = parse_time(closed)
     faults = {
+        record.reason if isinstance(record, Refusal) else "": isinstance(record, Refusal),
+        NO_ID: not name,
         "'options' must be a list of names": not names or "" in names,
         "an option is listed twice": len(set(names)) < len(names),
         "a field is given twice": bool(_FIELDS.intersection(repeated_keys(record))),
@@ -146,17 +176,19 @@ def parse_problem(record: Mapping[str, Any]) -> Problem:
     }
     fault = next((fault for fault, found in faults.items() if found), "")
     return Problem(
+        number=number,
+        id=name,
         category=parse_id(record.get("category")).strip(),
         series=parse_id(record.get("cluster") if series is None else series).strip(),
         title=str(record.get("title") or ""),
-        exclusive=exclusive is not False and len(names) > 1 and len(winners) == 1,
+        is_declared=exclusive is False,
         closed=time,
         weight=weight,
         options=names,
         won=[at in winners for at in range(len(names))],
         odds=record.get("odds"),
         bids=record.get("bids"),
-        fault=record.reason if isinstance(record, Refusal) else fault,
+        fault=fault,
         odd=[] if fault else [text for text, found in odd.items() if found],
     )
 
@@ -184,31 +216,22 @@ def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def collect_events(
-    problems: Iterable[object], notes: Notes, place: Callable[[int], str]
-) -> tuple[Events, dict[str, int | str]]:
-    """The usable events, and by id of every problem the number of its event, or why a forecast of
-    it does not count.
-
-    `place(n)` says where the n-th problem stands.
+def collect_events(problems: Source, notes: Notes) -> tuple[Events, dict[str, int | str]]:
+    """Collect the usable events, and by id of every problem the number of its event, or why a
+    forecast of it does not count.
     """
-    records: dict[str, list[Mapping[str, object]]] = {}
-    for number, record in enumerate(problems, 1):
-        reason = record.problem if isinstance(record, BadRecord) else "no object with 'problem_id'"
-        if isinstance(record, Mapping) and (name := parse_id(record.get("problem_id"))):
-            records.setdefault(name, []).append(record)
-        else:
-            notes.exclude("event", reason, [place(number)])
-    usable: dict[str, Problem] = {}
+    by_id = group_by(read_problems(problems), attrgetter("id"))
+    for problem in by_id.pop("", ()):
+        notes.exclude("event", problem.fault, [problems.place(problem.number)])
+    usable: list[Problem] = []
     places: dict[str, int | str] = {}
-    for name, (record, *repeated) in sorted(records.items()):
-        problem = parse_problem(record)
+    for name, (problem, *repeated) in sorted(by_id.items()):
         for text in problem.odd:
             notes.warn(text, [name])
         fault = "problem id used more than once" if repeated else problem.fault
         if not fault:
             places[name] = len(usable)
-            usable[name] = problem
+            usable.append(problem)
         elif fault == NO_OUTCOME:
             places[name] = fault
             notes.pending["event"] += 1
@@ -218,100 +241,106 @@ def collect_events(
     return _make_events(usable, notes), places
 
 
-def _make_events(problems: Mapping[str, Problem], notes: Notes) -> Events:
-    columns: list[list[Any]] = [[row[at] for row in problems.values()] for at in range(10)]
-    *facts, options, won, odds, bids = columns
-    kinds = (object, object, object, bool, float, float)
-    ids, sizes = np.array(list(problems), dtype=object), np.array([*map(len, options)], np.int64)
+def _make_events(problems: Sequence[Problem], notes: Notes) -> Events:
+    def column(field: str, kind: Any) -> Any:
+        return np.array([getattr(problem, field) for problem in problems], dtype=kind)
+
+    def join(field: str, kind: Any) -> Any:
+        parts = (getattr(problem, field) for problem in problems)
+        return np.array([*chain.from_iterable(parts)], dtype=kind)
+
+    ids, sizes = column("id", object), np.array([len(p.options) for p in problems], np.int64)
+    odds, bids = [problem.odds for problem in problems], [problem.bids for problem in problems]
     q, bid, bad = parse_prices(odds, bids, sizes)
     for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
-    arrays: list[Any] = [np.array(*pair) for pair in zip(facts, kinds, strict=True)]
-    names = np.array([*chain.from_iterable(options)], dtype=object)
-    arrays += [sizes, names, np.array([*chain.from_iterable(won)], float), q, bid]
-    return Events(ids, *arrays)
+    return Events(
+        ids=ids,
+        category=column("category", object),
+        series=column("series", object),
+        title=column("title", object),
+        exclusive=column("exclusive", bool),
+        closed=column("closed", float),
+        weight=column("weight", float),
+        sizes=sizes,
+        option=join("options", object),
+        outcome=join("won", float),
+        q=q,
+        bid=bid,
+    )
 
 
 # --- Mistakes ---
 
 
 def check_file(path: Path) -> Results:
-    """The mistakes in the problems of a file, or in the events of a CSV; how many are pending.
+    """Find the mistakes in the problems of a file, or in the events of a CSV; how many are pending.
 
     Ids, option lists and winners that cannot be used; events without a winner, with several though
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
     also prices that are none, and bids above asks.
     """
     findings: list[Finding] = []
-    first: dict[str, int] = {}  # the first record of an id; of a CSV its line
-    file: CsvFile | RecordFile
+    first: dict[str, int] = {}  # by id its record; in a CSV its line
+    problems: Source
+    lines: Sequence[int] = ()
+    count = 0
     if path.suffix == ".csv":
-        file, notes = open_csv(path), Notes()
-        prices = Counter(_check_rows(file, first, findings))
-        for event in file.problems(notes):
-            findings += _check_problem(event, first[event["problem_id"]])
-        odd = [(text, name, "") for (_, text), names in notes.names.items() for name in names]
-        odd = [*sorted(odd), *((*key, f"in {rows} rows") for key, rows in prices.items())]
-        findings += [Finding(kind, name, first[name], text) for kind, name, text in odd]
-        count = file.count
+        table = load_csv(path)
+        problems, lines, count = table.problems, table.problems.lines, table.rows
+        findings += _check_rows(table)
     else:
-        file, count = RecordFile(path), 0
-        for count, record in enumerate(file, 1):
-            findings += _check_record(record, count, first)
+        problems = RecordFile(path)
+    for problem in read_problems(problems):
+        number = lines[problem.number - 1] if lines else problem.number
+        count = max(count, problem.number)
+        if problem.id and first.setdefault(problem.id, number) != number:
+            seen = f"first in record {first[problem.id]}"
+            findings.append(Finding("id used more than once", problem.id, number, seen))
+        findings += _check_problem(problem, number)
     pending = sum(finding.kind == NO_OUTCOME for finding in findings)
     findings = [finding for finding in findings if finding.kind != NO_OUTCOME]
     told = [f"{len(first) - pending} resolved, {pending} pending"] if pending else []
-    return check_results(path, file.sha256, count, findings, told)
+    return check_results(path, problems.sha256, count, findings, told)
 
 
-def _check_rows(
-    file: CsvFile, first: dict[str, int], findings: list[Finding]
-) -> Iterator[tuple[str, str]]:
-    """What is wrong with the prices of each row, and its event; where events begin, and rows
-    without one, are noted.
-    """
-    for record in file:
-        name = record["problem_id"]
-        first.setdefault(name, file.line)
+def _check_rows(table: CsvData) -> Iterator[Finding]:
+    """Find rows without an event, and what is odd about the others; prices once per event."""
+    problems = zip(table.problems, table.problems.lines, strict=True)
+    first = {row["problem_id"]: line for row, line in problems}
+    for text, name in table.odd:
+        yield Finding(text, name, first[name], "")
+    prices = Counter[tuple[str, str]]()
+    for row, line in zip(table.forecasts, table.forecasts.lines, strict=True):
+        name, odds, bids = row["problem_id"], row.get("odds") or (), row.get("bids") or ()
         if not name:
-            findings.append(Finding("no event_ticker", "", file.line, ""))
+            yield Finding("no event", "", line, "")
             continue
-        odds, bids = record.get("odds") or (), record.get("bids") or ()
         if not all(0 < ask <= 1 for ask in odds):
-            yield "an asking price that is not above 0 and at most 100 cents", name
+            prices["an asking price that is not above 0 and at most 100 cents", name] += 1
         if not all(0 <= bid <= 1 for bid in bids):
-            yield "a bid that is not between 0 and 100 cents", name
+            prices["a bid that is not between 0 and 100 cents", name] += 1
         elif any(bid > ask for bid, ask in zip(bids, odds, strict=False)):
-            yield "a bid above the asking price", name
+            prices["a bid above the asking price", name] += 1
+    for (text, name), rows in prices.items():
+        yield Finding(text, name, first[name], f"in {rows} rows")
 
 
-def _check_record(record: object, count: int, first: dict[str, int]) -> Iterator[Finding]:
-    if not isinstance(record, Mapping):
-        problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
-        yield Finding("no object", "", count, problem)
-        return
-    name = parse_id(record.get("problem_id"))
-    if not name:
-        yield Finding("no 'problem_id'", "", count, "")
-    elif first.setdefault(name, count) != count:
-        yield Finding("id used more than once", name, count, f"first in record {first[name]}")
-    yield from _check_problem(record, count)
-
-
-def _check_problem(record: Mapping[str, Any], count: int) -> Iterator[Finding]:
-    """What is wrong with one problem."""
-    problem, name = parse_problem(record), parse_id(record.get("problem_id"))
+def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:
+    """Find what is wrong with one problem."""
     winners, size = sum(problem.won), len(problem.won)
-    shown, several = printable(record.get("title") or "", 60), f"{winners} of {size} options"
-    free = size > 1 and record.get("exclusive") is not False
+    title = printable(problem.title, 60)
+    if not problem.id:
+        yield Finding(NO_ID, "", number, problem.fault.removeprefix(NO_ID))
+        return
     kinds = {
-        "one option": (size == 1, shown),
-        "no winner": (size > 1 and not winners, shown),
-        'several winners, not declared "exclusive": false': (free and winners > 1, several),
-        "no closing time": (math.isnan(problem.closed) and not problem.odd, shown),
+        "one option": size == 1,
+        "no winner": size > 1 and not winners,
+        _SEVERAL: size > 1 and winners > 1 and not problem.is_declared,
+        "no closing time": math.isnan(problem.closed) and not problem.odd,
     }
-    if problem.fault:
-        kinds = {problem.fault: (True, shown)}
-    for kind, (found, detail) in {**dict.fromkeys(problem.odd, (True, shown)), **kinds}.items():
-        if found:
-            yield Finding(kind, name, count, detail)
+    odd = [*problem.odd, *(kind for kind, found in kinds.items() if found)]
+    for kind in [problem.fault] if problem.fault else odd:
+        yield Finding(
+            kind, problem.id, number, f"{winners} of {size} options" if kind == _SEVERAL else title
+        )

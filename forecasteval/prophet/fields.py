@@ -7,11 +7,12 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Protocol, TypedDict
 
 import numpy as np
 
@@ -29,6 +30,40 @@ class Refusal(dict[str, Any]):
     def __init__(self, reason: str, **ids: str) -> None:
         super().__init__(ids)
         self.reason = reason
+
+
+class Source(Protocol):
+    """Records of forecasts or problems, in a file or in memory; `place` says where the n-th
+    stands.
+    """
+
+    @property
+    def path(self) -> object: ...
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def warnings(self) -> Sequence[str]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def place(self, number: int, /) -> str: ...
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records in memory, as if they were a file of that name; `lines` are where they begin."""
+
+    path: str
+    records: Iterable[object]
+    sha256: str = ""
+    lines: Sequence[int] = ()
+    warnings: Sequence[str] = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.records)
+
+    def place(self, number: int) -> str:
+        if self.lines:
+            return f"line {self.lines[number - 1]}"
+        return f"{self.path.removesuffix('s')} {number}"
 
 
 class Exclusion(TypedDict):
@@ -161,15 +196,17 @@ def parse_prices(
     """
     q, bid = _parse_lists(odds, sizes), _parse_lists(bids, sizes)
     starts = np.cumsum(sizes) - sizes
+    in_cents = all_of_each(q > 1, starts)
     q[np.repeat(~all_of_each((q > 0) & (q <= 1), starts), sizes)] = math.nan
     bid[np.repeat(~all_of_each((bid >= 0) & (bid <= q), starts), sizes)] = math.nan
+    no_odds, no_bids = (
+        np.isnan(values[starts]) & np.array([row is not None for row in rows], dtype=bool)
+        for values, rows in ((q, odds), (bid, bids))
+    )
     bad = {
-        f"{text} for every option, not used": np.isnan(values[starts])
-        & np.array([row is not None for row in rows], dtype=bool)
-        for text, values, rows in (
-            ("odds are not a number in (0, 1]", q, odds),
-            ("bids are not a number in [0, odds]", bid, bids),
-        )
+        "odds are all above 1, as prices in cents are, not used: divide them by 100": in_cents,
+        "odds are not a number in (0, 1] for every option, not used": no_odds & ~in_cents,
+        "bids are not a number in [0, odds] for every option, not used": no_bids & ~in_cents,
     }
     return q, bid, bad
 

@@ -7,19 +7,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress, islice
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from forecasteval.common.errors import ClashError, InputError, look_of, printable
 from forecasteval.common.records import BadRecord, as_text, repeated_keys
 
-from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, select_rows
+from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, positions
 from .events import NO_OUTCOME, Events
-from .fields import NAMES_KEPT, Notes, Refusal, parse_id, parse_numbers, parse_prices, parse_time
+from .fields import (
+    NAMES_KEPT,
+    Notes,
+    Refusal,
+    Source,
+    parse_id,
+    parse_numbers,
+    parse_prices,
+    parse_time,
+)
 
 PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
-CHUNK: Final = 1 << 20  # probabilities handled at a time, so that temporary arrays stay small
 LEAST_EVENTS: Final = 5  # of a forecaster for a rank, and
 LEAST_SHARE: Final = 0.2  # of all events
 BASELINES: Final = ("market", "crowd")  # the last two of the names of all forecasts
@@ -64,8 +72,21 @@ class Forecasts(NamedTuple):
         return ~np.isnan(self.q[self.starts])
 
     def select(self, chosen: Ints) -> Forecasts:
-        """The forecasts at these positions."""
-        return Forecasts(self.names, *select_rows(self[1:], 3, chosen))
+        """Select the forecasts at these positions."""
+        return self.take(chosen, positions(self.starts[chosen], self.sizes[chosen]))
+
+    def take(self, rows: Ints | slice, options: Ints | slice) -> Forecasts:
+        """Take some forecasts, and of p, q and bid the places of their options."""
+        return Forecasts(
+            names=self.names,
+            event=self.event[rows],
+            forecaster=self.forecaster[rows],
+            time=self.time[rows],
+            sizes=self.sizes[rows],
+            p=self.p[options],
+            q=self.q[options],
+            bid=self.bid[options],
+        )
 
     def labels(self, where: Bools, ids: Names, most: int | None = NAMES_KEPT) -> list[str]:
         """Names of the first forecasts where it is so, for notes; `ids` are those of the events."""
@@ -77,32 +98,15 @@ class Forecasts(NamedTuple):
         """Note something odd about some forecasts."""
         notes.warn(text, self.labels(where, ids), int(where.sum()))
 
-    def chunks(self) -> Iterator[tuple[slice, slice, Ints]]:
-        """About `CHUNK` probabilities at a time: the forecasts, their options, and the offsets
-        among these.
-        """
-        ends = self.offsets
-        cuts = np.unique(np.searchsorted(ends, [*range(0, int(ends[-1]), CHUNK), int(ends[-1])]))
-        for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-            yield slice(low, high), slice(ends[low], ends[high]), ends[low : high + 1] - ends[low]
+
+def join_forecasts(names: list[str], parts: Sequence[Forecasts]) -> Forecasts:
+    """Put the columns of the parts behind each other; their numbers are of the same names."""
+    columns = Forecasts._fields[1:]
+    joined = {field: np.concatenate([getattr(part, field) for part in parts]) for field in columns}
+    return Forecasts(names, **joined)
 
 
 # --- Records ---
-
-
-class Source(Protocol):
-    """Records of forecasts or problems, in a file or in memory; `place` says where the n-th
-    stands.
-    """
-
-    @property
-    def path(self) -> object: ...
-    @property
-    def sha256(self) -> str: ...
-    @property
-    def warnings(self) -> Sequence[str]: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def place(self, number: int, /) -> str: ...
 
 
 class _Said(NamedTuple):
@@ -136,11 +140,11 @@ def read_forecasts(
         raise ClashError(clashes)
     if not pieces:
         return None
-    event, number, *columns = map(np.concatenate, zip(*pieces, strict=True))
-    pieces.clear()  # as large as the columns
     order = sorted(numbers)
+    data = join_forecasts(order, pieces)
+    pieces.clear()  # as large as the columns
     by_number = np.argsort([numbers[name] for name in order])
-    return Forecasts(order, event, by_number[number], *columns)
+    return data._replace(forecaster=by_number[data.forecaster])
 
 
 def _find_names(
@@ -202,8 +206,7 @@ def _parse_records(
         if event == NO_OUTCOME:
             notes.pending["forecast"] += 1
             continue
-        fault = record.reason if isinstance(record, Refusal) else event
-        p = _parse_probabilities(record, options[fault]) if isinstance(fault, int) else fault
+        p = event if isinstance(event, str) else _parse_probabilities(record, options[event])
         if isinstance(p, str) or isinstance(event, str):
             notes.exclude("forecast", str(p), [label])
             continue
@@ -218,7 +221,9 @@ def _parse_records(
 def _parse_probabilities(
     record: Mapping[str, object], options: Sequence[str]
 ) -> Sequence[object] | str:
-    """A value for every option, or why there is none; `_make_columns` reads them as numbers."""
+    """Find a value for every option, or say why there is none; `_make_columns` reads numbers."""
+    if isinstance(record, Refusal):
+        return record.reason
     if _FIELDS.intersection(repeated_keys(record)):
         return "a field is given twice"
     said, other = record.get("prediction"), record.get("probs")
@@ -234,8 +239,8 @@ def _parse_probabilities(
     return p
 
 
-def _make_columns(rows: Sequence[_Row], sizes_of_events: Ints, notes: Notes) -> list[Any]:
-    """The columns of `Forecasts`; what is no number of the right kind is counted."""
+def _make_columns(rows: Sequence[_Row], sizes_of_events: Ints, notes: Notes) -> Forecasts:
+    """Make columns of records; what is no number of the right kind is counted."""
     label, event, forecaster, time, p_lists, odds, bids = zip(*rows, strict=True)
     sizes = sizes_of_events[list(event)]
     p = parse_numbers(p_lists, int(sizes.sum()))
@@ -245,8 +250,8 @@ def _make_columns(rows: Sequence[_Row], sizes_of_events: Ints, notes: Notes) -> 
     q, bid, bad = parse_prices(odds, bids, sizes)
     for text, where in bad.items():
         notes.warn(text, compress(label, where))
-    columns = *map(np.array, (event, forecaster, time)), sizes, p, q, bid
-    return select_rows(columns, 3, np.flatnonzero(good))
+    numbers = np.array(event), np.array(forecaster), np.array(time)
+    return Forecasts([], *numbers, sizes, p, q, bid).select(np.flatnonzero(good))
 
 
 # --- Which of them count ---
@@ -256,7 +261,6 @@ def choose_forecasts(
     data: Forecasts | None,
     events: Events,
     late: str,
-    repeats: str,
     min_events: int | None,
     notes: Notes,
 ) -> Forecasts | None:
@@ -267,7 +271,7 @@ def choose_forecasts(
     data = data.select(np.flatnonzero(_judge_times(data, events, late, min_events, notes)))
     if not len(data.event):
         return None
-    data = _choose_last(data, events.ids, repeats, notes)
+    data = _choose_last(data, events.ids, notes)
     used, forecaster = np.unique(data.forecaster, return_inverse=True)
     return data._replace(names=[data.names[at] for at in used.tolist()], forecaster=forecaster)
 
@@ -279,7 +283,8 @@ def _order(data: Forecasts) -> Ints:
 
     def numbers(at: int) -> list[list[float]]:
         options = slice(starts[at], starts[at] + data.sizes[at])
-        return [np.nan_to_num(column[options], nan=-1.0).tolist() for column in data[5:]]
+        columns = data.p, data.q, data.bid
+        return [np.nan_to_num(column[options], nan=-1.0).tolist() for column in columns]
 
     ends, counts = ends_of_runs(*(key[order] for key in keys))
     for end, count in zip(ends[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True):
@@ -327,21 +332,12 @@ def _without_time_is_late(data: Forecasts, min_events: int | None, notes: Notes)
     return share >= 0.5
 
 
-def _choose_last(data: Forecasts, ids: Names, repeats: str, notes: Notes) -> Forecasts:
-    """For each event and forecaster the last forecast; with `repeats` "mean" the p of all."""
+def _choose_last(data: Forecasts, ids: Names, notes: Notes) -> Forecasts:
+    """Choose for each event and forecaster the last forecast; the others are counted."""
     ends, counts = ends_of_runs(data.event, data.forecaster)
-    if repeats == "last":
-        last, time = np.repeat(ends - 1, counts), np.nan_to_num(data.time, nan=-math.inf)
-        earlier, same = np.arange(len(last)) < last, time == time[last]
-        kinds = {"a later one of its forecaster counts": ~same, "one of the same time counts": same}
-        for reason, where in kinds.items():
-            notes.exclude("forecast", reason, data.labels(earlier & where, ids, None))
-        return data.select(ends - 1)
-    offsets = data.offsets
-    for end, count in zip(ends[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True):
-        p = data.p[offsets[end - count] : offsets[end]].reshape(count, -1)
-        p[-1] = [math.fsum(column) / count for column in p.T.tolist()]
-    data = data.select(ends - 1)
-    text = "several forecasts of an event by one forecaster, their mean counts"
-    notes.warn(text, data.labels(counts > 1, ids, None))
-    return data
+    last, time = np.repeat(ends - 1, counts), np.nan_to_num(data.time, nan=-math.inf)
+    earlier, same = np.arange(len(last)) < last, time == time[last]
+    kinds = {"a later one of its forecaster counts": ~same, "one of the same time counts": same}
+    for reason, where in kinds.items():
+        notes.exclude("forecast", reason, data.labels(earlier & where, ids, None))
+    return data.select(ends - 1)

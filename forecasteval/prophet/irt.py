@@ -4,7 +4,6 @@ two-parameter model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -86,13 +85,15 @@ class Posterior(NamedTuple):
 
 
 class Curvature:
-    """A matrix to be inverted by elimination: of the problems' 2×2 blocks (α, b), or of the
-    forecasters if more. What remains are the top parameters, θ and μ.
+    """A matrix to be inverted by elimination of the problems' 2×2 blocks (α, b). What remains are
+    the top parameters, θ and μ.
 
     Raises LinAlgError unless it is positive definite.
     """
 
     def __init__(self, a: Floats, eta: Floats, r: Floats, w: Floats) -> None:
+        from scipy.linalg import cho_factor
+
         self.aa = (eta * eta * w - r * eta).sum(axis=1) + 1 / ALPHA_VARIANCE
         self.bb = (a * a * w).sum(axis=1) + 1 / B_VARIANCE
         self.ab = (a * r - a * eta * w).sum(axis=1)
@@ -103,20 +104,13 @@ class Curvature:
         by_mu = np.append(np.zeros(count), np.full(count, -1 / B_VARIANCE))  # μ meets b only
         self.cross = np.vstack([np.hstack([(a * eta * w - a * r).T, (-a * a * w).T]), by_mu])
         diagonal = np.append((a * a * w).sum(axis=0) + 1, count / B_VARIANCE)
-        self.solve_top = self._eliminate(diagonal)
+        self.top = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
 
-    def _eliminate(self, diagonal: Floats) -> Callable[[Floats], Floats]:
-        from scipy.linalg import cho_factor, cho_solve
+    def solve_top(self, right: Floats) -> Floats:
+        """Solve for θ and μ alone."""
+        from scipy.linalg import cho_solve
 
-        if len(diagonal) <= len(self.aa) + 1:
-            factor = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
-            return lambda right: np.asarray(cho_solve(factor, right))
-        scaled, off = self.cross / diagonal[:, None], np.diag(self.ab)
-        block = np.block([[np.diag(self.aa), off], [off, np.diag(self.bb)]])
-        factor = cho_factor(block - self.cross.T @ scaled)
-        return lambda right: np.asarray(
-            (right.T / diagonal).T + scaled @ cho_solve(factor, scaled.T @ right)
-        )
+        return np.asarray(cho_solve(self.top, right))
 
     def _solve_blocks(self, right: Floats) -> Floats:
         """The inverse of the 2×2 blocks times the rows of `right`, each α of all problems and b of

@@ -93,11 +93,7 @@ def connected_parts(present: Floats) -> tuple[Ints, Ints]:
 
 
 class BradleyTerryFit(NamedTuple):
-    """Strengths of mean 1. `used`: events that counted.
-
-    `influence`: by event and forecaster, what one more copy of the event adds to ln θ; nan where
-    the objective is flat.
-    """
+    """Strengths of mean 1. `used`: events that counted."""
 
     strength: Floats
     log_likelihood: float
@@ -105,7 +101,6 @@ class BradleyTerryFit(NamedTuple):
     iterations: int
     converged: bool
     used: Bools
-    influence: Floats
 
 
 def fit_bradley_terry(
@@ -153,7 +148,6 @@ def fit_bradley_terry(
     slopes, strength = np.abs(optimum.jac), theta / theta.mean()
     # By ln θ everything is flat where θ is nearly 0: without a prior the slope by θ itself decides.
     limit = FLAT * (1 if prior else np.minimum(strength, 1))
-    won, faced = given * theta / winning[:, None], present * theta / total[:, None]
     return BradleyTerryFit(
         strength,
         float(np.log(winning / total).sum()),
@@ -161,24 +155,7 @@ def fit_bradley_terry(
         int(optimum.nit),
         bool((slopes <= limit).all() and strength.min() > 0),
         used,
-        _influence(won, faced, prior, strength),
     )
-
-
-def _influence(won: Floats, faced: Floats, prior: float, strength: Floats) -> Floats:
-    """(minus Hessian)⁻¹ · score of every event; `won`, `faced`: the forecasters' shares of the
-    winning team, of all.
-    """
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    size, mass = len(strength), strength / strength.sum()
-    hessian = np.diag(faced.sum(axis=0) - won.sum(axis=0)) - faced.T @ faced + won.T @ won
-    hessian += prior * size * (np.diag(mass) - np.outer(mass, mass))
-    hessian += max(1.0, np.trace(hessian)) / size**2  # the scale of θ is free
-    try:
-        return np.asarray(cho_solve(cho_factor(hessian), (won - faced).T).T)
-    except LinAlgError:
-        return np.full(won.shape, np.nan)
 
 
 # --- All models of a board ---

@@ -1,19 +1,19 @@
 """The page of a result: the ranking on one axis with the market's line through it, calibration,
-scores over time, categories, events, every metric.
+the last return over time, categories, events, every metric.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import JsonObject
-from forecasteval.display import marks, pages
+from forecasteval.display import pages
 from forecasteval.display.charts import Axis, Chart, Line, Panel, number_axis
 from forecasteval.display.html import (
     Head,
@@ -22,17 +22,23 @@ from forecasteval.display.html import (
     draw_fold,
     draw_section,
     draw_table,
-    heat_class,
     join,
+    show_heat,
     show_score,
-    show_signed,
     soft,
     span,
     tag,
 )
 from forecasteval.display.html import Line as TableRow
+from forecasteval.display.marks import (
+    draw_dots,
+    draw_panel,
+    interval_axis,
+    small_panels,
+)
 from forecasteval.display.pages import show_text
 from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
+from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import Link, Table, format_signature
 
 from .arrays import Bools, Floats
@@ -41,7 +47,6 @@ from .fields import format_time
 from .metrics import find_metric
 from .report import (
     BoardRow,
-    Placed,
     board_rows,
     category_table,
     known_metrics,
@@ -50,31 +55,28 @@ from .report import (
     mark_of,
     metric_table,
     ranking_chart,
-    show_ranks,
+    say_who_beats_the_market,
     title_of,
 )
 from .score_table import Scored
 
 KEPT: Final = 20_000  # forecasts of a result whose page shows its events
 _ROWS: Final = 300  # of the ranking
-_FEW: Final = 10  # provisional ones below it
+_FEW: Final = 10  # names without a rank
 _SMALL: Final = 12  # reliability diagrams
 _NAMED: Final = 3  # lines with a colour
-_HARDEST: Final = 5  # events above the list of all
-_EVENTS: Final = 2000  # of that list
+_EVENTS: Final = 2000  # of their list
 _OPTIONS: Final = 8  # of an event: those that came true, then the likeliest ones
 _SCORES: Final = 40  # of an event
 _SHARE: Final = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
-_TITLES: Final = {"market": "Market prices", "crowd": "Mean of all forecasters"}
-_GAP: Final = Head("", "g")
 
 
 def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
-    """The page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not too
-    many forecasts.
+    """Make the page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not
+    too many forecasts.
     """
     about: JsonObject = {**results}
-    board = Board(results)
+    rows = board_rows(results, results["ranked_by"]["metric"], _ROWS, 0)
     counts = {
         "forecasters": len(results["forecasters"]),
         "provisional": len(results["provisional"]),
@@ -84,8 +86,8 @@ def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
     }
     facts = [f"{count} {what}" for what, count in counts.items() if count]
     parts = {
-        "Calibration": True,
-        "Over time": board.panels,
+        "Calibration": _choose_ranked(rows),
+        "Over time": _find_return(results, rows),
         "Categories": results["by_category"],
         "Events": shown,
         "Every metric": True,
@@ -93,10 +95,10 @@ def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
     return Page(
         title=printable(about.get("name") or about["benchmark"], 120),
         facts=" · ".join([about["benchmark"], *facts]),
-        summary=board.draw,
-        body=partial(_draw_body, board, shown),
-        charts=partial(_make_charts, board),
-        lead=board.verdict(),
+        summary=partial(_draw_ranking, results, rows),
+        body=partial(_draw_body, results, rows, shown),
+        charts=partial(_make_charts, results, rows),
+        lead=_say_verdict(results, rows),
         parts=[Link(text, "", _anchor(text)) for text, is_there in parts.items() if is_there],
         signature=format_signature(results["signature"], about.get("dataset")),
     )
@@ -106,67 +108,50 @@ def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _draw_body(board: Board, shown: Scored | None) -> Iterator[Html]:
-    errors = [soft(show_score(row["ece"])) for row in board.ranked]
-    small = [
-        (join(panel.title, " ", error), marks.draw_panel(panel, panel.title, small=True))
-        for panel, error in zip(board.diagrams, errors, strict=False)
-    ]
-    note = f"{_CALIBRATION} The number is the calibration error."
-    yield draw_section("Calibration", marks.small_panels(small), note=note, name="calibration")
-    yield tag("div", *_draw_time(board.panels), *_draw_categories(board), "", class_="pair")
-    yield from _draw_events(shown) if shown else ()
-    table = metric_table(board.rows, known_metrics(board.results, board.rows))
-    note = "coloured by rank, blue is best"
-    yield draw_fold("Every metric", _draw_cells(table), note=note, name="every-metric")
-    titled = [tag("div", tag("p", panel.title), _draw_panel(panel)) for panel in board.panels]
-    if titled:
-        yield draw_fold("Every score over time", tag("div", *titled, class_="pair"))
-    remarks = [tag("li", line) for line in list_remarks(board.results, full=True)]
-    count = sum(entry["count"] for entry in board.results["excluded"])
+def _draw_body(
+    results: ProphetResult, rows: Sequence[BoardRow], shown: Scored | None
+) -> Iterator[Html]:
+    ranked = _choose_ranked(rows)
+    if ranked:
+        small = [
+            (
+                join(panel.title, " ", soft(show_score(row["ece"]))),
+                draw_panel(panel, panel.title, small=True),
+            )
+            for row, panel in zip(ranked, _list_diagrams(results, ranked), strict=False)
+        ]
+        note = f"{_CALIBRATION} The number is the calibration error (ECE)."
+        yield draw_section("Calibration", small_panels(small), note=note, name="calibration")
+    if panel := _find_return(results, rows):
+        title = f"{panel.title} over time"
+        drawn = draw_panel(panel, panel.title)
+        yield draw_section(title, drawn, note=_OVER_TIME, name="over-time")
+    if results["by_category"]:
+        cells = _draw_cells(category_table(results, ranked[: pages.CHARTED]))
+        note = "In brackets: events."
+        yield draw_section("Brier score by category", cells, note=note, name="categories")
+    if shown:
+        yield _draw_events(shown)
+    table = _draw_cells(metric_table(rows, known_metrics(results, rows)))
+    yield draw_fold("Every metric", table, note="ranks in brackets", name="every-metric")
+    remarks = [tag("li", line) for line in list_remarks(results, full=True)]
+    count = sum(entry["count"] for entry in results["excluded"])
     listed, note = tag("ul", *remarks, "", class_="cap"), f"{count} records left out"
     yield draw_fold("Left out, and how it is made", listed, note=note)
 
 
-def _draw_panel(panel: Panel) -> Html:
-    return marks.draw_panel(panel, panel.title)
-
-
-def _draw_time(panels: Sequence[Panel]) -> Iterator[Html]:
-    """The last return over time, or the Brier score."""
-    if panels:
-        panel = panels[-1] if panels[-1].reference else panels[0]
-        title = f"{panel.title} over time"
-        yield draw_section(title, _draw_panel(panel), note=_OVER_TIME, name="over-time")
-
-
-def _draw_categories(board: Board) -> Iterator[Html]:
-    if board.results["by_category"]:
-        cells = _draw_cells(category_table(board.results, board.ranked[: pages.CHARTED]))
-        note = "Blue: better than the mean of the category; orange: worse. In brackets: events."
-        yield draw_section("Brier score by category", cells, note=note, name="categories")
-
-
 def _draw_cells(table: Table) -> Html:
-    """A table of the report, its numbers on their colours."""
-    heads = [Head(column.title, "c" if column.kind == "number" else "") for column in table.columns]
-    lines = [TableRow(list(map(_show_cell, row))) for row in table.rows]
-    return tag("div", draw_table(heads, lines, "mx"), class_="scroll")
+    return tag("div", draw_marks(table, _SHARE, "mx"), class_="scroll") if table.rows else Html()
 
 
-def _show_cell(cell: object) -> str:
-    if not isinstance(cell, Placed):
-        return str(cell)
-    style = "hx" if cell.place is None else heat_class(cell.place)
-    return tag("span", show_score(cell.value), class_=style, title=str(cell))
-
-
-def _make_charts(board: Board) -> dict[str, Chart]:
-    """What `plot` draws."""
+def _make_charts(results: ProphetResult, rows: Sequence[BoardRow]) -> dict[str, Chart]:
+    """Make what `plot` draws."""
+    ranked = _choose_ranked(rows)
+    panels = [_time_panel(results, ranked, name) for name in list_metrics(results)]
     charts = [
-        ranking_chart(board.results, board.rows, board.by),
-        Chart("reliability", "Calibration", _CALIBRATION, panels=board.diagrams),
-        Chart("scores", "Scores over time", _OVER_TIME, panels=board.panels),
+        ranking_chart(results, rows, results["ranked_by"]["metric"]),
+        Chart("reliability", "Calibration", _CALIBRATION, panels=_list_diagrams(results, ranked)),
+        Chart("scores", "Scores over time", _OVER_TIME, panels=[*filter(None, panels)]),
     ]
     return {chart.name: chart for chart in charts if chart.panels or chart.table.rows}
 
@@ -174,125 +159,70 @@ def _make_charts(board: Board) -> dict[str, Chart]:
 # --- The ranking ---
 
 
-class Board:
-    """The rows of the ranking; `mean` is the metric whose difference to the market is shown: a mean
-    over the same events, which not every metric is.
-    """
+def _choose_ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    return [row for row in rows if row.own("rank")]
 
-    def __init__(self, results: ProphetResult) -> None:
-        self.results, self.by = results, results["ranked_by"]["metric"]
-        self.rows = board_rows(results, self.by, _ROWS, _FEW)
-        self.ranked = [row for row in self.rows if row.own("rank")]
-        self.mean = self.by if find_metric(self.by).formula else "brier"
-        self.market = [row for row in self.rows if row.is_baseline and row.name == "market"]
-        returns = [name for name in list_metrics(results) if name.startswith("return_")]
-        self.returns = returns[-1:] if self.market else []
-        self.diagrams = [
-            _reliability_panel(row.shown, results["reliability"][row.name])
-            for row in self.ranked[:_SMALL]
-        ]
 
-    @cached_property
-    def panels(self) -> list[Panel]:
-        """A panel per score over time; none where no event has a closing time."""
-        curves = [(row.name, self.results["score_curve"][row.name]) for row in self.ranked]
-        metrics = list_metrics(self.results)
-        panels = [_time_panel(curves[: pages.CHARTED], metric) for metric in metrics]
-        return [panel for panel in panels if any(len(line.points) > 1 for line in panel.lines)]
+def _could_be_first(row: BoardRow) -> bool:
+    return 1 in (row.own("rank_interval") or ())[:1]
 
-    def could_be_first(self, row: BoardRow) -> bool:
-        return 1 in (row.own("rank_interval") or ())[:1]
 
-    def difference(self, row: BoardRow) -> tuple[JsonObject | None, int]:
-        """That to the market if there is any; 1 if it is surely for the better, -1 for the worse, 0
-        if its interval holds 0.
-        """
-        found = row["against"].get("market", {}).get(self.mean)
-        if not found or found["difference"] is None:
-            return None, 0
-        low, high = found["interval"] or (0, 0)
-        return found, int(find_metric(self.mean).sign) * ((low > 0) - (high < 0))
+def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
+    """Say who leads, who else could, who beats the market."""
+    ranked, by = _choose_ranked(rows), results["ranked_by"]["metric"]
+    first = [row for row in ranked if row.own("rank") == 1]
+    if not first:
+        return f"Nobody has the {results['min_events']} events that a rank needs."
+    leads = f" and {len(first) - 1} more lead" if len(first) > 1 else " leads"
+    could = sum(_could_be_first(row) for row in ranked if row not in first)
+    more = f"; {could} more could be first." if could else "."
+    beats = say_who_beats_the_market(ranked, by)
+    text = f"{leads} with {show_score(first[0][by])}{more} {beats}".rstrip()
+    return join(tag("b", first[0].shown), text)
 
-    def verdict(self) -> str:
-        """Who leads, who else could, who beats the market."""
-        first = [row for row in self.ranked if row.own("rank") == 1]
-        if not first:
-            return f"Nobody has the {self.results['min_events']} events that a rank needs."
-        leads = f" and {len(first) - 1} more lead" if len(first) > 1 else " leads"
-        text = f"{leads} with {show_score(first[0][self.by])}"
-        could = sum(self.could_be_first(row) for row in self.ranked if row not in first)
-        text += f"; {could} more could be first." if could else "."
-        sides = [side for found, side in map(self.difference, self.ranked) if found]
-        if sides:
-            better = sides.count(1)
-            count = f"{better} of {len(sides)}" if better else "Nobody"
-            text += f" {count} beat{'s' * (better < 2)} the market significantly."
-        return join(tag("b", first[0].shown), text)
 
-    def draw(self) -> Html:
-        """The table with its caption."""
-        axis = marks.interval_axis(map(mark_of, self.rows))
-        ends = ("", "better →") if find_metric(self.by).higher_is_better else ("← better", "")
-        to_market = [f"{title_of(self.mean)} − market’s"] if self.market else []
-        heads = [
-            Head("Rank", "rk"),
-            Head("Forecaster"),
-            Head(title_of(self.by), "n sc"),
-            _GAP,
-            marks.axis_head(axis, *ends),
-            _GAP,
-            *(Head(title, "n vs") for title in to_market),
-            *(Head(title, "n k") for title in ("Calibration error", *map(title_of, self.returns))),
-            Head("Events", "n k"),
-        ]
-        lines = [self._draw_line(row, axis) for row in self.rows]
-        caption = "Lines: 95% intervals. Shaded: could be first (the rank interval reaches 1)."
-        if self.market:
-            caption += (
-                " Dotted: the market. ± is half of a 95% interval, coloured if it excludes 0."
-            )
-        caption += f" Ranked by {title_of(self.by)}: {self.results['ranked_by']['why']}."
-        return join(draw_table(heads, lines, "rank"), tag("p", caption, class_="cap"))
+def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
+    """Draw the table of the ranking, its caption, and who has no rank."""
+    by, market = results["ranked_by"]["metric"], results["baselines"]["market"]
+    line = market[by] if market["n_events"] else None
+    styles = ["ref" if row.is_baseline else "tie" if _could_be_first(row) else None for row in rows]
+    caption = f"Ranked by {title_of(by)}: {results['ranked_by']['why']}."
+    if any(row.own("interval") for row in rows):
+        caption += " Lines: 95% intervals."
+    if "tie" in styles:
+        caption += " Shaded: could be first (the rank interval reaches 1)."
+    if line is not None:
+        caption += " Dotted: the market."
+    if market["n_events"]:
+        caption += " ± is half of a 95% interval, coloured if it excludes 0."
+    table = draw_marks(
+        ranking_chart(results, rows, by).table,
+        interval_axis(map(mark_of, rows)),
+        "rank",
+        styles,
+        line,
+        ("", "better →") if find_metric(by).higher_is_better else ("← better", ""),
+    )
+    return join(table, tag("p", caption, class_="cap"), _draw_unranked(results))
 
-    def _draw_line(self, row: BoardRow, axis: Axis) -> TableRow:
-        rank = row.own("rank")
-        kind, style = (None, "") if rank else ("few", "")
-        if row.is_baseline:
-            kind, style = "ref", "ref"
-        elif self.could_be_first(row):
-            kind, style = "tie", "a"
-        line = self.market[0][self.by] if self.market else None
-        cells = [
-            join(tag("b", str(rank)), " ", soft(show_ranks(row))) if rank else "",
-            _TITLES[row.name] if row.is_baseline else row.shown,
-            show_score(row[self.by]),
-            "",
-            marks.draw_interval(axis, mark_of(row), row.shown, style, line),
-            "",
-            *(self._show_difference(row) for _ in self.market),
-            show_score(row["ece"]),
-            *(show_score(row[name], 2) for name in self.returns),
-            str(row["n_events"]),
-        ]
-        return TableRow(cells, kind)
 
-    def _show_difference(self, row: BoardRow) -> str:
-        found, side = self.difference(row)
-        if not found:
-            return "–"
-        low, high = found["interval"] or (None, None)
-        half = [] if low is None else [soft(f" ±{show_score((high - low) / 2)}")]
-        title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {found['n']} events"
-        style = (None, "up", "dn")[side]
-        return tag("span", show_signed(found["difference"]), *half, title=title, class_=style)
+def _draw_unranked(results: ProphetResult) -> Html:
+    """Name those with too few events for a rank, the busiest first, and how many more there are."""
+    rows = sorted(results["provisional"].items(), key=lambda row: (-row[1]["n_events"], row[0]))
+    if not rows:
+        return Html()
+    names = [f"{printable(name, 40)} ({row['n_events']})" for name, row in rows[:_FEW]]
+    names += [f"and {len(rows) - _FEW} more"] if len(rows) > _FEW else []
+    text = f"Without a rank, fewer than {results['min_events']} events: {', '.join(names)}."
+    return tag("p", text, class_="cap")
 
 
 # --- Calibration, scores over time ---
 
 
 _CALIBRATION: Final = (
-    "Across: the probability given, 0 to 1. Up: how often it came true. On the diagonal both "
-    "agree; below it the forecasts were too high. Larger dots: more forecasts."
+    "How often what was given a probability came true. On the diagonal both agree; below it the "
+    "forecasts were too high. Larger dots: more forecasts."
 )
 _OVER_TIME: Final = (
     "The running mean in the order in which events close, from the tenth part on; above the dotted "
@@ -300,26 +230,41 @@ _OVER_TIME: Final = (
 )
 
 
+def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[Panel]:
+    tables = results["reliability"]
+    return [_reliability_panel(row.shown, tables[row.name]) for row in ranked[:_SMALL]]
+
+
 def _reliability_panel(name: str, bins: Sequence[Bin]) -> Panel:
     known = [each for each in bins if each["n"]]
     most = max(each["n"] for each in known)
     points = [(each["mean_probability"] or 0.0, each["frequency"]) for each in known]
     line = Line(name, points, [each["n"] / most for each in known])
-    return Panel(name, [line], _SHARE, _SHARE, ((0, 0), (1, 1)), False, 140)
+    x, y = (_SHARE._replace(title=title) for title in ("Probability given", "Came true"))
+    return Panel(name, [line], x, y, ((0, 0), (1, 1)), False, 140)
 
 
-def _time_panel(curves: Sequence[tuple[str, JsonObject]], metric: str) -> Panel:
+def _find_return(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | None:
+    """Make the panel of the last return over time, if there is any."""
+    returns = [name for name in list_metrics(results) if name.startswith("return_")]
+    return _time_panel(results, _choose_ranked(rows), returns[-1]) if returns else None
+
+
+def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str) -> Panel | None:
+    """Make the panel of a metric by closing time; None where no event has such a time."""
     lines = []
-    for place, (name, curve) in enumerate(curves):
+    for place, row in enumerate(ranked[: pages.CHARTED]):
+        curve = results["score_curve"][row.name]
         known = [
             (datetime.fromisoformat(at).timestamp(), y)
             for at, y in zip(curve["closed"], curve.get(metric, ()), strict=False)
             if at and y is not None
         ]
         points = known[len(known) // 10 :]  # the first means are those of single events
-        lines.append(Line(printable(name, 40), points, faint=place >= _NAMED))
-    points = [point for line in lines for point in line.points] or [(0.0, 0.0)]
-    xs, ys = zip(*points, strict=True)
+        lines.append(Line(printable(row.name, 40), points, faint=place >= _NAMED))
+    if not any(len(line.points) > 1 for line in lines):
+        return None
+    xs, ys = zip(*(point for line in lines for point in line.points), strict=True)
     low, high, even = min(xs), max(xs), None
     if metric.startswith("return_"):
         even, ys = ((low, 1.0), (high, 1.0)), (*ys, 1.0)
@@ -331,26 +276,18 @@ def _time_panel(curves: Sequence[tuple[str, JsonObject]], metric: str) -> Panel:
 # --- Events ---
 
 
-def _draw_events(shown: Scored) -> Iterator[Html]:
-    """The hardest events, and all of them as rows that open."""
-    total, rows = len(shown.events.ids), list(_list_events(shown))
-    axis = marks.axis_head(_SHARE, "probability given to it")
-    heads = [Head("Brier", "c"), Head("Event"), Head("Came true", "k"), _GAP, axis]
-    hardest = []
-    for row in rows[:_HARDEST]:
-        brier, title, won, dots = row.cells
-        link = tag("a", title, href=f"#{row.key}")
-        hardest.append(TableRow([brier, link, won, "", dots]))
-    note = "Dots: the probability that each forecaster gave to what came true; diamond: the market."
-    yield draw_section("The hardest events", draw_table(heads, hardest), note=note, name="events")
+def _draw_events(shown: Scored) -> Html:
+    """Draw the events as rows that open, the hardest first."""
+    rows = list(_list_events(shown))
+    counted = pages.count_rows(len(rows), len(shown.events.ids), "the hardest", "events")
+    note = f"{counted} Dots: what each forecaster gave to what came true; diamond: the market."
     categories = sorted({str(row.data["category"]) for row in rows} - {""})
     chips = draw_chips("all", "category", [Choice(name, name) for name in categories], "seg")
     orders = [("-brier", "hardest first"), ("brier", "easiest first"), ("closed", "by time")]
     titles = ("Brier", "Event", "Came true", "Given to it, 0 to 1")
-    kept = f"All {total} events" if len(rows) == total else f"{len(rows)} of {total} events"
     bar = draw_bar("all", "events", chips, orders=orders)
-    content = bar, draw_rows("all", titles, rows, "event")
-    yield draw_fold(kept, *content, note="hardest first; a row opens to its options and scores")
+    listed = draw_rows("all", titles, rows, "event")
+    return draw_section("Events", bar, listed, note=note, name="events")
 
 
 def _list_events(shown: Scored) -> Iterator[Row]:
@@ -371,12 +308,12 @@ def _list_events(shown: Scored) -> Iterator[Row]:
         dots = Html("<span></span>")
         if won.any():
             given = zip(names, p[:, won].mean(axis=1).tolist(), strict=True)
-            dots = marks.draw_dots(_SHARE, given, float(price[won].mean()))
+            dots = draw_dots(_SHARE, given, float(price[won].mean()))
         category, brier = printable(events.category[at], 60), float(means[at])
         closed = format_time(float(events.closed[at])) or ""
         title = show_text(events.title[at] or events.ids[at], 200)
         cells = [
-            _show_brier(brier),
+            show_heat(1 - 2 * brier, show_score(brier, 2), "chip"),
             span("qt", title, " ", soft(category)),
             span("why", show_text(came, 120)),
             dots,
@@ -390,12 +327,6 @@ def _list_events(shown: Scored) -> Iterator[Row]:
         data = {"category": category, "brier": f"{brier:.6f}", "closed": closed}
         facts = [("Closed", closed[:16].replace("T", " "))]
         yield Row(key, cells, data, draw_inside(key, facts, texts, events.ids[at]))
-
-
-def _show_brier(value: float) -> Html:
-    """A Brier score on its colour, 0.5 and above being the worst."""
-    style = f"chip {heat_class(1 - 2 * value)}"
-    return tag("span", show_score(value, 2), class_=style, title=show_score(value, 4))
 
 
 def _draw_options(options: Sequence[str], won: Bools, p: Floats, price: Floats) -> Html:

@@ -6,26 +6,16 @@ import numpy as np
 
 from .arrays import Floats, Ints
 from .events import Events
-from .forecasts import CHUNK, Forecasts
+from .forecasts import Forecasts
 
 
 def settle_prices(events: Events, data: Forecasts) -> Forecasts:
-    """The forecasts at the prices of their events, nan where there are none.
+    """Price the forecasts as their events are, nan where there are no prices.
 
     The price is the problem's. Without one it is the median of the odds that forecasters of the
     event give in the same hour of the clock (UTC), else of all odds for the event: odds in files of
     forecasts are trusted. A bid is the median of the bids that go with these odds, at most the ask.
     """
-    step = max(1, len(events.ids) * CHUNK // len(data.p))  # events at a time
-    cuts = np.searchsorted(data.event, np.arange(step, len(events.ids), step))
-    pieces = np.split(np.arange(len(data.event)), cuts)
-    parts = [_settle(events, data.select(rows)) for rows in pieces if len(rows)]
-    q, bid = map(np.concatenate, zip(*parts, strict=True))
-    return data._replace(q=q, bid=np.minimum(q, bid))
-
-
-def _settle(events: Events, data: Forecasts) -> tuple[Floats, Floats]:
-    """The asking and bid prices of all forecasts of some events."""
     slot = events.slots(data.event)
     q, bid = events.q[slot], events.bid[slot]
     unpriced = np.isnan(q)
@@ -36,11 +26,11 @@ def _settle(events: Events, data: Forecasts) -> tuple[Floats, Floats]:
         found = unpriced & ~np.isnan(median)
         q[found], bid[found] = median[found], median_by_group(group, data.bid)[found]
         unpriced &= ~found
-    return q, bid
+    return data._replace(q=q, bid=np.minimum(q, bid))
 
 
 def _by_hour(slot: Ints, time: Floats) -> Ints:
-    """The number of each option at each hour; -1 where the time is unknown."""
+    """Number each option at each hour; -1 where the time is unknown."""
     timed = ~np.isnan(time)
     hour = (time[timed] // 3600).astype(np.int64)
     hour -= hour.min(initial=0)
@@ -50,7 +40,7 @@ def _by_hour(slot: Ints, time: Floats) -> Ints:
 
 
 def median_by_group(group: Ints, values: Floats) -> Floats:
-    """By value the median of its group without nan; nan where all are, and in the group -1."""
+    """Find by value the median of its group without nan; nan if all are, and in the group -1."""
     if np.isnan(values).all():
         return values
     order, has = np.lexsort((values, group)), ~np.isnan(values)  # nan is last

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from operator import itemgetter
-from statistics import fmean
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.display.charts import Chart
+from forecasteval.display.html import Html, join, show_score, show_signed, soft, tag
 from forecasteval.display.results import make_report
 from forecasteval.display.tables import (
     Column,
@@ -55,19 +55,6 @@ class BoardRow:
     def own(self, what: str) -> Any:
         """What belongs to the metric of the ranking: "rank", "interval", …"""
         return self[f"{self.by}_{what}"]
-
-
-class Placed(NamedTuple):
-    """A number whose place among others, from 0 for the worst to 1 for the best, is its colour on a
-    page; None: without a colour. `note` stands in brackets behind it.
-    """
-
-    value: float | None
-    place: float | None = None
-    note: object = ""
-
-    def __str__(self) -> str:
-        return show_number(self.value) + (f" ({self.note})" if self.note else "")
 
 
 def title_of(metric: str) -> str:
@@ -142,6 +129,7 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
 
 _number: Final = partial(Column, kind="number")
 _NAME: Final = Column("Forecaster", lambda row: row.shown)
+_BASELINES: Final = {"(market)": "Market prices", "(crowd)": "Mean of all forecasters"}
 
 
 def board_rows(
@@ -180,26 +168,48 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
 
 
 def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Iterator[Column]:
-    yield _number("Rank", lambda row: str(row.own("rank") or ""))
-    yield _NAME
-    yield _number("Events", itemgetter("n_events"), spare=1)
-    yield _number("Coverage", lambda row: f"{row['coverage']:.0%}", spare=3)
-    yield _metric_column(by)
+    """List the columns of text and of pages, in the order of both."""
+    market, names = results["baselines"]["market"]["n_events"], list_metrics(results)
+    on_page = ["ece", *[name for name in names if market and name.startswith("return_")][-1:]]
+    yield _number("Rank", lambda row: str(row.own("rank") or ""), page="no")
+    yield Column("Rank", _draw_rank, "html", page="rk")
+    yield replace(_NAME, page="no")
+    yield Column("Forecaster", lambda row: _BASELINES.get(row.shown, row.shown), "html")
+    yield _number("Events", itemgetter("n_events"), spare=1, page="n k")
+    yield _number("Coverage", lambda row: f"{row['coverage']:.0%}", spare=3, page="no")
+    yield _metric_column(by, 0, "n sc")
     yield Column(title_of(by), mark_of, "mark")
-    yield _number("95% interval", itemgetter(f"{by}_interval"))
-    yield _number("Rank 95%", lambda row: show_ranks(row) or "–")
-    yield _number("P(best)", itemgetter(f"{by}_best"), spare=2, digits=2)
-    yield _number("Beats next", itemgetter(f"{by}_beats_next"), spare=4, digits=2)
+    yield _number("95% interval", itemgetter(f"{by}_interval"), page="no")
+    yield _number("Rank 95%", lambda row: show_ranks(row) or "–", page="no")
+    if market:
+        title = f"{title_of(mean_of(by))} − market’s"
+        yield Column(title, _draw_difference, "html", page="n vs")
     known = [metric for metric in known_metrics(results, rows) if metric not in {by, *_FULL_ONLY}]
     for spare, metric in enumerate(known, 5):
-        yield _metric_column(metric, spare)
+        yield _metric_column(metric, spare, "n k" if metric in on_page else "no")
     if any(row["n_priced"] for row in rows):
-        yield _number("Priced", itemgetter("n_priced"), spare=100)
+        yield _number("Priced", itemgetter("n_priced"), spare=100, page="no")
 
 
-def _metric_column(metric: str, spare: int = 0) -> Column:
+def _metric_column(metric: str, spare: int, page: str) -> Column:
     best = "high" if find_metric(metric).higher_is_better else "low"
-    return _number(title_of(metric), itemgetter(metric), best=best, spare=spare)
+    return _number(title_of(metric), itemgetter(metric), best=best, spare=spare, page=page)
+
+
+def _draw_rank(row: BoardRow) -> Html:
+    rank = row.own("rank")
+    return join(tag("b", str(rank)), " ", soft(show_ranks(row))) if rank else Html()
+
+
+def _draw_difference(row: BoardRow) -> Html:
+    found, side = compare_to_market(row)
+    if not found:
+        return join("–")
+    low, high = found["interval"] or (None, None)
+    half = [] if low is None else [soft(f" ±{show_score((high - low) / 2)}")]
+    title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {found['n']} events"
+    style = (None, "up", "dn")[side]
+    return tag("span", show_signed(found["difference"]), *half, title=title, class_=style)
 
 
 def show_ranks(row: BoardRow) -> str:
@@ -216,8 +226,39 @@ def mark_of(row: BoardRow) -> Interval:
     return Interval(row[row.by], row.own("interval"), None, int(row.is_baseline))
 
 
+def mean_of(by: str) -> str:
+    """Choose the metric whose difference to the market is shown: a mean over the same events.
+
+    >>> mean_of("log"), mean_of("adjusted_brier")
+    ('log', 'brier')
+    """
+    return by if find_metric(by).formula else "brier"
+
+
+def compare_to_market(row: BoardRow) -> tuple[Record | None, int]:
+    """Find a row's difference to the market; 1 if it is surely for the better, -1 for the worse, 0
+    if its interval holds 0.
+    """
+    metric = mean_of(row.by)
+    found = row["against"].get("market", {}).get(metric)
+    if not found or found["difference"] is None:
+        return None, 0
+    low, high = found["interval"] or (0, 0)
+    return found, int(find_metric(metric).sign) * ((low > 0) - (high < 0))
+
+
+def say_who_beats_the_market(rows: Iterable[BoardRow], by: str) -> str:
+    """Count those who surely beat the market, by which metric; "" without a market."""
+    sides = [side for found, side in map(compare_to_market, rows) if found]
+    if not sides:
+        return ""
+    better = sides.count(1)
+    count = f"{better} of {len(sides)}" if better else "Nobody"
+    return f"{count} beat{'s' * (better < 2)} the market significantly ({title_of(mean_of(by))})."
+
+
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
-    """Notes that explain the board."""
+    """Write notes that explain the board."""
     ranked, provisional = results["forecasters"], results["provisional"]
     count, messages = len(provisional), list[str]()
     listed = len(_provisional_rows(results, by, full))
@@ -233,7 +274,11 @@ def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
         odd = sorted(name for name, row in everybody if not 0 <= row[by] <= 1)
         text = "Adjusted Brier outside [0, 1], from few or unusual events"
         messages += ["", f"{text}: {grouped_names(odd)}"] if odd else []
-    return [*messages, "", *_agreement_line(results["rank_correlation"]["overall"]["kendall"])]
+    ranked_rows = [BoardRow(name, record, by) for name, record in ranked.items()]
+    beats = say_who_beats_the_market(ranked_rows, by)
+    kendall = results["rank_correlation"]["overall"]["kendall"] if len(ranked) > 2 else {}
+    lines = [beats] * bool(beats) + _agreement_line(kendall)
+    return [*messages, "", *lines] if lines else messages
 
 
 def _agreement_line(matrix: Matrix) -> list[str]:
@@ -256,13 +301,12 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
     metrics = list_metrics(results)
     yield "Every metric, ranks in brackets", metric_table(rows, metrics)
     intervals = _by_metric(rows, metrics, lambda row, metric: row[f"{metric}_interval"])
-    yield "95% intervals (t, clustered by series; returns: tilted market)", intervals
-    for base, record in results["baselines"].items():
-        if record["n_events"]:
-            both = [row for row in rows if base in row["against"]]
-            means = [metric for metric in metrics if find_metric(metric).formula]
-            table = _by_metric(both, means, partial(_difference, base))
-            yield f"Difference to the {base} on the same events, with its 95% interval", table
+    yield "95% intervals (t, clustered by series; returns: Wilson's, clustered)", intervals
+    if results["baselines"]["market"]["n_events"]:
+        both = [row for row in rows if "market" in row["against"]]
+        means = [metric for metric in metrics if find_metric(metric).formula]
+        title = "Difference to the market on the same events, with its 95% interval"
+        yield title, _by_metric(both, means, _show_difference)
     title = "1 - Brier, skill against the crowd; parts of the mean square that add up to it"
     yield title, make_table(_DECOMPOSITION, rows)
     if results["by_category"]:
@@ -275,30 +319,22 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
 
 
 def metric_table(rows: Sequence[BoardRow], metrics: Iterable[str]) -> Table:
-    """The metrics on the colours of their ranks, which stand in brackets."""
-    last = max(2, sum(row["brier_rank"] is not None for row in rows))
+    """Make the table of all metrics, with ranks in brackets."""
+    return _by_metric(rows, metrics, lambda row, name: _count(row[name], row[f"{name}_rank"]))
 
-    def show(row: BoardRow, metric: str) -> Placed:
-        rank = row[f"{metric}_rank"]
-        return Placed(row[metric], rank and (last - rank) / (last - 1), rank)
 
-    return _by_metric(rows, metrics, show)
+def _count(value: float | None, extra: int | None) -> str:
+    """Show a number, and in brackets its rank or of how many events it is."""
+    return show_number(value) + (f" ({extra})" if extra else "")
 
 
 def category_table(results: ProphetResult, rows: Sequence[BoardRow]) -> Table:
-    """The Brier score in the events of a category, on a colour by its distance from the mean."""
+    """Make the table of the Brier scores in the events of a category, with their numbers."""
 
     def column(name: str, category: Category) -> Column:
-        found = category["forecasters"]
-        scores = [found[row.name]["brier"] for row in rows if row.name in found]
-        mean = fmean(scores or [0])
-        most = max([abs(score - mean) for score in scores], default=0) or 1
-
-        def show(row: BoardRow) -> Placed:
-            if row.name not in found:
-                return Placed(None)
-            score = found[row.name]["brier"]
-            return Placed(score, (1 - (score - mean) / most) / 2, found[row.name]["n_events"])
+        def show(row: BoardRow) -> str:
+            scores = category["forecasters"].get(row.name)
+            return _count(scores["brier"], scores["n_events"]) if scores else "–"
 
         return _number(f"{printable(name, 30)} ({category['n_events']})", show)
 
@@ -315,8 +351,8 @@ def _by_metric(
     return make_table([_NAME, *map(column, metrics)], rows)
 
 
-def _difference(base: str, row: BoardRow, metric: str) -> str:
-    found = row["against"][base][metric]
+def _show_difference(row: BoardRow, metric: str) -> str:
+    found = row["against"]["market"][metric]
     if found["difference"] is None:
         return "–"
     return f"{found['difference']:+.4f} {show_interval(found['interval'])}"

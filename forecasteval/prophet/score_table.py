@@ -1,22 +1,20 @@
-"""Every score of every forecast, in chunks; the market and the crowd as forecasters beside the
-others.
-"""
+"""Every score of every forecast; the market and the crowd as forecasters beside the others."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .forecasts import BASELINES as BASELINES
-from .forecasts import Forecasts
+from .forecasts import Forecasts, join_forecasts
 from .metrics import Metric
-from .scores import BINS, PRICE_RANGE, SUMS, bin_sums, winner_values
+from .scores import BINS, PRICE_RANGE, bin_sums, winner_values
 
 SUM_TOLERANCE: Final = 1e-3
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
@@ -42,14 +40,15 @@ class Scored(NamedTuple):
         return self.events.weight[self.forecasts.event]
 
     def part(self, low: int, high: int, names: list[str]) -> Scored:
-        """The forecasts from `low` to `high`, sharing the memory of all."""
+        """Take the forecasts from `low` to `high`, which share the memory of all."""
         data, rows = self.forecasts, slice(low, high)
         first, last = data.offsets[[low, high]].tolist()
-        columns: list[Any] = [column[rows] for column in data[1:5]]
-        columns += [column[first:last] for column in data[5:]]
-        values = {name: column[rows] for name, column in self.values.items()}
-        others: list[Any] = [column[rows] for column in self[4:]]
-        return Scored(self.metrics, self.events, Forecasts(names, *columns), values, *others)
+        return self._replace(
+            forecasts=data.take(rows, slice(first, last))._replace(names=names),
+            values={name: column[rows] for name, column in self.values.items()},
+            p_winner=self.p_winner[rows],
+            correct=self.correct[rows],
+        )
 
     def split(self) -> list[Scored]:
         """The forecasts of the forecasters, of the market and of the crowd, each by event."""
@@ -76,40 +75,31 @@ class Scored(NamedTuple):
 
 
 def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> Scored:
-    """Every score of every forecast."""
-    count = len(forecasts.event)
-    values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
-    scored = Scored(metrics, events, forecasts, values, *np.full((2, count), math.nan))
-    for at, options, ends in forecasts.chunks():
-        _score_chunk(scored, at, options, ends)
-    return scored
-
-
-def _score_chunk(scored: Scored, at: slice, options: slice, ends: Ints) -> None:
-    events, forecasts = scored.events, scored.forecasts
-    event, sizes = forecasts.event[at], forecasts.sizes[at]
-    p, q, bid = (column[options] for column in forecasts[5:])
-    outcome, exclusive = events.outcome[events.slots(event)], events.exclusive[event]
-    whole = normalise(p, ends)
-    everything = np.ones_like(exclusive)
+    """Compute every score of every forecast."""
+    count, sizes = len(forecasts.event), forecasts.sizes
+    outcome = events.outcome[events.slots(forecasts.event)]
+    exclusive, whole = events.exclusive[forecasts.event], normalise(forecasts.p, forecasts.offsets)
     scopes = {
-        "all": (everything, p),
+        "all": (np.ones(count, dtype=bool), forecasts.p),
         "exclusive": (exclusive, whole),
-        "priced": (exclusive & ~np.isnan(q[ends[:-1]]), whole),
+        "priced": (exclusive & forecasts.priced, whole),
     }
     views = {}
-    for scope, (chosen, probabilities) in scopes.items():
+    for scope, (chosen, p) in scopes.items():
         inside = np.repeat(chosen, sizes)
-        columns = [column[inside] for column in (probabilities, q, bid, outcome)]
-        views[scope] = chosen, [*columns, np.append(0, np.cumsum(sizes[chosen]))]
-    for metric in scored.metrics:
+        columns = [column[inside] for column in (p, forecasts.q, forecasts.bid, outcome)]
+        views[scope] = [*columns, np.append(0, np.cumsum(sizes[chosen]))]
+    values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
+    for metric in metrics:
         if metric.formula:
-            where, arguments = views[metric.scope]
-            scored.values[metric.name][at][where] = metric.formula(*arguments)
-    where, (p, _, _, outcome, ends) = views["exclusive"]
-    scored.p_winner[at][where] = winner = winner_values("score_forecasts", p, outcome, ends[:-1])
-    rivals = np.maximum.reduceat(np.where(outcome == 1, -1.0, p), ends[:-1])
-    scored.correct[at][where] = winner > rivals + ROUNDING
+            chosen, _ = scopes[metric.scope]
+            values[metric.name][chosen] = metric.formula(*views[metric.scope])
+    p_winner, correct = np.full((2, count), math.nan)
+    p, _, _, won, ends = views["exclusive"]
+    winner = winner_values("score_forecasts", p, won, ends[:-1])
+    rivals = np.maximum.reduceat(np.where(won == 1, -1.0, p), ends[:-1])
+    p_winner[exclusive], correct[exclusive] = winner, winner > rivals + ROUNDING
+    return Scored(metrics, events, forecasts, values, p_winner, correct)
 
 
 def normalise(p: Floats, ends: Ints) -> Floats:
@@ -135,15 +125,11 @@ def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]
 
 
 def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
-    """`bin_sums` of all option probabilities, by the groups of the forecasts."""
+    """Compute `bin_sums` of all option probabilities, by the groups of the forecasts."""
     events, forecasts = scored.events, scored.forecasts
-    bins = np.zeros((SUMS, groups, BINS))
-    for at, options, _ in forecasts.chunks():
-        sizes = forecasts.sizes[at]
-        weight, cell = np.repeat(scored.weight[at], sizes), np.repeat(group[at], sizes)
-        outcome = events.outcome[events.slots(forecasts.event[at])]
-        bins += bin_sums(forecasts.p[options], outcome, weight, cell, groups, BINS)
-    return bins
+    weight, cell = np.repeat(scored.weight, forecasts.sizes), np.repeat(group, forecasts.sizes)
+    outcome = events.outcome[events.slots(forecasts.event)]
+    return bin_sums(forecasts.p, outcome, weight, cell, groups, BINS)
 
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
@@ -156,13 +142,11 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     """
     size, last = len(events.ids), len(data.names)
     total, count = np.zeros((2, 4, len(events.outcome)))
-    for at, options, _ in data.chunks():
-        slot = events.slots(data.event[at])
-        p, q, bid = (column[options] for column in data[5:])
-        mid = np.clip((q + np.where(np.isnan(bid), q, bid)) / 2, *PRICE_RANGE)
-        for row, column in enumerate((p, q, bid, mid)):
-            total[row] += np.bincount(slot, np.nan_to_num(column), total.shape[1])
-            count[row] += np.bincount(slot, ~np.isnan(column), total.shape[1])
+    slot, bids = events.slots(data.event), np.where(np.isnan(data.bid), data.q, data.bid)
+    mids = np.clip((data.q + bids) / 2, *PRICE_RANGE)
+    for row, column in enumerate((data.p, data.q, data.bid, mids)):
+        total[row] = np.bincount(slot, np.nan_to_num(column), total.shape[1])
+        count[row] = np.bincount(slot, ~np.isnan(column), total.shape[1])
     with np.errstate(invalid="ignore"):
         crowd, q, bid, mid = total / count  # nan without a price
     scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
@@ -172,6 +156,5 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
         names, np.arange(size), number + 1, unknown, sizes, np.minimum(crowd, 1), q, bid
     )
     market = everywhere._replace(forecaster=number, p=np.minimum(mid / np.repeat(scale, sizes), 1))
-    parts = data, market.select(np.flatnonzero(everywhere.priced)), everywhere
-    columns: Iterator[Any] = map(np.concatenate, zip(*(part[1:] for part in parts), strict=True))
-    return Forecasts(names, *columns)
+    priced = market.select(np.flatnonzero(everywhere.priced))
+    return join_forecasts(names, (data, priced, everywhere))

@@ -21,7 +21,6 @@ LOG_FLOOR: Final = 0.01
 PRICE_RANGE: Final = (0.005, 0.995)
 EDGE_TIE: Final = 1e-12  # relative difference of p/q that is a tie at gamma = 0
 BINS: Final = 10
-SUMS: Final = 6  # of `bin_sums`
 
 
 def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:

@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
-from bench import prophet_files
 from cli import EVIL, RAW_CONTROL, Record, assert_refused, q, run, run_process, write
 from forecasteval.boards import rank
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
@@ -229,9 +229,22 @@ def test_the_number_of_processors_changes_no_digit(tmp_path: Path) -> None:
     """On two threads the fit of Bradley–Terry ends elsewhere in its seventh digit."""
     for folder in ("dataset", "prediction"):
         (tmp_path / folder).mkdir()
-    forecasts, problems = prophet_files(tmp_path, 20, 200)
-    problems.rename(tmp_path / "dataset/arena.json")
-    forecasts.rename(tmp_path / "prediction/arena-x.json")
+    rng = np.random.default_rng(1)
+    problems: list[Record] = []
+    forecasts: list[Record] = []
+    for event in range(200):
+        truth = rng.dirichlet(np.ones(int(rng.integers(2, 31))))
+        options, winner = (
+            [str(at) for at in range(len(truth))],
+            int(rng.choice(truth.size, p=truth)),
+        )
+        problems += [{"problem_id": event, "options": options, "correct_option_idx": winner}]
+        for who in range(20):
+            p = truth * np.exp(rng.normal(0, 0.2 + who / 10, truth.size))
+            row = {"problem_id": event, "username": f"f{who}", "prediction": (p / p.sum()).tolist()}
+            forecasts.append(row)
+    (tmp_path / "dataset/arena.json").write_text(json.dumps(problems))
+    (tmp_path / "prediction/arena-x.json").write_text(json.dumps(forecasts))
     results = [
         run_process(tmp_path, "-f", "arena-x", "--json", OMP_NUM_THREADS=threads)
         for threads in ("1", "2")

@@ -218,7 +218,7 @@ def test_check(tmp_path: Path) -> None:
         "a winner is not among the options": ["other"],
         "closing time that is not an ISO 8601 time, treated as unknown": ["late"],
         "one option": ["one"],
-        "no 'problem_id'": [""], "no object": [""], "no closing time": ["endless"],
+        "no object with 'problem_id'": ["", ""], "no closing time": ["endless"],
     }  # fmt: skip
     assert not RAW_CONTROL.search(run(tmp_path, "check", "bad").out)
 
@@ -247,7 +247,7 @@ def test_check_of_a_csv(tmp_path: Path) -> None:
     ]
     path = write_csv(tmp_path / "x.csv", table)
     assert findings(tmp_path, str(path)) == {
-        "no event_ticker": [""], "an option without an outcome": ["E3"], "no winner": ["E4"],
+        "no event": [""], "an option without an outcome": ["E3"], "no winner": ["E4"],
         "an asking price that is not above 0 and at most 100 cents": ["E2"],
         "a bid above the asking price": ["E2"],
     }  # fmt: skip

@@ -1,16 +1,24 @@
-"""Nobody rises on a board by anything but better forecasts: every game of research/games.py."""
+"""Nobody rises on a board by anything but better forecasts: every game of prophet_games.py."""
 
 from __future__ import annotations
 
 import pytest
 
-import games
+import prophet_games as games
 
 
 @pytest.mark.parametrize("name", games.GAMES)
 def test_game_gains_nothing(name: str) -> None:
     before, after = games.play(games.GAMES[name], seed=1)
     assert games.risen(before, after) == {}
+
+
+def test_better_forecasts_rise() -> None:
+    """The rule sees who gains: the truth, in time."""
+    before, after = games.play(
+        lambda problem, row: [{**row, "prediction": games.truth_of(problem)}], seed=1
+    )
+    assert games.risen(before, after).keys() == set(games.METRICS)
 
 
 def test_games_about_records_change_no_number() -> None:

@@ -21,7 +21,7 @@ from html_page import Parsed, check_page
 @pytest.fixture(scope="module")
 def sample() -> Any:
     data = [ROOT / folder / "prophet-sample.json" for folder in ("prediction", "dataset")]
-    return ProphetArenaEvaluator(bootstrap=100).evaluate_file(Path(data[0]), [data[1]])
+    return ProphetArenaEvaluator().evaluate_file(Path(data[0]), [data[1]])
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +50,12 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     charts = make_page(sample).charts()
     assert list(charts) == ["ranking", "reliability", "scores"]
     best = sample["ranking"][0]
-    names = [row[1] for row in charts["ranking"].table.rows]
-    first = charts["ranking"].table.rows[names.index(best["name"])]
-    assert (first[1], first[0], first[4]) == (best["name"], "1", f"{best['score']:.4f}")
-    assert isinstance(first[5], Interval)
+    columns, rows = charts["ranking"].table.texts()
+    titles = [column.title for column in columns]
+    assert titles[:5] == ["Rank", "Forecaster", "Events", "Coverage", "Adjusted Brier"]
+    first = next(row for row in rows if row[1] == best["name"])
+    assert (first[0], first[4]) == ("1", f"{best['score']:.4f}")
+    assert sum(isinstance(cell, Interval) for cell in charts["ranking"].table.rows[0]) == 1
     assert len(charts["reliability"].panels) == 12
     bins = [row for row in sample["reliability"][best["name"]] if row["n"]]
     [line] = charts["reliability"].panels[0].lines
@@ -68,7 +70,7 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
 
 def test_market_and_crowd_stand_in_their_place_without_a_rank(sample: Any, page: Parsed) -> None:
     rows = page.rows[1:15]
-    scores = [float(row[2]) for row in rows]
+    scores = [float(row[3]) for row in rows]
     assert scores == sorted(scores)
     unranked = [row[1] for row in rows if not row[0]]
     assert unranked == ["Mean of all forecasters", "Market prices"]
@@ -83,21 +85,19 @@ def test_difference_to_the_market(sample: Any, page: Parsed) -> None:
     [row] = [row for row in page.rows if row[1:2] == ["coin-and-dice"]]
     found = sample["forecasters"]["coin-and-dice"]["against"]["market"]["brier"]
     low, high = found["interval"]
-    assert row[6] == f"{found['difference']:+.3f} ±{(high - low) / 2:.3f}"
+    assert row[7] == f"{found['difference']:+.3f} ±{(high - low) / 2:.3f}"
     cells = re.findall(r'<td class="n vs">(.*?)</td>', str(sample.page().summary()))
     assert 'class="dn"' in cells[-1]
     assert 'class="' not in cells[0].replace('class="s"', "")
 
 
 def test_every_metric_and_categories_are_tables_of_the_report(sample: Any) -> None:
-    """Their numbers stand on colours, the text of the report is their title."""
     html, best = render(sample.page()), sample["forecasters"]["harbor-9b"]
     row = section(html, "Every metric").partition("harbor-9b")[2]
-    shown = f'<span class="h8" title="{best["irt_ability"]:.4f} (1)">{best["irt_ability"]:.3f}<'
-    assert shown in row
+    assert f">{best['irt_ability']:.4f} (1)<" in row
     sports = sample["by_category"]["Sports"]["forecasters"]["harbor-9b"]
     row = section(html, "Brier score by category").partition("harbor-9b")[2]
-    assert f'title="{sports["brier"]:.4f} ({sports["n_events"]})">' in row
+    assert f">{sports['brier']:.4f} ({sports['n_events']})<" in row
 
 
 def test_verdict(sample: Any) -> None:
@@ -105,10 +105,10 @@ def test_verdict(sample: Any) -> None:
     could = sum(low == 1 for low, _ in intervals[1:])
     assert str(sample.page().lead) == (
         f"<b>harbor-9b</b> leads with 0.119; {could} more could be first. Nobody beats the market "
-        "significantly."
+        "significantly (Brier)."
     )
     forecasts, problems = records()
-    results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(forecasts, problems)
+    results = ProphetArenaEvaluator().evaluate_all(forecasts, problems)
     assert str(results.page().lead) == "<b>&lt;script&gt;</b> leads with 0.160."
     few = ProphetArenaEvaluator().evaluate_all(*records(2))
     assert str(few.page().lead) == "Nobody has the 5 events that a rank needs."
@@ -118,7 +118,7 @@ def test_who_beats_the_market() -> None:
     forecasts, problems = records(40, odds=[0.5, 0.5])
     others = [{**row, "username": "low", "prediction": [1, 0]} for row in forecasts]
     results = ProphetArenaEvaluator().evaluate_all([*forecasts, *others], problems)
-    assert str(results.page().lead).endswith(" 1 of 2 beats the market significantly.")
+    assert str(results.page().lead).endswith(" 1 of 2 beats the market significantly (Brier).")
 
 
 def test_what_was_left_out_is_told(sample: Any) -> None:
@@ -134,12 +134,12 @@ def test_what_was_left_out_is_told(sample: Any) -> None:
 
 def test_one_forecaster_without_prices_and_times() -> None:
     """No column, chart and link of what there is not."""
-    results = ProphetArenaEvaluator(bootstrap=0).evaluate_all(*records(timestamp=None))
+    results = ProphetArenaEvaluator().evaluate_all(*records(timestamp=None))
     page = results.page()
     assert "scores" not in page.charts()
     parsed = check_page(render(page))
     heads = [text for text in parsed.rows[0] if text and not re.search("[0-9]", text)]
-    assert heads == ["Rank", "Forecaster", "Brier", "Calibration error", "Events"]
+    assert heads == ["Rank", "Forecaster", "Events", "Brier", "ECE"]
     links = [link.text for link in page.parts]
     assert links == ["Calibration", "Events", "Every metric"]
 
@@ -147,10 +147,21 @@ def test_one_forecaster_without_prices_and_times() -> None:
 def test_provisional_forecasters_are_few_and_counted() -> None:
     forecasts, problems = records(40)
     few = [{**row, "username": f"few{n}"} for n in range(30) for row in forecasts[:4]]
-    results = ProphetArenaEvaluator(bootstrap=0).evaluate_all([*forecasts, *few], problems)
+    results = ProphetArenaEvaluator().evaluate_all([*forecasts, *few], problems)
     page = results.page()
     assert "1 forecasters · 30 provisional · 40 events" in page.facts
-    assert str(page.summary()).count('<tr class="few"') == 10
+    html = str(page.summary())
+    assert '<p class="cap">Without a rank, fewer than 8 events: few0 (4), few1 (4)' in html
+    assert "few17 (4), and 20 more.</p>" in html
+    assert html.count("<tr") == 3  # the head, the forecaster and the crowd
+
+
+def test_says_nothing_of_what_is_not_shown() -> None:
+    """Without prices, times and rivals there is no word about them."""
+    page = ProphetArenaEvaluator().evaluate_all(*records(timestamp=None)).page()
+    html = render(page)
+    for text in ("Dotted", "±", "Shaded", "over time", "earned money"):
+        assert text not in html.partition("<h2>Left out")[0], text
 
 
 def test_events_are_rows_the_hardest_first(sample: Any, page: Parsed) -> None:
@@ -158,8 +169,6 @@ def test_events_are_rows_the_hardest_first(sample: Any, page: Parsed) -> None:
     briers = [float(value) for value in re.findall(r'data-brier="([^"]+)"', html)]
     assert len(briers) == sample["n_events"]
     assert briers == sorted(briers, reverse=True)
-    hardest = re.findall(r'<a href="#(q-[^"]+)">', section(html, "The hardest events"))
-    assert hardest == re.findall(r'<details class="q" id="([^"]+)"', html)[:5]
     row = html.partition('id="q-pa-0000"')[2].partition("</details>")[0]
     assert "Port Lorne v. Jasper Falls on 2025-08-13: who wins?" in row
     assert '<span class="why">Jasper Falls</span>' in row
@@ -175,7 +184,7 @@ def test_very_many_options_show_the_likeliest_and_what_came_true() -> None:
     names = [f"o{n}" for n in range(30)]
     problems = [{"problem_id": "e", "title": "Who?", "options": names, "correct_answer": "o29"}]
     row = {"problem_id": "e", "username": "f", "prediction": [0.5, *[0.5 / 29] * 29]}
-    results = ProphetArenaEvaluator(bootstrap=0).evaluate_all([row], problems)
+    results = ProphetArenaEvaluator().evaluate_all([row], problems)
     inside = render(results.page()).partition('id="q-e"')[2]
     options = re.findall(r'<th scope="row">(.*?)</th>', inside)[:9]
     assert len([name for name in options if "o" in name]) >= 8
@@ -185,7 +194,7 @@ def test_very_many_options_show_the_likeliest_and_what_came_true() -> None:
 def test_an_event_in_which_nothing_came_true() -> None:
     problem = {"problem_id": "e", "options": ["a", "b"], "correct_answer": []}
     row = {"problem_id": "e", "username": "f", "prediction": [0.5, 0.5]}
-    text = render(ProphetArenaEvaluator(bootstrap=0).evaluate_all([row], [problem]).page())
+    text = render(ProphetArenaEvaluator().evaluate_all([row], [problem]).page())
     assert '<span class="why">none</span>' in text
     check_page(text)
 

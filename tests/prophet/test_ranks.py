@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from cli import run
 from forecasteval.display.tables import format_text
@@ -52,28 +51,9 @@ def test_nothing_is_sure_below_two_common_events() -> None:
         forecast("cid", 2, 0.6),
     ]
     found = evaluate(rows, PROBLEMS)["forecasters"]
-    for name in ("ada", "bob", "cid"):
-        for metric in (
-            "brier",
-            "log",
-            "irt_ability",
-            "bradley_terry",
-            "adjusted_brier",
-            "weighted_brier",
-        ):
-            assert found[name][f"{metric}_beats_next"] is None
-    assert (
-        found["ada"]["brier_interval"]
-        is found["ada"]["brier_best"]
-        is found["ada"]["brier_rank_interval"]
-        is None
-    )
+    assert found["ada"]["brier_interval"] is found["ada"]["brier_rank_interval"] is None
     assert found["ada"]["irt_ability_interval"] is None
     assert found["cid"]["brier_interval"] is not None
-    both = evaluate([*rows, forecast("ada", 3, 0.9), forecast("bob", 3, 0.8)], PROBLEMS)[
-        "forecasters"
-    ]
-    assert both["ada"]["brier_beats_next"] == 1.0
     met = evaluate([*rows, *(forecast("dee", n, 0.4) for n in range(3))], PROBLEMS)["forecasters"]
     assert met["ada"]["adjusted_brier_se"] is None  # not infinite
     assert met["dee"]["adjusted_brier_se"] > 0
@@ -148,15 +128,14 @@ def test_same_count_of_other_events_is_unequal_participation() -> None:
     assert evaluate(rows, PROBLEMS)["ranked_by"]["metric"] == "adjusted_brier"
 
 
-def test_resampled_model_values_are_shared_with_the_means() -> None:
-    """With full participation the adjusted Brier is the plain one, resample by resample."""
+def test_adjusted_ranks_are_those_of_the_means() -> None:
+    """With full participation the adjusted Brier is the plain one, cluster by cluster."""
     rng = np.random.default_rng(3)
     rows = [forecast(name, n, p) for name in "abc" for n, p in enumerate(rng.random(10).tolist())]
     found = evaluate(rows, PROBLEMS)["forecasters"]
     for row in found.values():
-        for what in ("best", "beats_next", "rank_interval", "rank"):
+        for what in ("rank_interval", "rank"):
             assert row[f"adjusted_brier_{what}"] == row[f"brier_{what}"]
-    assert sum(row["brier_best"] for row in found.values()) == pytest.approx(1)
 
 
 def test_difference_to_market_and_crowd_is_on_ones_own_events() -> None:
@@ -175,14 +154,8 @@ def test_difference_to_market_and_crowd_is_on_ones_own_events() -> None:
         for p in (0.6, 0.6 + 1 / 30, 0.6 + 2 / 30, 0.7, *(0.45 + n / 30 for n in (4, 5)))
     ]
     own = [(1 - (0.6 + n / 30)) ** 2 for n in range(6)]
-    assert ada["against"]["crowd"]["brier"]["difference"] == pytest.approx(
-        np.mean(own) - np.mean(crowd)
-    )
     assert ada["against"]["market"]["brier"]["difference"] == pytest.approx(np.mean(own) - 0.25)
     assert results["forecasters"]["bob"]["against"]["market"]["log"]["n"] == 4  # not 6 and 7
-    gaps = [own[n] - crowd[n] for n in range(6)]
-    interval = stats.t.interval(0.95, 5, np.mean(gaps), stats.sem(gaps))
-    assert ada["against"]["crowd"]["brier"]["interval"] == pytest.approx(interval)
     assert ada["brier_skill"] == pytest.approx(1 - np.mean(own) / np.mean(crowd))
     assert ada["one_minus_brier"] == 1 - ada["brier"]
     assert "market" not in results["baselines"]["market"]["against"]
@@ -234,7 +207,6 @@ def test_screen_shows_what_people_read() -> None:
     many = evaluate(
         [forecast(f"m{n:02d}", e, 0.5 + n / 100) for n in range(40) for e in range(2)],
         PROBLEMS,
-        bootstrap=5,
     )
     assert "… the first 30 of 40 ranked and 0 provisional: --full" in format_text(
         report_blocks(many)
@@ -271,7 +243,7 @@ def test_forecasts_are_named_by_their_line(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("\n\n" + json.dumps(good) + "\n\n5\n", encoding="utf-8")
     (tmp_path / "x.json").write_text(json.dumps([good, 5]), encoding="utf-8")
     for name, place in (("x.jsonl", "line 5"), ("x.json", "record 2")):
-        results = ProphetArenaEvaluator(bootstrap=0).evaluate_file(tmp_path / name, [DATASET])
+        results = ProphetArenaEvaluator().evaluate_file(tmp_path / name, [DATASET])
         assert [entry["names"] for entry in results["excluded"] if entry["what"] == "forecast"] == [
             [place]
         ]

@@ -1,50 +1,14 @@
-"""Intervals of returns against exact binomial ones, and how often they cover."""
+"""Intervals of returns: Wilson's with the market's variance, and how often they cover."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
-import games
+import prophet_games as games
+from forecasteval.prophet.estimates import score_interval
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
-from forecasteval.prophet.return_intervals import tilted_interval
 from forecasteval.prophet.scores import crra_stake
-
-
-def same_bets(events: int, price: float) -> tuple[list[float], list[float], list[int]]:
-    """One dollar on the option at `price` in every event."""
-    return [0.0, 1 / price] * events, [1 - price, price] * events, list(range(0, 2 * events + 1, 2))
-
-
-@pytest.mark.parametrize(
-    ("wins", "exact"), [(0, True), (40, True), (4, False), (8, False), (30, False)]
-)
-def test_equal_bets_are_a_binomial(wins: int, exact: bool) -> None:
-    """Where all or none are won the interval is that of Clopper and Pearson, else between it and
-    the mid-p one.
-    """
-    pay, prices, offsets = same_bets(40, 0.2)
-    low, high = (end * 0.2 for end in tilted_interval(pay, prices, offsets, wins / 40 / 0.2))
-    widest = stats.binomtest(wins, 40).proportion_ci(0.95, "exact")
-    if exact:
-        assert (low, high) == pytest.approx((widest.low, widest.high), abs=1e-6)
-    assert widest.low - 1e-6 <= low <= wins / 40 <= high <= widest.high + 1e-6
-    if not exact:
-        for tail, end in (
-            (stats.binom.sf(wins - 1, 40, low), low),
-            (stats.binom.cdf(wins, 40, high), high),
-        ):
-            assert 0.025 < tail < 0.06, end
-
-
-def test_what_no_outcome_changes_is_a_point() -> None:
-    assert tilted_interval([1, 1], [0.4, 0.6], [0, 2], 1.0) == (1.0, 1.0)
-
-
-def test_takes_numbers_of_numpy() -> None:
-    bets = same_bets(10, 0.2)
-    assert tilted_interval(*bets, np.float64(1.5)) == tilted_interval(*bets, 1.5)
 
 
 def test_covers_rare_wins() -> None:
@@ -52,39 +16,50 @@ def test_covers_rare_wins() -> None:
     these.
     """
     rng, hits = np.random.default_rng(2), 0
-    pay, prices, offsets = same_bets(30, 0.1)
     for _ in range(200):
-        low, high = tilted_interval(pay, prices, offsets, 10 * float((rng.random(30) < 0.1).mean()))
-        hits += low <= 1 <= high
-    assert hits >= 185
+        paid = 10.0 * (rng.random(30) < 0.1)
+        slope = max(9.0 / 30, paid.var(ddof=1) / 30 / max(paid.mean(), 1.0))
+        low, high = score_interval(*np.array([[paid.mean()], [paid.mean()], [slope], [29]]))
+        hits += low[0] <= 1 <= high[0]
+    assert hits >= 186
+
+
+def test_ends_are_as_far_as_their_own_errors() -> None:
+    """At both ends the payoff seen is t errors of that end away; differences move by as much."""
+    paid, slope = np.array([0.8]), np.array([0.05])
+    low, high = score_interval(paid, paid, slope, np.array([1e9]))
+    for end in (low, high):
+        assert abs(paid - end) == pytest.approx(1.959964 * np.sqrt(slope * end), rel=1e-5)
+    moved = score_interval(paid - 1, paid, slope, np.array([1e9]))
+    assert np.ravel(moved) == pytest.approx(np.ravel([low - 1, high - 1]))
 
 
 def test_intervals_of_a_board() -> None:
-    """A return's interval is that of the player's bets, its difference to the market's that of both
+    """A return's interval is made of the player's bets, its difference to the market's of both
     bets, by weight.
     """
     problems, forecasts = games.draw(4, events=20)
     problems = [{**row, "weight": 1 + row["problem_id"] % 3} for row in problems]
     board = ProphetArenaEvaluator(gammas=[0.5]).evaluate_all(forecasts, problems)
-    bets, apart, prices, weights, offsets = [], [], [], [], [0]
+    record = board["forecasters"][games.PLAYER]
+    weights = {row["problem_id"]: row["weight"] for row in problems}
+    total = sum(weights.values())
+    expected, variance = 0.0, {"": 0.0, "market": 0.0}
     for row in (row for row in forecasts if row["username"] == games.PLAYER):
-        q = np.array(row["odds"])
+        q, weight = np.array(row["odds"]), weights[row["problem_id"]] / total
         own, market = (
             crra_stake(p / p.sum(), q, 0.5) / q for p in (np.array(row["prediction"]), q)
         )
-        bets.append(own * row["weight"])
-        apart.append((own - market) * row["weight"])
-        prices.append(q / q.sum())
-        weights.append(row["weight"])
-        offsets.append(offsets[-1] + len(q))
-    record = board["forecasters"][games.PLAYER]
+        prices = q / q.sum()
+        expected += weight * prices @ own
+        for base, pay in ("", own), ("market", own - market):
+            variance[base] += weight**2 * (prices @ pay**2 - (prices @ pay) ** 2)
     difference = record["against"]["market"]["return_0.5"]
-    seen = (
-        (record["return_0.5"], record["return_0.5_interval"]),
-        (difference["difference"], difference["interval"]),
-    )
-    for pay, (mean, interval) in zip((bets, apart), seen, strict=True):
-        scaled = np.concatenate(pay) / np.mean(weights)
-        assert interval == pytest.approx(
-            tilted_interval(scaled, np.concatenate(prices), offsets, mean)
-        )
+    mean, error = record["return_0.5"], record["return_0.5_se"]
+    slope = max(variance[""] / expected, error**2 / max(mean, expected))
+    low, high = record["return_0.5_interval"]
+    assert low + high - 2 * mean == pytest.approx((high - mean) * (mean - low) / mean)
+    assert (high - mean) ** 2 / high / slope == pytest.approx((mean - low) ** 2 / low / slope)
+    assert (high - mean) ** 2 / high / slope > 1.96**2
+    low, high = difference["interval"]
+    assert (high - difference["difference"]) ** 2 >= 1.96**2 * variance["market"] / expected

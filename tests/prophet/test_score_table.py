@@ -4,21 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forecasteval.prophet import prices
-from prophet_data import GOOD_PROBLEM, SAMPLE, evaluate, sample_results
-
-
-def test_thousands_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks and blocks of any size give the same scores."""
-    monkeypatch.setattr("forecasteval.prophet.forecasts.CHUNK", 500)
-    problems, forecasts = SAMPLE
-    small = evaluate(forecasts, problems, bootstrap=1000)
-    for name, row in sample_results()["forecasters"].items():
-        for metric, value in row.items():
-            if isinstance(value, float):
-                assert small["forecasters"][name][metric] == pytest.approx(value, abs=1e-12), metric
-    for name, row in sample_results()["baselines"].items():
-        assert small["baselines"][name]["brier"] == pytest.approx(row["brier"], rel=1e-12)
+from prophet_data import GOOD_PROBLEM, evaluate
 
 
 def test_weights_count_in_the_crowd() -> None:
@@ -58,10 +44,3 @@ def test_sums_within_a_thousandth_are_used_as_they_are(p: list[float], off: int)
     problem = {"problem_id": 1, "options": list("abc"[: len(p)]), "correct_answer": "a"}
     results = evaluate([{"problem_id": 1, "username": "ada", "prediction": p}], [problem])
     assert sum("do not sum to 1" in warning for warning in results["warnings"]) == off
-
-
-def test_prices_are_settled_in_pieces_of_whole_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    problems, forecasts = SAMPLE
-    whole = evaluate(forecasts, problems, bootstrap=0)["forecasters"]
-    monkeypatch.setattr(prices, "CHUNK", 7)
-    assert evaluate(forecasts, problems, bootstrap=0)["forecasters"] == whole

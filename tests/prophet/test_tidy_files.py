@@ -13,6 +13,8 @@ from forecasteval.common.errors import InputError
 from forecasteval.prophet.columns import find_roles, is_tidy
 from prophet_data import SAMPLE, evaluate, evaluate_csv
 
+EITHER = "its outcome may be 1 or 0 of an option, or the name of one"
+WINNERS = "question,option,model,prob,resolution"
 COLUMNS = "event_id,option,forecaster,probability,outcome,price,time,category"
 ROWS = [
     "E1,A,ada,0.75,1,0.6,2025-06-01T00:00Z,Sports",
@@ -66,7 +68,7 @@ FAULTS = {
     "twice": ("E1,A,ada,0.5,1,,,\nE1,A,ada,0.5,1,,,", "forecast", "an option is given twice"),
     "long": ("E1,A,ada,0.5,1,,,,more", "forecast", "more cells than columns"),
     "outcome": ("E1,A,ada,0.75,2,,,", "event", "an outcome is neither 0 nor 1"),
-    "both": ("E1,A,ada,0.75,0,,,", "event", "an option without an outcome, or with both"),
+    "both": ("E1,A,ada,0.75,0,,,", "event", "its rows differ in options or outcome"),
     "no name": ("E1,A,,0.75,1,,,", "forecast", "no id of an event or no name of a forecaster"),
     "no event": (",A,ada,0.75,1,,,", "forecast", "no id of an event or no name of a forecaster"),
 }
@@ -82,6 +84,94 @@ def test_what_cannot_be_read_is_counted(tmp_path: Path, name: str) -> None:
     found = {(entry["what"], entry["reason"]) for entry in results["excluded"]}
     assert (what, reason) in found
     assert results["forecasters"]["cid"]["n_events"] == 1
+
+
+def binary(
+    path: Path, rows: list[str], columns: str = "question,option,model,prob,resolution"
+) -> Any:
+    return evaluate_csv(write(path / "x.csv", rows, columns))
+
+
+@pytest.mark.parametrize(
+    ("options", "results", "winner"),
+    [
+        ("Yes No", "Yes Yes", "Yes"),  # the winner's name on every row
+        ("Yes No", "no NO", "No"),
+        ("True False", "false false", "False"),
+        ("Yes No", "1 1", "Yes"),  # the question came true
+        ("Yes No", "0 0", "No"),
+        ("Yes No", "Yes No", "Yes"),  # whether each option came true
+        ("Yes No", "no yes", "No"),
+        ("Ada Bob", "Bob bob", "Bob"),
+        ("0 1 2", "2 2 2", "2"),
+        ("0 1 2", "0 1 0", "1"),
+    ],
+)
+def test_winners_by_name(tmp_path: Path, options: str, results: str, winner: str) -> None:
+    pairs = list(zip(options.split(), results.split(), strict=True))
+    rows = [f"Q,{option},ada,{int(option == winner)},{result}" for option, result in pairs]
+    assert binary(tmp_path, rows)["forecasters"]["ada"]["brier"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "results", "reason"),
+    [
+        ("0 1 2", "1 1 1", "its outcome may be 1 or 0 of an option, or the name of one"),
+        ("No", "No", "its outcome may be 1 or 0 of an option, or the name of one"),
+        (
+            "Yes No Both",
+            "Yes Yes Yes",
+            "its outcome may be 1 or 0 of an option, or the name of one",
+        ),
+        ("Ada Bob", "Ada Bob", "its rows name different winners"),
+        ("Ada Bob", "Cid Cid", "a winner is not among the options"),
+        ("Ada ada", "ADA ADA", "its winner's name is that of several options"),
+        ("Ada Bob", "Ada 0", "an outcome is neither 0 nor 1"),
+    ],
+)
+def test_ambiguous_winners_are_refused(
+    tmp_path: Path, options: str, results: str, reason: str
+) -> None:
+    pairs = zip(options.split(), results.split(), strict=True)
+    rows = [f"Q,{option},ada,0.5,{result}" for option, result in pairs]
+    found = binary(tmp_path, [*rows, "R,A,ada,1,1", "R,B,ada,0,0"])
+    [entry] = [entry for entry in found["excluded"] if entry["what"] == "event"]
+    assert (entry["reason"], entry["names"]) == (reason, ["Q"])
+
+
+def test_a_row_per_question_has_the_probability_of_yes(tmp_path: Path) -> None:
+    """No has the complement, and costs 1 less the bid for Yes."""
+    rows = ["Q1,ada,0.75,Yes,0.5,0.25", "Q2,ada,0.25,0,0.5,", "Q3,ada,0.5,,,", "Q1,bob,1.5,1,,"]
+    found = binary(tmp_path, rows, "question,model,prob,resolution,price,bid")
+    ada = found["forecasters"]["ada"]
+    assert (found["n_events"], found["n_pending"], ada["n_exclusive"]) == (2, 1, 2)
+    assert ada["brier"] == 0.0625
+    assert ada["return_1"] == pytest.approx((0.75 / 0.5 + 0.75 / 0.5) / 2)
+    [entry] = found["excluded"]
+    assert entry["reason"] == "probabilities must be numbers in [0, 1]"
+    told = binary(tmp_path, ["Q1,ada,0.75,1"], "question,model,prob,outcome")["warnings"]
+    assert told[0] == "column 'outcome' is the result: every row is a question of Yes and No"
+
+
+@pytest.mark.parametrize(
+    ("columns", "melt"),
+    [
+        (
+            "question,resolution,gpt,claude",
+            "melt(['question', 'resolution'], var_name='forecaster', value_name=\"probability\")",
+        ),
+        (
+            "question,model,Ada,Bob",
+            "melt(['question', 'model'], var_name='option', value_name=\"probability\")",
+        ),
+    ],
+)
+def test_wide_tables_get_the_line_that_makes_rows(tmp_path: Path, columns: str, melt: str) -> None:
+    with pytest.raises(InputError) as caught:
+        binary(tmp_path, ["Q,1,0.5,0.5"], columns)
+    assert f"pandas.read_csv('x.csv').{melt}.to_csv(\"long-x.csv\", index=False)" in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +248,7 @@ def test_the_sample_as_a_table_has_the_same_scores(tmp_path: Path) -> None:
         writer.writeheader()
         writer.writerows(rows)
     free = [{**problem, "exclusive": None} for problem in problems]
-    table, records = evaluate_csv(path), evaluate(forecasts, free, bootstrap=0)
+    table, records = evaluate_csv(path), evaluate(forecasts, free)
     assert table["n_forecasts"] == records["n_forecasts"]
     for name, record in records["forecasters"].items():
         for metric in ("brier", "adjusted_brier", "log", "return_0.5", "ece", "irt_ability"):
