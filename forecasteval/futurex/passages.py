@@ -17,10 +17,9 @@ from forecasteval.common.markup import find_object
 
 from .answers import hold_answer, question_words
 from .grammar import PERCENT_SIGN, SCALE, parse_number
-from .numbers import NumberTruth
+from .numbers import PLAIN_WORD, NumberTruth, find_numbers
 from .results import Answered, Item, decide
 from .rules import LEVELS
-from .sentences import PLAIN_WORD, find_numbers
 
 ANSWER_PROMPT: Final = 2
 MAX_ANSWER: Final = 4000  # characters at the end of an answer that the model sees

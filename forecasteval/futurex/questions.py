@@ -26,11 +26,10 @@ from .choices import (
 )
 from .grammar import RANGE
 from .names import parse_name
-from .numbers import NumberTruth, find_sigma, question_scale
+from .numbers import NumberTruth, find_sigma, interpret_number, question_scale
 from .pending import PendingTruth
 from .rankings import NO_NAME, RankingTruth, parse_items
 from .rules import LEVELS, MISSING, Rules, Scored, unparsed
-from .sentences import interpret_number
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from forecasteval.futurex import grammar
 from forecasteval.futurex.grammar import NUMERAL, Quantity, parse_number, scale_of, write_digits
-from forecasteval.futurex.sentences import find_numbers
+from forecasteval.futurex.numbers import find_numbers
 
 NUMBERS: Final = {  # text: value, scale, unit
     "46,300": (46300, None, ""),

@@ -30,10 +30,9 @@ from forecasteval.futurex.choices import (
 )
 from forecasteval.futurex.grammar import parse_number, write_digits
 from forecasteval.futurex.names import EXACT, compare_names, match_names, parse_name
-from forecasteval.futurex.numbers import question_scale
+from forecasteval.futurex.numbers import find_numbers, question_scale
 from forecasteval.futurex.rankings import item_count, parse_items, split_items
 from forecasteval.futurex.rules import RULE_SETS
-from forecasteval.futurex.sentences import find_numbers
 from kinds import KINDS, MANY
 
 LEVELS: Final = (1, 2, 3, 4)

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from forecasteval.common.doubts import find_doubt, may_doubt
-from forecasteval.futurex.sentences import find_numbers, interpret_number
+from forecasteval.futurex.numbers import find_numbers, interpret_number
 
 FOUND: Final = {
     "It will close at 46,300 points": [46300],
