@@ -70,6 +70,7 @@ _NOISE: Final = rf"""
     |(?:(?=[a-zA-Z])(?i:\b(?:{DENIALS}))\s+|(?:(?:[≠¬{CROSSES}]|(?<!\w)!)=?|{DENIALS_CJK})\s*)[$€£¥]?-?[0-9][0-9.,]*
     |(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+
     |(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*))"""
+_MYRIADS: Final = lazy("(?<=[0-9])万(?=[0-9]{4}(?:[.][0-9]+)?亿)")  # 1万2345亿 is 12345亿
 _PLAIN_NOISE: Final = lazy(_NOISE, re.X)
 _NOISE_OR_DOUBT: Final = lazy(f"{_NOISE}|{NUMBER}", re.X)  # takes 10 ms
 _START: Final = lazy(
@@ -170,6 +171,7 @@ def interpret_number(
     if whole := parse_number(text):
         return whole, ""
     said = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万").replace("零下", "-")
+    said = _MYRIADS.sub("", said)
     whole = parse_number(said) if said != text else None
     if whole or not in_sentence:
         return whole, ""
