@@ -4,15 +4,12 @@ is worse.
 
 from __future__ import annotations
 
-import json
 import random
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import yaml
 
-import pages
 from boards_folders import folder_of
 from cli import ROOT, Done, assert_refused, q, run, write
 from forecasteval.ranking.gate import find_breach
@@ -169,30 +166,3 @@ def test_equally_good_systems_seldom_fail(tmp_path: Path) -> None:
     codes = [compare(tmp_path, f"d-{a}", f"d-{b}").code for a, b in pairwise(range(25))]
     assert codes.count(6) <= 4
     assert set(codes) <= {0, 6}
-
-
-# --- The file for GitHub ---
-
-
-def test_the_actions_file_runs_as_it_stands(tmp_path: Path) -> None:
-    """Its commands on the data that ships; what installs and checks out is left to GitHub."""
-    text = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
-    job = yaml.safe_load(text)["jobs"]["score"]
-    commands = [line for step in job["steps"] for line in step.get("run", "").splitlines()]
-    gates = [line.split()[2:] for line in commands if line.startswith("python eval.py")]
-    assert len(gates) >= 3
-    assert [
-        line for line in commands if not line.startswith(("python eval.py", "pip install -r"))
-    ] == []
-    folder = pages.copy_repository(tmp_path, "docs/ci.md")
-    for words in gates:
-        code, out, err = pages.run(folder, *words)
-        assert (words, code, err) == (words, 0, "")
-        assert out
-    assert any("--fail-under" in words for words in gates)
-    assert any("--fail-if-worse" in words for words in gates)
-    uploaded = [
-        step["with"]["path"] for step in job["steps"] if "upload-artifact" in step.get("uses", "")
-    ]
-    assert [(folder / path).exists() for path in uploaded] == [True]
-    assert json.loads((folder / "evaluation/leaderboard.json").read_text("utf-8"))

@@ -1,0 +1,265 @@
+"""docs/github-actions.yml: its steps are run on a bare repository, as GitHub would run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from cli import ROOT, question, read_json, write
+
+pytestmark = pytest.mark.skipif(  # GitHub's machines have them
+    sys.platform != "linux" or not all(map(shutil.which, ("bash", "git", "jq"))),
+    reason="needs Linux with bash, git and jq",
+)
+SYSTEMS: Final = {
+    "me": {"owner": "Ann"},
+    "rival": {"owner": "bob", "aliases": ["old-rival"]},
+}
+PROBLEM: Final = {"problem_id": "p", "options": ["x", "y"], "correct_option_idx": 0}
+FILES: Final = {
+    "prediction/systems.json": SYSTEMS,
+    "dataset/w.json": [question(), question("q8")],
+    "dataset/g.json": [PROBLEM],
+    "prediction/w-me.json": {"q7": "A", "q8": "B"},
+    "prediction/w-rival.json": {"q7": "B", "q8": "B"},
+    "prediction/g-rival.json": [
+        {"problem_id": "p", "username": "rival", "prediction": [0.9, 0.1]},
+    ],
+}
+
+
+def forecast(*users: str) -> list[dict[str, object]]:
+    return [{"problem_id": "p", "username": user, "prediction": [0.5, 0.5]} for user in users]
+
+
+class Origin:
+    """A bare repository, a work tree to change it, and runs of the workflow's jobs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.work, self.runner = folder, folder / "work", folder / "runner"
+        self.url = f"file://{folder / 'origin.git'}"
+        text = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
+        self.jobs: dict[str, Any] = yaml.safe_load(text)["jobs"]
+        bodies = {"pip": "exit 0", "python": f'exec "{sys.executable}" -B "$@"'}
+        write(folder, {f"bin/{name}": f"#!/bin/sh\n{body}\n" for name, body in bodies.items()})
+        for name in bodies:
+            (folder / "bin" / name).chmod(0o755)
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "forecasteval", self.work / "forecasteval", ignore=ignore)
+        for name in ("eval.py", "pyproject.toml", "requirements.txt"):
+            shutil.copy(ROOT / name, self.work)
+        write(self.work, FILES)
+        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "--bare", "-b", "main", str(folder / "origin.git"))
+        self.git("remote", "add", "origin", self.url)
+        self.push()
+
+    def git(self, *words: str) -> None:
+        user = ["-c", "user.name=a", "-c", "user.email=a@x"]
+        subprocess.run(["git", *user, *words], cwd=self.work, check=True, capture_output=True)
+
+    def push(self, branch: str = "main") -> None:
+        self.git("add", "-A")
+        self.git("commit", "-qm", "a change")
+        self.git("push", "-qf", "origin", f"HEAD:{branch}")
+
+    def run(self, job: str, branch: str = "main", **values: str) -> tuple[int, str]:
+        """Run the steps of a job in a fresh clone: the first exit code that is not 0, all output.
+
+        What is done by actions is left out.
+        """
+        shutil.rmtree(self.runner, ignore_errors=True)
+        clone = ["git", "clone", "-q", "--depth", "2", "--branch", branch, self.url]
+        subprocess.run([*clone, self.runner / "repo"], check=True, capture_output=True)
+        files = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary", "RUNNER_TEMP": "."}
+        paths = {name: str(self.runner / file) for name, file in files.items()}
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        env = {**os.environ, **paths, "PATH": path, "REMOTE": self.url, **values}
+        out = ""
+        for step in self.jobs[job]["steps"]:
+            done = subprocess.run(
+                ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.get("run", "")],
+                cwd=self.runner / "repo",
+                env=env,
+                capture_output=True,
+                encoding="utf-8",
+                check=False,
+            )
+            out += done.stdout + done.stderr
+            if done.returncode:
+                return done.returncode, out
+        return 0, out
+
+    def pull(self, change: Callable[[Path], object]) -> tuple[int, str]:
+        """Run the check of a pull request by Ann, who changes the work tree."""
+        self.git("checkout", "-q", "-B", "pull", "main")
+        change(self.work)
+        self.git("add", "-A")
+        self.git("commit", "-qm", "a pull request", "--allow-empty")
+        self.git("checkout", "-q", "-B", "merge", "main")
+        self.git("merge", "-q", "--no-ff", "-m", "the merge", "pull")
+        self.git("push", "-qf", "origin", "merge")
+        self.git("checkout", "-q", "main")
+        return self.run("check", "merge", LOGIN="ann")
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Origin]:
+    return Origin(tmp_path_factory.mktemp("origin"))
+
+
+def test_two_nights(tmp_path: Path) -> None:
+    """The history comes back, the second site says what changed, a file that fails is red."""
+    origin = Origin(tmp_path)
+    code, first = origin.run("night")
+    assert (code, "new systems" in first) == (0, False)
+    write(origin.work, {"prediction/w-new.json": {"q7": "A", "q8": "A"}})
+    origin.push()
+    code, second = origin.run("night")
+    assert (code, "new systems: 1 (new)" in second) == (0, True)
+    site = origin.runner / "repo" / "site"
+    assert "What changed" in (site / "index.html").read_text(encoding="utf-8")
+    assert (site / "w-new.html").is_file()
+    badge = {"schemaVersion": 1, "label": "w.json", "color": "blue", "message": "w-new 1"}
+    assert read_json(site / "badge.json") == badge
+    write(origin.work, {"prediction/w-bad.json": "not JSON"})
+    origin.push()
+    assert origin.run("night")[0] == 0
+    assert (origin.runner / "output").read_text() == "code=3\n"
+    nights = ["git", "-C", str(tmp_path / "origin.git"), "rev-list", "--count", "evaluation"]
+    assert subprocess.run(nights, capture_output=True, check=True).stdout == b"3\n"
+
+
+def test_a_history_does_not_begin_anew_because_the_network_failed(origin: Origin) -> None:
+    assert origin.run("night", REMOTE="file:///no/such/repository")[0] == 128
+
+
+def test_a_site_before_the_first_truth(tmp_path: Path) -> None:
+    origin = Origin(tmp_path)
+    for path in (origin.work / "dataset").iterdir():
+        path.unlink()
+    write(origin.work, {"dataset/w.json": [question(ground_truth=None)]})
+    (origin.work / "prediction/g-rival.json").unlink()
+    origin.push()
+    code, out = origin.run("night")
+    assert code == 0, out
+    badge = read_json(origin.runner / "repo/site/badge.json")
+    assert (badge["label"], badge["message"]) == ("leaderboard", "no score yet")
+
+
+def add(**files: object) -> Callable[[Path], object]:
+    return lambda root: write(root, files)
+
+
+def remove(name: str) -> Callable[[Path], object]:
+    return lambda root: (root / name).unlink()
+
+
+def rename(name: str, other: str) -> Callable[[Path], object]:
+    return lambda root: (root / name).rename(root / other)
+
+
+def link(name: str, target: str) -> Callable[[Path], object]:
+    def change(root: Path) -> None:
+        (root / name).unlink(missing_ok=True)
+        (root / name).symlink_to(target)
+
+    return change
+
+
+ANSWERS: Final = {"q7": "A", "q8": "A"}
+PULLS: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
+    "nothing": (lambda root: None, ""),
+    "own new run": (add(**{"prediction/w-me@2.json": ANSWERS}), ""),
+    "own changed file": (add(**{"prediction/w-me.json": ANSWERS}), ""),
+    "own file removed": (remove("prediction/w-me.json"), ""),
+    "own forecasts": (add(**{"prediction/g-me.json": forecast("me")}), ""),
+    "a rival's run": (add(**{"prediction/w-rival@2.json": ANSWERS}), "registered to bob"),
+    "a rival's alias": (add(**{"prediction/w-old-rival.json": ANSWERS}), "registered to bob"),
+    "a rival's other form": (add(**{"prediction/w-rival.jsonl": "[]"}), "registered to bob"),
+    "a rival's file removed": (remove("prediction/w-rival.json"), "registered to bob"),
+    "a rival's file renamed": (
+        rename("prediction/w-rival.json", "prediction/w-me@9.json"),
+        "w-rival.json: system 'rival' is registered to bob",
+    ),
+    "a new system": (add(**{"prediction/w-new.json": ANSWERS}), "registered to nobody"),
+    "a link": (link("prediction/w-me.json", "w-rival.json"), "is a link"),
+    "a link in place of the owners": (
+        link("prediction/systems.json", "../forecasteval.toml"),
+        "systems.json: is no prediction file",
+    ),
+    "a path outside": (add(**{"prediction/sub/w-me.json": ANSWERS}), "is no prediction file"),
+    "owners of its own": (
+        add(
+            **{
+                "prediction/systems.json": {"rival": {"owner": "ann"}},
+                "prediction/w-rival.json": ANSWERS,
+            }
+        ),
+        "system 'rival' is registered to bob",
+    ),
+    "a program of its own": (
+        add(**{"eval.py": "", "forecasteval/cli.py": "", "prediction/w-rival.json": ANSWERS}),
+        "system 'rival' is registered to bob",
+    ),
+    "settings": (add(**{"forecasteval.toml": 'rules = "paper"\n'}), "is no prediction file"),
+    "a dataset": (add(**{"dataset/w.json": [question()]}), "is no prediction file"),
+    "truths": (add(**{"dataset/w.truths.csv": "id,ground_truth\nq7,B\n"}), "no prediction file"),
+    "questions of its own": (
+        add(**{"prediction/w-me.csv": "question,market,model,prob\nq,m,rival,1\n"}),
+        "has questions of its own",
+    ),
+    "a rival's username": (
+        add(**{"prediction/g-me.json": forecast("me", "rival")}),
+        "system 'rival' is registered to bob",
+    ),
+    "a name that is an option": (add(**{"--root=x": ""}), "is no prediction file"),
+    "a name with a line feed": (add(**{"prediction/w-me\n.txt": ""}), r"w-me\n.txt: is no"),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), PULLS.values(), ids=PULLS)
+def test_pull_requests(origin: Origin, change: Callable[[Path], object], problem: str) -> None:
+    """Contributors change their own files only; program and owners are those of the branch."""
+    code, out = origin.pull(change)
+    assert (code, problem in out) == (123 if problem else 0, True), out
+
+
+def test_mistakes_in_datasets_and_truths(origin: Origin) -> None:
+    """Of a maintainer, for whom the owners are not checked."""
+    (owners,) = [step for step in origin.jobs["check"]["steps"] if "Contributors" in str(step)]
+    assert "author_association" in owners["if"]
+    steps = origin.jobs["check"]["steps"]
+    origin.jobs["check"]["steps"] = [step for step in steps if step is not owners]
+    try:
+        wrong = {"dataset/w.json": [question(ground_truth="E")]}
+        code, out = origin.pull(add(**wrong))
+        assert (code, "w.json\n1 records, 1 findings" in out) == (123, True)
+        code, out = origin.pull(add(**{"dataset/w.truths.csv": "id,ground_truth\nq7,B\n"}))
+        assert (code, "w.json\n2 records, 0 findings" in out) == (0, True)
+    finally:
+        origin.jobs["check"]["steps"] = steps
+
+
+def test_actions_are_pinned_and_jobs_have_only_what_they_need(origin: Origin) -> None:
+    text = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
+    uses = [line for line in text.splitlines() if "uses:" in line]
+    assert len(uses) == 6
+    for line in uses:
+        assert len(line.partition("@")[2].partition(" # v")[0]) == 40, line
+    permissions = {name: job["permissions"] for name, job in origin.jobs.items()}
+    assert permissions == {
+        "check": {"contents": "read"},
+        "night": {"contents": "write"},
+        "deploy": {"pages": "write", "id-token": "write"},
+    }
+    assert "${{" not in json.dumps([step.get("run") for step in origin.jobs["check"]["steps"]])
