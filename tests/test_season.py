@@ -76,12 +76,11 @@ def test_nights_of_a_season(tmp_path: Path) -> None:
 
     correct_truth(tmp_path)
     changes = run(tmp_path, "nightly", "--json").json["changes"]
-    assert {change["dataset"] for change in changes} == {"250901.json"}
+    assert {change["dataset"] for change in changes} == {"250901.json", "all datasets"}
     assert {change["system"] for change in changes} == {*names}
-    assert all(
-        change["kind"] == "changed" and change["causes"] == ["corrected"] for change in changes
-    )
-    assert {f"250901-{change['system']}": change["before"] for change in changes} == {
+    assert {change["reason"] for change in changes} == {"corrected truths"}
+    changes = [change for change in changes if change["dataset"] == "250901.json"]
+    assert {f"250901-{change['system']}": change["score"][0] for change in changes} == {
         name: score for (dataset, name), score in rows.items() if dataset == "250901.json"
     }
     text = (tmp_path / "evaluation/history.jsonl").read_text("utf-8")

@@ -6,7 +6,6 @@ open to the weeks and the runs of a system and to the questions that cost it mos
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 from typing import Final
@@ -32,12 +31,11 @@ from forecasteval.display.marks import axis_head, draw_interval, interval_axis
 from forecasteval.display.pages import make_keys
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
 from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table
-from forecasteval.ranking.changes import OVERALL, History
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import draw_history, draw_weeks, history_chart, show_cell
-from .changes import draw_changes
+from .changes import History, dataset_of, draw_changes
 from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
@@ -119,14 +117,8 @@ def _find_standings(board: BoardRow, reads: Reads) -> Iterator[Standing]:
     found = [(season, find_weeks(board["tables"], season)) for season in board.get("pooled", ())]
     seen = [id(week) for _, weeks in found for week in weeks]
     found += [(table, []) for table in board["tables"] if id(table) not in seen]
-    often = Counter[str]()  # as the history counts the tables over all datasets of a benchmark
     for place, (table, weeks) in enumerate(found, 1):
-        dataset = table.get("dataset") or table.get("name", "")
-        if table["kind"] == "pooled":
-            often[table["benchmark"]] += 1
-            number = often[table["benchmark"]]
-            dataset = OVERALL if number == 1 else f"{OVERALL} ({number})"
-        yield Standing(f"ranking{place}", table, weeks, dataset, reads)
+        yield Standing(f"ranking{place}", table, weeks, dataset_of(board, table), reads)
 
 
 # --- The top ---
@@ -148,7 +140,7 @@ def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History
             _count(sum(first.table.get("level_counts", {}).values()), "question"),
             _count(len(standings) - 1, "more ranking", " below"),
         ]
-    facts.append(f"as of {printable(history.date, 20)}" if history and history.latest else "")
+    facts.append(f"as of {printable(history.date, 20)}" if history and history.lines else "")
     facts.append(_count(len(board.get("failed", ())), "file", " could not be scored"))
     parts: list[str] = [" · ".join(filter(None, facts))]
     for table in board["tables"]:
@@ -354,7 +346,7 @@ def _draw_body(board: BoardRow, reads: Reads, standings: Sequence[Standing]) -> 
         said, name = tag("p", _say(standing), class_="cap"), standing.name.replace("ranking", "r")
         yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
     if reads.history:
-        yield draw_changes(reads.history, reads.names, standings)
+        yield draw_changes(reads.history, reads.names)
     for standing in standings:
         yield draw_history(standing)
     for place, standing in enumerate(standings, 1):

@@ -1,294 +1,234 @@
-"""What a night changed, by its reasons: as lines and tables of a report, and as cards of a page."""
+"""What the last night changed: the lines of the history, a change with one reason for each, and the
+table that reports and the page show.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
-from typing import Final, NamedTuple
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypedDict
 
-from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.records import as_text, group_by
-from forecasteval.display.charts import Axis
-from forecasteval.display.html import (
-    Html,
-    draw_section,
-    join,
-    show_link,
-    show_score,
-    show_signed,
-    soft,
-    tag,
-)
-from forecasteval.display.marks import draw_dots
-from forecasteval.display.tables import Column, Link, Report, make_table
-from forecasteval.ranking.changes import (
-    CORRECTED,
-    CUT,
-    MORE,
-    OTHERS,
-    UNKNOWN,
-    Change,
-    History,
-    moved,
-    read_changes,
-    why,
+from forecasteval.common.errors import printable
+from forecasteval.display.html import Head, Html, draw_section, draw_table, tag
+from forecasteval.display.html import Line as HtmlLine
+from forecasteval.display.tables import Column, Report, Table, make_table, show_number
+
+from .tables import Row
+
+OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
+_SHOWN: Final = 20  # changes in the table
+_CUT: Final = 60  # characters of a name
+
+# The reasons of a change, of which each has the first that holds.
+GONE, UNRANKED, NEW = "gone", "no longer ranked", "new"
+RULES, ANSWERS = "other rules or version", "new answers"
+CORRECTED, MORE, QUESTIONS = "corrected truths", "more truths", "other questions or truths"
+MODEL, OTHERS = "model calls degraded", "other systems moved"
+REASONS: Final = (
+    *(GONE, UNRANKED, NEW, RULES, ANSWERS, CORRECTED, MORE, QUESTIONS, MODEL, OTHERS),
 )
 
-from .standings import SHOWN, Names, Standing, page_keys, runs_of, show_week
 
-MOVES: Final = 20  # that a table shows
-_ASKED: Final = frozenset({MORE, CORRECTED, OTHERS, UNKNOWN})  # causes that are of a dataset
-_CORRECTED: Final = 6  # questions that a card names
-_MOVED: Final = 6  # ranks of a ranking that a sentence names
-_CARDS: Final = 6  # reasons that have one
-_LISTED: Final = 40  # systems of a card
-_KINDS: Final = {  # in a line, in a title
-    "new": ("new", "New results in"),
-    "gone": ("gone", "Gone from"),
-    "waiting": ("no truth any more", "No truth any more in"),
-    "back": ("back", "Back in"),
-}
+# --- The history ---
+
+Key = tuple[str, str, str]  # benchmark, dataset, system
 
 
-class Reason(NamedTuple):
-    """Changes that have one reason: new, gone, waiting, back, or changed and why."""
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Say what a system had on a dataset, or over all of them, from a night on.
 
-    kind: str
-    why: str
-    dataset: str  # "" where it is the same on several
-    changes: list[Change]
+    None stands for what is not known: earlier versions wrote other keys.
+    """
+
+    night: int = 0
+    date: str = ""
+    benchmark: str
+    dataset: str
+    system: str
+    reason: str | None = None
+    corrections: str | None = None  # of truths of the dataset, in words
+    gone: bool = False
+    score: float | None = None
+    rank: int | None = None
+    resolved: int | None = None  # questions that have a truth
+    questions: int | None = None
+    # What the score depends on:
+    prediction: str = ""
+    prediction_sha256: str | None = None
+    questions_sha256: str | None = None
+    evaluator: str | None = None
+    code_sha256: str | None = None
+    rules: str | None = None
+    metric: str | None = None
+    settings: dict[str, Any] | None = None
+    degraded: bool = False
 
     @property
-    def moves(self) -> list[float]:
-        """How far the scores moved that did, the lowest first."""
-        return sorted(filter(None, map(moved, self.changes)))
-
-    def line(self) -> str:
-        if self.kind in _KINDS:
-            return f"{_KINDS[self.kind][0]}: {_list_places(self.changes)}"
-        where = f"{printable(self.dataset, 60)}: " * bool(self.dataset)
-        return f"{where}{self.why}: results {len(self.changes)}, scores moved {len(self.moves)}"
-
-    def title(self) -> str:
-        datasets = [show_week(change) for change in self.changes]
-        places = [*dict.fromkeys(datasets)]
-        where = grouped_names(places) if len(places) > 1 else places[0]
-        if self.kind in _KINDS:
-            return f"{_KINDS[self.kind][1]} {where}"
-        return f"{self.why[:1].upper()}{self.why[1:]} in {where}"
+    def key(self) -> Key:
+        """Name the system and the dataset."""
+        return self.benchmark, self.dataset, self.system
 
 
-def group_changes(changes: Iterable[Change]) -> list[Reason]:
-    """Changes by their reason, those first that moved most scores.
+@dataclass(frozen=True)
+class History:
+    """Hold the bytes of the file, its lines that are whole, and warnings about the others."""
 
-    What is asked is a matter of its dataset; another version has one reason on all of them.
+    raw: bytes = b""
+    lines: Sequence[Line] = ()
+    warnings: Sequence[str] = ()
+
+    @cached_property
+    def night(self) -> int:
+        """Number the last night."""
+        return max((line.night for line in self.lines), default=0)
+
+    @property
+    def date(self) -> str:
+        """Date the last night."""
+        return max((line.date for line in self.lines if line.night == self.night), default="")
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """List what the last night changed; nothing if it was the first."""
+        before = {line.key: line for line in self.lines if line.night < self.night}
+        lines = [line for line in self.lines if line.night == self.night] if before else []
+        return [_make_change(before.get(line.key), line) for line in lines]
+
+
+class Change(TypedDict):
+    """Say how a system changed on a dataset, or over all of them: before and now."""
+
+    benchmark: str
+    dataset: str
+    system: str
+    score: tuple[float | None, float | None]
+    rank: tuple[int | None, int | None]
+    resolved: tuple[int | None, int | None]  # questions that have a truth
+    questions: int | None
+    version: tuple[str | None, str | None]
+    reason: str | None
+    corrections: str | None  # of truths of the dataset, in words
+
+
+def _make_change(before: Line | None, line: Line) -> Change:
+    old = before or Line(benchmark="", dataset="", system="")
+    return {
+        "benchmark": line.benchmark,
+        "dataset": line.dataset,
+        "system": line.system,
+        "score": (old.score, line.score),
+        "rank": (old.rank, line.rank),
+        "resolved": (old.resolved, line.resolved),
+        "questions": line.questions,
+        "version": (old.evaluator, line.evaluator),
+        "reason": line.reason,
+        "corrections": line.corrections,
+    }
+
+
+def dataset_of(board: Row, table: Row) -> str:
+    """Name a table as the history does: its dataset, or `all datasets`, numbered where a benchmark
+    has several such tables.
     """
-
-    def key(change: Change) -> tuple[str, str, str]:
-        is_asked = not _ASKED.isdisjoint(change["causes"])
-        reason = why(change) if change["kind"] == "changed" else ""
-        return change["kind"], reason, change["dataset"] * is_asked
-
-    reasons = [Reason(*names, same) for names, same in group_by(changes, key).items()]
-    return sorted(reasons, key=lambda reason: (-len(reason.moves), reason.kind, reason.dataset))
+    if table["kind"] != "pooled":
+        return str(table["dataset"] or table.get("name", ""))
+    same = [each for each in board["pooled"] if each["benchmark"] == table["benchmark"]]
+    place = next(place for place, each in enumerate(same, 1) if each is table)
+    return OVERALL if place == 1 else f"{OVERALL} ({place})"
 
 
-def _list_places(changes: Sequence[Change]) -> str:
-    """Which systems on which datasets."""
-    systems = list(dict.fromkeys(change["system"] for change in changes))
-    datasets = list(dict.fromkeys(change["dataset"] or "no dataset" for change in changes))
-    if len(systems) * len(datasets) != len(changes):
-        return grouped_names([f"{each['system']} on {each['dataset']}" for each in changes])
-    on = datasets[0] if len(datasets) == 1 else f"datasets {grouped_names(datasets)}"
-    return f"{grouped_names(systems)} on {printable(on, 300)}"
+# --- What is said ---
 
 
-# --- A report ---
-
-_SCORES: Final = (
-    Column("Before", itemgetter("before"), "number"),
-    Column("Now", itemgetter("after"), "number"),
-    Column("Change", lambda change: f"{moved(change):+.4f}", "number"),
-)
-_MOVES_OF_SCORES: Final = (
-    Column("Dataset", lambda change: printable(change["dataset"], 60)),
-    *_SCORES,
-    Column("Why", why),
-)
-_MOVES_OF_RANKS: Final = (
-    *_SCORES,
-    Column("Rank before", lambda change: change["ranks"][0], "number"),
-    Column("Rank now", lambda change: change["ranks"][1], "number"),
-)
-_CORRECTIONS: Final = (
-    Column("Question", lambda row: printable(row["id"], CUT)),
-    Column("Dataset", lambda row: printable(row["dataset"], CUT)),
-    Column("Changed", lambda row: printable(row["what"], CUT)),
-    Column("Truth before", lambda row: printable(row["before"], CUT) or "–"),
-    Column("Truth now", lambda row: printable(row["after"], CUT) or "–"),
-)
-
-
-def name_changes(changes: Iterable[Change], names: Names) -> list[Change]:
-    """The changes with the display names of systems."""
-    return [
-        {**change, "system": names.get(change["system"], change["system"])} for change in changes
-    ]
-
-
-def changes_report(changes: Sequence[Change], overall: Sequence[Change] = ()) -> Report:
-    """New systems; how many results changed, and why; the scores that moved furthest, those by more
-    truths apart; `overall`, those over all datasets; corrected questions.
-    """
-    report: Report = []
-    firsts = dict.fromkeys(change["system"] for change in changes if "is_first" in change)
-    report += [f"new systems: {grouped_names([*firsts])}"] if firsts else []
-    renamed = [change for change in changes if "renamed" in change]
-    for names, same in group_by(renamed, itemgetter("renamed", "system")).items():
-        report += [f"renamed: {' → '.join(map(printable, names))}, results {len(same)}"]
-    reasons = group_changes(changes)
-    report += [reason.line() for reason in reasons if reason.why != "renamed"]
-    grown = [change for change in changes if change["causes"] == [MORE]]
-    others = [change for change in changes if change["causes"] != [MORE]]
-    report += _show_moves("", others, _MOVES_OF_SCORES)
-    report += _show_moves("Moves by more truths", grown, _MOVES_OF_SCORES)
-    report += _show_moves("Over all datasets", overall, _MOVES_OF_RANKS)
-    return report + _show_corrections(changes)
-
-
-def _show_moves(title: str, changes: Sequence[Change], columns: Sequence[Column]) -> Report:
-    """The largest moves of scores or ranks as a table; nothing without one."""
-    moves = [change for change in changes if moved(change) or "ranks" in change]
-    moves.sort(key=lambda change: -abs(moved(change)))
-    if not moves:
-        return []
-    name = Column("System", lambda change: printable(change["system"], 60))
-    table = make_table([name, *columns], moves[:MOVES])
-    more = [f"and {len(moves) - MOVES} smaller ones: --json"] if len(moves) > MOVES else []
-    return ["", *([title] if title else []), table, *more]
-
-
-def _show_corrections(changes: Sequence[Change]) -> Report:
-    """The corrected questions of all datasets as a table."""
-    rows, more = list[dict[str, object]](), list[str]()
+def say_changes(changes: Sequence[Change]) -> list[str]:
+    """Say which versions changed, which truths were corrected, and which reasons moved nothing."""
+    said = dict[str, None]()
     for change in changes:
-        if corrected := change.get("corrected"):
-            dataset, questions = change["dataset"], corrected["questions"]
-            rows += [{**question, "dataset": dataset} for question in questions]
-            if corrected["count"] > len(questions):
-                count = corrected["count"] - len(questions)
-                more.append(f"and {count} more of {printable(dataset, CUT)}")
-    return ["", make_table(_CORRECTIONS, rows), *more] if rows else []
+        before, now = change["version"]
+        if before and now and before != now:
+            said[f"{printable(before, _CUT)} → {now}"] = None
+        if change["corrections"]:
+            said[printable(f"{change['dataset']}: {change['corrections']}")] = None
+    still = Counter(say_reason(change) for change in changes if not is_move(change))
+    return [*said, *(f"{reason}: results {n}, nothing moved" for reason, n in still.items())]
 
 
-# --- Cards ---
+def say_reason(change: Change) -> str:
+    """Say why a system changed, and how many questions had a truth if truths came or went.
 
-_Links = Mapping[tuple[str, str, str], Link]  # of questions: benchmark, dataset, id
+    >>> say_reason({"reason": "more truths", "resolved": (20, 35), "questions": 52})
+    'more truths (20 → 35 of 52)'
+    """
+    reason, (before, now) = change["reason"], change["resolved"]
+    if reason in (MORE, CORRECTED, QUESTIONS) and before != now:
+        return f"{reason} ({show_number(before, 0)} → {now} of {change['questions']})"
+    return printable(reason or "not recorded", _CUT)
 
 
-def draw_changes(history: History, names: Names, standings: Sequence[Standing]) -> Html:
-    """A card for each reason, below the ranks that moved."""
+def _distance(values: tuple[float | None, float | None]) -> float:
+    """Measure how far a score or a rank moved; 0 if there was none, or is none now."""
+    before, now = values
+    return 0.0 if before is None or now is None else abs(round(now - before, 12))
+
+
+def is_move(change: Change) -> bool:
+    """Tell whether a score or a rank moved, or a score came or went."""
+    came_or_went = (change["score"][0] is None) != (change["score"][1] is None)
+    return came_or_went or bool(_distance(change["score"]) or _distance(change["rank"]))
+
+
+def _order(change: Change) -> tuple[object, ...]:
+    """Put moves of rank first, then what came and went, then moves of scores; of these those over
+    all datasets, the largest first.
+    """
+    stayed, is_part = None not in change["score"], not change["dataset"].startswith(OVERALL)
+    return -_distance(change["rank"]), stayed, is_part, -_distance(change["score"])
+
+
+def _show_step(values: tuple[float | None, float | None], digits: int) -> str:
+    """Show a value before and now, or once if it stays: `3 → 2`, `– → 0.8150`."""
+    return " → ".join(dict.fromkeys(show_number(value, digits) for value in values))
+
+
+_COLUMNS: Final = (
+    Column("Dataset", lambda change: printable(change["dataset"], _CUT)),
+    Column("Rank", lambda change: _show_step(change["rank"], 0)),
+    Column("Score", lambda change: _show_step(change["score"], 4)),
+    Column("Why", say_reason),
+)
+
+
+def tabulate_changes(changes: Sequence[Change], names: Mapping[str, str]) -> tuple[Table, str]:
+    """Show the changes that move something, under the `names` of their systems; and say how many
+    more there are.
+    """
+    moves = sorted(filter(is_move, changes), key=_order)
+    name = Column("System", lambda each: names.get(each["system"], printable(each["system"], _CUT)))
+    more = f"and {len(moves) - _SHOWN} more: --json" if len(moves) > _SHOWN else ""
+    return make_table([name, *_COLUMNS], moves[:_SHOWN]), more
+
+
+def changes_report(changes: Sequence[Change], names: Mapping[str, str]) -> Report:
+    """Report the changes on the screen and in Markdown."""
+    report: Report = [*say_changes(changes)]
+    table, more = tabulate_changes(changes, names)
+    if table.rows:
+        report += ["", table]
+    return [*report, more] if more else report
+
+
+def draw_changes(history: History, names: Mapping[str, str]) -> Html:
+    """Draw the changes as a section of the page."""
     if history.night < 2:
         text = "This is the first night: there is nothing to compare it with."
         return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
-    links, reasons = _find_links(standings), group_changes(read_changes(history))
-    cards = [_draw_card(reason, links, names) for reason in reasons[:_CARDS]]
-    cards += [tag("p", reason.title(), class_="s") for reason in reasons[_CARDS:]]
-    drawn, title = (
-        tag("div", *cards, class_="cards"),
-        f"What changed on {printable(history.date, 20)}",
-    )
-    return draw_section(title, drawn, note=_say_ranks(standings), name="changed")
-
-
-def _say_ranks(standings: Sequence[Standing]) -> str:
-    """The ranks that the last night moved."""
-    said = []
-    for standing in standings:
-        ranks = [
-            f"{standing.names[system]} {before} → {row['rank']}"
-            for system, row in standing.systems
-            if row["rank"] and (before := standing.rank_before(system)) not in (None, row["rank"])
-        ]
-        more = f" and {len(ranks) - _MOVED} more" if len(ranks) > _MOVED else ""
-        of = f"{standing.title}: " if len(standings) > 1 else ""
-        said += [f"{of}{', '.join(ranks[:_MOVED])}{more}"] if ranks else []
-    if said:
-        return f"Ranks that moved: {'; '.join(said)}."
-    return "Every rank stays." if any(standing.moves for standing in standings) else ""
-
-
-def _draw_card(reason: Reason, links: _Links, names: Names) -> Html:
-    """A reason: which questions it is about, the moves as dots, and the systems."""
-    parts = [tag("h3", reason.title())]
-    parts += [_list_corrections(each, links) for each in reason.changes if "corrected" in each]
-    changes = sorted(reason.changes, key=lambda change: -abs(moved(change)))
-    moves, said = reason.moves, f"{len(reason.moves)} of {len(changes)} scores moved"
-    if moves:
-        most = abs(moved(changes[0]))
-        dots = [(_name(each, names), moved(each)) for each in changes[: len(moves)]]
-        ends = f", {show_signed(moves[0])} to {show_signed(moves[-1])}"
-        parts += [tag("p", said, ends, class_="s"), draw_dots(Axis("", (), -most, most), dots)]
-    elif reason.kind == "changed":
-        parts.append(tag("p", said, class_="s"))
-    lines = [_draw_system(change, names) for change in changes[:_LISTED]]
-    if len(changes) > _LISTED:
-        lines.append(tag("li", soft(f"and {len(changes) - _LISTED} more")))
-    count = len({change["system"] for change in changes})
-    summary = tag("summary", soft(f"▸ {count} system{'s' * (count > 1)}"))
-    is_open = "" if len(changes) == 1 else None
-    return tag("article", *parts, tag("details", summary, tag("ul", *lines), open=is_open))
-
-
-def _name(change: Change, names: Names) -> str:
-    return names.get(change["system"], printable(change["system"], 60))
-
-
-def _draw_system(change: Change, names: Names) -> Html:
-    """A system of a card: its name, the name that it had before, its score, and the move."""
-    score = change["before"] if change["after"] is None else change["after"]
-    old = f" (before: {printable(change['renamed'], 60)})" if "renamed" in change else ""
-    old += " (new system)" * ("is_first" in change)
-    by = f" {show_signed(moved(change))}" if moved(change) else ""
-    return tag("li", f"{_name(change, names)}{old} {show_score(score)}", soft(by))
-
-
-def show_id(name: object) -> str:
-    """The id of a question, as corrections have it."""
-    return printable(as_text(name), CUT)
-
-
-def _list_corrections(change: Change, links: _Links) -> Html:
-    """The questions that changed, with their truths before and after."""
-    corrected, lines = change["corrected"], []
-    for question in corrected["questions"][:_CORRECTED]:
-        name, *truths = (printable(question[key], CUT) for key in ("id", "before", "after"))
-        link = links.get((change["benchmark"], change["dataset"], name))
-        parts = [show_link(link) if link else soft(name), join(" ")]
-        if question["what"] != "truth":
-            parts.append(soft(f"{question['what']} "))
-        elif truths[0]:
-            parts += [soft(truths[0]), join(" → ")]
-        lines.append(tag("li", *parts, truths[1] or "–"))
-    more = corrected["count"] - len(lines)
-    return tag("ul", *lines, *([tag("li", soft(f"and {more} more"))] if more > 0 else []))
-
-
-def _find_links(standings: Sequence[Standing]) -> dict[tuple[str, str, str], Link]:
-    """Where questions stand: in a row of the page, or else on the page of a run."""
-    links = {}
-    for standing in standings:
-        own = standing.name.replace("ranking", "q")
-        for week in standing.weeks or [standing.table]:
-            runs = [run["name"] for row in week["rows"] for run in runs_of(week, row)]
-            file = next((f"{run}.html" for run in runs if run in standing.reads.linked), "")
-            questions = week.get("questions", ())
-            is_shown = week is standing.newest and len(questions) <= SHOWN
-            for question, key in zip(questions, page_keys(week), strict=True):
-                name = show_id(question["id"])
-                place = week["benchmark"], week["dataset"] or week.get("name", ""), name
-                if key and is_shown:
-                    links[place] = Link(name, "", f"{own}{key.removeprefix('q')}")
-                elif key and file:
-                    links[place] = Link(name, file, key)
-    return links
+    table, more = tabulate_changes(history.changes, names)
+    said = [tag("li", text) for text in [*say_changes(history.changes), more] if text]
+    parts = [tag("ul", *said, class_="plain")] if said else []
+    if table.rows:
+        heads = list(map(Head, table.header))
+        parts.append(draw_table(heads, [HtmlLine([*map(str, row)]) for row in table.rows]))
+    return draw_section(f"What changed on {printable(history.date, 20)}", *parts, name="changed")

@@ -8,13 +8,12 @@ import io
 from collections.abc import Sequence
 from typing import Final
 
-from forecasteval.boards.changes import changes_report, name_changes
 from forecasteval.common.errors import printable
 from forecasteval.display.formats import csv_cell, format_report
 from forecasteval.display.tables import Heading, Report, format_signature, make_table
 from forecasteval.ranking.board import list_tables
-from forecasteval.ranking.changes import Change
 
+from .changes import Change, changes_report
 from .metadata import about_keys, name_systems
 from .tables import (
     MOVES,
@@ -46,9 +45,8 @@ def board_report(board: Row) -> Report:
         report += [format_signature(table["signature"], table.get("dataset")), ""]
     report += board.get("remarks", [])
     if board.get("changes"):
-        names = name_systems(board)
-        changes, moves = (name_changes(board.get(key, ()), names) for key in ("changes", "moves"))
-        report += [Heading("What changed last"), *changes_report(changes, overall=moves), ""]
+        changed = changes_report(board["changes"], name_systems(board))
+        report += [Heading("What changed last"), *changed, ""]
     report += [
         f"failed: {printable(entry['file'])}: {printable(entry['reason'])}"
         for entry in board.get("failed", [])
@@ -154,11 +152,9 @@ def _flatten_pair(pair: Row) -> dict[str, object]:
 # --- Markdown ---
 
 
-def format_markdown(
-    board: Row, changes: Sequence[Change] = (), moves: Sequence[Change] = ()
-) -> str:
+def format_markdown(board: Row, changes: Sequence[Change] = ()) -> str:
     """The report as Markdown, with what changed last; names of files are text there, whatever they
     hold.
     """
-    report = board_report({**board, "changes": changes, "moves": moves})
+    report = board_report({**board, "changes": changes})
     return f"# Leaderboard\n\n{format_report(report, 'markdown').rstrip()}\n"

@@ -15,10 +15,10 @@ from forecasteval.common.records import group_by
 from forecasteval.display.html import Html, join, link_to, show_link
 from forecasteval.display.pages import make_keys
 from forecasteval.display.tables import Link, show_number
-from forecasteval.ranking.changes import History, Line, SeasonLine
 from forecasteval.ranking.names import system_of_row
 from forecasteval.ranking.systems import question_key, read_scale
 
+from .changes import History
 from .tables import Row, is_tied, mark_of, show_size
 
 Names = Mapping[str, str]
@@ -101,39 +101,25 @@ class Move(NamedTuple):
 
 
 def find_moves(history: History | None, table: Row, dataset: str) -> dict[str, Move]:
-    """How the systems of a table stood before the last night; {} if that is not known.
+    """Find how the systems of a table stood before the last night; {} if that is not known.
 
-    `dataset` is the name of the table in the history. Where the history has no ranks, they are
-    counted among the systems that have one now: a newcomer moves all below it down.
+    `dataset` is the name of the table in the history.
     """
     if history is None or history.night < 2:
         return {}
-    before: dict[str, Move] = {}
-    for row in table["rows"]:
-        system = system_of_row(table, row)
-        now = Move(mark_of(row)[0], row["rank"])
-        latest = history.latest.get((table["benchmark"], dataset, system))
-        before[system] = _read_move(latest[0]) if latest else now
-    if {*before.values()} <= {Move(None, None)}:  # a history that did not have this table
-        return {}
-    if table["kind"] == "pooled":
-        return before
-    scores = {name: move.score for name, move in before.items()}
-    ranked = [
-        sign_of(table) * score
-        for row in table["rows"]
-        if row["rank"] and (score := scores[system_of_row(table, row)]) is not None
-    ]
-    return {
-        name: Move(
-            score, None if score is None else 1 + sum(x > sign_of(table) * score for x in ranked)
-        )
-        for name, score in scores.items()
+    place = table["benchmark"], dataset
+    if not any(line.night < history.night and line.key[:2] == place for line in history.lines):
+        return {}  # there was no such table
+    moves = {
+        change["system"]: Move(change["score"][0], change["rank"][0])
+        for change in history.changes
+        if (change["benchmark"], change["dataset"]) == place
     }
-
-
-def _read_move(line: Line | None) -> Move:
-    return Move(line.score if line else None, line.rank if isinstance(line, SeasonLine) else None)
+    return {
+        system: moves.get(system, Move(mark_of(row)[0], row["rank"]))
+        for row in table["rows"]
+        for system in [system_of_row(table, row)]
+    }
 
 
 def sign_of(table: Row) -> int:
@@ -322,10 +308,6 @@ class Standing:
     def text_of(self, place: int) -> Row:
         """The item with the text of a question of the newest dataset; {} if no result is there."""
         return self._texts[place] if self._texts else {}
-
-    def rank_before(self, system: str) -> int | None:
-        """The rank of a system before the last night, if that is known."""
-        return self.moves[system].rank if system in self.moves else None
 
     def link(self, run: Row, text: str, key: str) -> Html:
         """A text that leads to a question on the page of a run, if it is there."""

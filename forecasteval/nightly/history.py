@@ -1,11 +1,9 @@
-"""`evaluation/history.jsonl`: what every system had on every dataset and over all of them, a line
-whenever that changed; and why it did.
+"""`evaluation/history.jsonl`: a line for each night, benchmark, dataset and system whose score,
+rank or inputs changed, with the reason.
 
-A night that changes something appends a line for each system of a dataset whose score, interval, n,
-version, rule set, settings or checksums are not those of its last line, one for each system whose
-score or rank over all datasets changed, and one for each that has gone. The first line of a dataset
-whose questions or truths changed names them. Lines stay as they are, damaged ones too. The date
-(UTC) of a line is the only time in all that this tool writes.
+Lines are appended and never changed, damaged ones neither. They are read under the names that
+systems have today, and whatever keys an earlier version wrote. The date (UTC) of a line is the only
+time in all that this tool writes.
 """
 
 from __future__ import annotations
@@ -17,30 +15,55 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from forecasteval.boards.changes import (
+    ANSWERS,
+    CORRECTED,
+    GONE,
+    MODEL,
+    MORE,
+    NEW,
+    OTHERS,
+    OVERALL,
+    QUESTIONS,
+    REASONS,
+    RULES,
+    UNRANKED,
+    History,
+    Key,
+    Line,
+    dataset_of,
+)
+from forecasteval.boards.standings import count_resolved
 from forecasteval.boards.tables import mark_of
 from forecasteval.common import forms
-from forecasteval.common.errors import InputError, grouped_names
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.forms import FormError
-from forecasteval.common.records import JsonObject, dump_json
-from forecasteval.nightly.corrections import Differences, find_differences
-from forecasteval.ranking.board import list_tables
-from forecasteval.ranking.changes import NOTHING, OVERALL, History, Key, Line, SeasonLine, WeekLine
+from forecasteval.common.records import JsonObject, as_text, dump_json
+from forecasteval.nightly.store import read_stored
+from forecasteval.ranking.board import file_rows, list_tables
 from forecasteval.ranking.names import system_of_row
 
 HISTORY: Final = "history.jsonl"
-_METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
+_NAMED: Final = 10  # corrected truths in a line
+_CUT: Final = 60  # characters of an id or a truth
+_LARGEST: Final = 10_000_000  # bytes of a result whose truths are compared
+_OF_RULES: Final = ("evaluator", "code_sha256", "rules", "metric", "settings")
+_METRICS: Final = {"pooled": "pooled", "systems": "overall"}
+
+# Of each pair of checksums of questions, before and now: which truths were corrected, in words.
+Corrections = Mapping[tuple[str | None, str | None], str]
 
 
 def today() -> str:
-    """The date in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
+    """Give the date in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
     given = os.environ.get(_CLOCK)
     try:
         seconds = int(given) if given else time.time()
@@ -49,153 +72,141 @@ def today() -> str:
         raise InputError(_CLOCK, "expected seconds since 1970", str(given)) from None
 
 
-def read_history(folder: Path) -> History:
-    """The history of a folder of results; a line that is none is passed with a warning.
+# --- Reading ---
 
-    Raises InputError if the file cannot be read.
+
+def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
+    """Read the history of a folder of results; a warning names the lines that are none.
+
+    A system whose name is one of the `aliases` has its name of today. Raises InputError if the file
+    cannot be read.
     """
     path = folder / HISTORY
     raw = read_file(path) if os.path.lexists(path) else b""
     lines, damaged = list[Line](), list[str]()
     for number, text in enumerate(raw.split(b"\n"), 1):
         if line := _read_line(text):
-            lines.append(line)
+            lines.append(replace(line, system=aliases.get(line.system, line.system)))
         elif text.strip():
             damaged.append(f"line {number}")
     warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
-    return _make_history(raw, lines, warnings)
-
-
-def _make_history(raw: bytes, lines: list[Line], warnings: list[str]) -> History:
-    night, last, latest = 0, dict[Key, Line](), dict[Key, tuple[Line | None, Line]]()
-    for line in lines:
-        if line.night > night:
-            night, latest = line.night, {}
-        if line.night == night:
-            old = line.key if line.gone else _old_key(line)
-            before = latest[old][0] if old in latest else last.get(old)
-            latest[line.key] = before, line
-        last[line.key] = line
-    return History(raw, night, last, latest, lines, warnings)
-
-
-def _old_key(line: Line) -> Key:
-    """The key of the line that a system has had before."""
-    return line.benchmark, line.dataset, line.renamed or line.system
+    return History(raw, lines, warnings)
 
 
 def _read_line(text: bytes) -> Line | None:
-    """A line of this tool's making; None for anything else."""
+    """Read the known keys of a line; None if one has a value of another type."""
+    known = {field.name for field in fields(Line)}
     with contextlib.suppress(ValueError, RecursionError, FormError):
-        line: Line = forms.read_as(WeekLine | SeasonLine, json.loads(text), HISTORY)
-        usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
-        # Not nested deeper than can be written again.
-        return line if usable and _write_line(line) else None
+        record = forms.read_as(dict[str, Any], json.loads(text), HISTORY)
+        line = forms.from_record(Line, {key: record[key] for key in known & record.keys()})
+        dump_json(line.settings)  # not nested deeper than can be compared
+        return line if 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE else None
     return None
 
 
-def _write_line(line: Line) -> str:
-    return f"{dump_json(forms.to_record(line))}\n"
+# --- A night ---
 
 
-def append_night(folder: Path, history: History, board: JsonObject, date: str) -> History:
+def append_night(
+    folder: Path,
+    history: History,
+    board: JsonObject,
+    present: Collection[str],
+    corrections: Corrections,
+    date: str,
+) -> History:
     """Append what changed to the file, as a whole or not at all; nothing if nothing did.
 
-    A system whose file failed tonight has not gone. Raises EvaluationError if the file cannot be
-    written.
+    `present` are the names of the files in the folder of predictions. Raises EvaluationError if the
+    file cannot be written.
     """
-    before = {key: _state_of(line) for key, line in history.last.items()}
-    states = _read_board(board)
-    renamed = _find_renamed(before, states)
-    unread = {name for entry in board["failed"] for name in entry["file"].split(", ")}
-    waiting = {name for names in board.get("waiting", {}).values() for name in names}
-    for key, state in before.items():
-        files = state.prediction.split(", ")
-        if key not in states and unread.isdisjoint(files):
-            states[key] = replace(state, gone=True, waits=not waiting.isdisjoint(files))
-    night, found = history.night + 1, dict[Hashable, Differences | None]()
-    new: list[Line] = []
-    for key, state in sorted(states.items()):
-        if before.get(key) != state:
-            line = replace(state, night=night, date=date, renamed=renamed.get(key, ""))
-            old = before.get(_old_key(line))
-            if isinstance(line, WeekLine) and isinstance(old, WeekLine):
-                line = _name_differences(folder, old, line, found)
-            new.append(line)
+    last, states = {line.key: line for line in history.lines}, _read_board(board)
+    for line in _find_lost(board, last.values(), present):
+        states.setdefault(line.key, line)
+    new, reasons = list[Line](), defaultdict[tuple[str, str], set[str]](set)
+    for state in sorted(states.values(), key=lambda state: (_is_overall(state), state.key)):
+        before = last.get(state.key)
+        if before and _state_of(before) == _state_of(state):
+            continue
+        checksums = before.questions_sha256 if before else None, state.questions_sha256
+        corrected = corrections.get(checksums)
+        reason = state.reason or _find_reason(before, state, corrected)
+        of_system = reasons[state.benchmark, state.system]
+        if reason == OTHERS and _is_overall(state):  # what moved it on its datasets, if they did
+            reason = min(of_system, key=REASONS.index, default=OTHERS)
+        of_system.add(reason)
+        line = replace(state, night=history.night + 1, date=date, reason=reason)
+        new.append(replace(line, corrections=corrected or None))
     if not new:
         return history
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
-    raw = history.raw + end + "".join(map(_write_line, new)).encode()
+    text = "".join(f"{dump_json(forms.to_record(line))}\n" for line in new)
+    raw = history.raw + end + text.encode()
     write_atomic(folder / HISTORY, raw)
-    return _make_history(raw, [*history.lines, *new], history.warnings)
+    return History(raw, [*history.lines, *new], history.warnings)
 
 
 def _state_of(line: Line) -> Line:
-    """The line without what it says of its night."""
-    line = replace(line, night=0, date="", renamed="")
-    return replace(line, asked=None, corrected=NOTHING) if isinstance(line, WeekLine) else line
+    """Strip a line of what it says of its night."""
+    line = replace(line, night=0, date="", reason=None, corrections=None)
+    return replace(line, resolved=None, questions=None)
 
 
-def _find_renamed(before: Mapping[Key, Line], states: Mapping[Key, Line]) -> dict[Key, str]:
-    """The other name of each system that has another one since tonight: of the new one the old, and
-    the other way round.
+def _is_overall(line: Line) -> bool:
+    return line.dataset.startswith(OVERALL)
 
-    Its file has the same bytes as one of a system that has gone from the dataset.
+
+def _find_reason(before: Line | None, line: Line, corrected: str | None) -> str:
+    """Say why a line differs from the one before; `corrected` is "" if every truth stays, None if
+    that is not known.
     """
-    gone, new = _only_in(before, states), _only_in(states, before)
-    files: dict[Hashable, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for side, lines in enumerate((gone, new)):
-        for line in lines.values():
-            if isinstance(line, WeekLine) and line.metric == "overall":
-                file = line.benchmark, line.dataset, line.prediction_sha256
-                files[file][side].append(line.system)
-    renamed = dict[Key, str]()
-    for old, name in sorted((*a, *b) for a, b in files.values() if len(a) == len(b) == 1):
-        for line in new.values():
-            old_key = line.benchmark, line.dataset, old
-            if line.system == name and old_key in gone:
-                renamed |= {line.key: old, old_key: name}
-    return renamed
+    if before is None or before.gone:
+        return NEW
+    differing = {key for key, value in vars(before).items() if value != getattr(line, key)}
+    if not differing.isdisjoint(_OF_RULES):
+        return RULES
+    if not differing.isdisjoint({"prediction", "prediction_sha256"}):
+        return ANSWERS
+    if "questions_sha256" in differing:
+        if corrected:
+            return CORRECTED
+        more = (line.resolved or 0) > (before.resolved or 0)
+        return MORE if corrected == "" and more else QUESTIONS
+    return MODEL if "degraded" in differing else OTHERS
 
 
-def _only_in(lines: Mapping[Key, Line], others: Mapping[Key, Line]) -> dict[Key, Line]:
-    """The lines of systems that the others do not have, or that are gone there."""
-    present = {key for key, line in others.items() if not line.gone}
-    return {key: line for key, line in lines.items() if not line.gone and key not in present}
+def _find_lost(
+    board: JsonObject, last: Collection[Line], present: Collection[str]
+) -> Iterator[Line]:
+    """List the states of systems as they are if the board does not have them, by their last lines.
 
-
-def _name_differences(
-    folder: Path, before: WeekLine, line: WeekLine, found: dict[Hashable, Differences | None]
-) -> WeekLine:
-    """The line with what was `asked` otherwise, where results hold it, and the first of a dataset
-    with the corrections.
+    One has gone if none of its files is there. If one is there that could not be read, nothing is
+    known: the system stays as it was.
     """
-    checksums = before.questions_sha256, line.questions_sha256
-    if checksums[0] == checksums[1]:
-        return line
-    # The files of one dataset have the same questions; of one without a dataset, its own.
-    asked = (*line.key[: 2 if line.dataset else 3], *checksums)
-    is_first = not found.get(asked)
-    if is_first:
-        found[asked] = find_differences(folder, before, line)
-    differences = found[asked]
-    if differences is None:
-        return line
-    corrected = differences.corrections if is_first else NOTHING
-    return replace(line, asked=differences.asked, corrected=corrected)
+    ranked = {name for row in file_rows(board) for name in row["prediction"].split(", ")}
+    ranked |= {name for names in board.get("waiting", {}).values() for name in names}
+    files = defaultdict[tuple[str, str], set[str]](set)
+    for line in last:
+        files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & {*present}
+    for line in last:
+        there = files[line.benchmark, line.system]
+        if not _is_overall(line):
+            there = there & {*line.prediction.split(", ")}
+        if not line.gone and there <= ranked:
+            state = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
+            yield replace(state, gone=not there, reason=UNRANKED if there else GONE)
+
+
+# --- The board ---
 
 
 def _read_board(board: JsonObject) -> dict[Key, Line]:
-    """The present state of each system, by its key."""
-    rows, seasons = list[tuple[str, Line]](), Counter[str]()
-    for table in list_tables(board):
-        seasons[table["benchmark"]] += table["kind"] == "pooled"
-        for row in table["rows"]:
-            line = _read_row(table, row)
-            place = seasons[line.benchmark] if isinstance(line, SeasonLine) else 1
-            if place > 1:  # a benchmark has several where its rules differ
-                line = replace(line, dataset=f"{OVERALL} ({place})")
-            rows.append((row["name"], line))
+    """Read the present state of each system on each dataset."""
+    rows = [
+        (row["name"], _read_row(table, row, dataset_of(board, table)))
+        for table in list_tables(board)
+        for row in table["rows"]
+    ]
     often = Counter(line.key for _, line in rows)
     # Of two names of a file, or of runs that were asked other questions.
     lines = [
@@ -205,47 +216,80 @@ def _read_board(board: JsonObject) -> dict[Key, Line]:
     return {line.key: line for line in lines}
 
 
-def _read_row(table: JsonObject, row: JsonObject) -> Line:
-    """The values of a system in a row of a board (in its JSON form)."""
-    # Forecasters are those of one set, and share all but their scores.
-    of_set = table["kind"] == "forecasters"
-    file = table if of_set else row
+def _read_row(table: JsonObject, row: JsonObject, dataset: str) -> Line:
+    """Read the state of a system in a row of a board."""
+    file = table if table["kind"] == "forecasters" else row  # forecasters share all but the score
     signature = {**file.get("signature", {}), **table["signature"]}
-    score, interval = mark_of(row)
-    values = {
-        "prediction": "",  # over all datasets
-        "metric": _METRICS.get(table["kind"]),
-        **file,
-        **signature,
-        **row,
-        "benchmark": table["benchmark"],
-        "system": system_of_row(table, row),
-        # nan, where no level counts, would differ from itself every night
-        "score": None if score is None or math.isnan(score) else score,
-        "interval": interval,
-        "settings": {key: value for key, value in signature.items() if _is_setting(key, value)},
-    }
-    if table["kind"] == "pooled":
-        return _make_line(SeasonLine, {**values, "dataset": OVERALL})
-    resolved = table["n_events"] if of_set else sum(table["level_counts"].values())
     runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
-    if runs:
-        values["prediction_sha256"] = join_checksums(runs)
-    values |= {
-        "dataset": table["dataset"] or (table["name"] if of_set else ""),
-        "resolved": resolved,
-        "questions": resolved + table.get("pending", 0),
-        "runs": len(runs),
-    }
-    return _make_line(WeekLine, values)
-
-
-def _make_line(kind: type[Line], values: JsonObject) -> Line:
-    """The line of those of the values that it has a field for."""
-    names = {field.name for field in fields(kind)} & values.keys()
-    return forms.from_record(kind, {name: values[name] for name in names})
+    score, _ = mark_of(row)
+    resolved = count_resolved(table)
+    return Line(
+        benchmark=table["benchmark"],
+        dataset=dataset,
+        system=system_of_row(table, row),
+        # nan, where no level counts, would differ from itself every night
+        score=None if score is None or math.isnan(score) else score,
+        rank=row["rank"],
+        resolved=resolved,
+        questions=resolved + sum(each.get("pending", 0) for each in table.get("datasets", [table])),
+        prediction=file.get("prediction") or "",
+        prediction_sha256=join_checksums(runs) if runs else signature.get("prediction_sha256"),
+        # over all datasets, those of its datasets are
+        questions_sha256=None if "datasets" in table else signature.get("questions_sha256"),
+        evaluator=signature["evaluator"],
+        code_sha256=signature.get("code_sha256"),
+        rules=signature.get("rules"),
+        metric=row.get("metric", _METRICS.get(table["kind"])),
+        settings={key: value for key, value in signature.items() if _is_setting(key, value)},
+        degraded=file["degraded"],
+    )
 
 
 def _is_setting(key: str, value: object) -> bool:
-    named = key in ("evaluator", "rules") or key.endswith("sha256")
-    return value is not None and not named
+    return value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")
+
+
+# --- Corrected truths ---
+
+
+def find_corrections(path: Path, written: Path) -> dict[tuple[str | None, str | None], str]:
+    """Compare the truths of a stored result with those of the one that takes its place, by the
+    checksums of their questions.
+
+    Nothing is found in what is too large, has no results per question, or cannot be read.
+    """
+    with contextlib.suppress(OSError, LookupError, TypeError, AttributeError):
+        if path.stat().st_size <= _LARGEST:
+            old, new = (read_stored(each)[0] for each in (path, written))
+            checksums = (each["signature"].get("questions_sha256") for each in (old, new))
+            return {(*checksums,): compare_truths(old["items"], new["items"])}
+    return {}
+
+
+def compare_truths(before: Iterable[JsonObject], now: Iterable[JsonObject]) -> str:
+    """Say which truths of the items of a result were corrected or went; "" if none was.
+
+    >>> compare_truths([{"id": "q1", "truth": "A"}], [{"id": "q1", "truth": "B"}])
+    '1 truth corrected: q1 (A → B)'
+    """
+    old, new = _read_truths(before), _read_truths(now)
+    corrected = list[str]()
+    for name, truths in old.items():
+        came = (new[name] - truths).elements()  # several, where questions have one id
+        for truth in (truths - new[name]).elements():
+            texts = (printable(text, _CUT) for text in (name, truth, next(came, "–")))
+            corrected.append("{} ({} → {})".format(*texts))
+    if not corrected:
+        return ""
+    more = f" and {len(corrected) - _NAMED} more" if len(corrected) > _NAMED else ""
+    named = ", ".join(corrected[:_NAMED])
+    return f"{len(corrected)} truth{'s' * (len(corrected) > 1)} corrected: {named}{more}"
+
+
+def _read_truths(items: Iterable[JsonObject]) -> dict[str, Counter[str]]:
+    """Read the truths of resolved questions, by id."""
+    truths = defaultdict[str, Counter[str]](Counter)
+    for item in items:
+        if item.get("truth") and item.get("outcome") != "pending":
+            truths[as_text(item.get("id"))][str(item["truth"])] += 1
+    return truths

@@ -19,7 +19,7 @@ from forecasteval.nightly.store import is_current, lock_folder, read_stored, res
 from forecasteval.ranking.names import BOARD
 
 if TYPE_CHECKING:
-    from forecasteval.ranking.changes import History
+    from forecasteval.boards.changes import History
 
 Row = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import itemgetter
@@ -16,34 +16,33 @@ from typing import Any, Final
 
 from forecasteval.benchmark import Files
 from forecasteval.boards.board_page import make_page
+from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
 from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common import forms
-from forecasteval.common.errors import EvaluationError, InputError, printable
+from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
 from forecasteval.lookup import Failure, explain, failure, find_tasks
-from forecasteval.nightly.corrections import forget_replaced, keep_replaced
-from forecasteval.nightly.history import append_night, read_history, today
+from forecasteval.nightly.history import append_night, find_corrections, read_history, today
 from forecasteval.nightly.pages import write_board
 from forecasteval.nightly.store import (
     is_current,
     lock_folder,
+    read_result_of,
     read_stored,
-    read_summary,
     remove_gone,
     result_pieces,
     store_result,
     write_changed,
 )
-from forecasteval.nightly.tasks import Options, score_files
-from forecasteval.ranking.board import file_rows, read_board
-from forecasteval.ranking.changes import Change, read_changes, read_moves
+from forecasteval.nightly.tasks import Options, Scored, score_files
+from forecasteval.ranking.board import file_rows, list_tables, read_board
 from forecasteval.ranking.datasets import rank_results, ranking_settings
-from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems
+from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems, system_of_row
 from forecasteval.ranking.systems import (
     ForecasterTable,
     System,
@@ -76,9 +75,9 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     # First: a folder that was mistyped is not made.
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
 
-    with lock_folder(scorer.output) as note:
+    with lock_folder(scorer.output):
         board, _ = read_stored(scorer.output / f"{BOARD}.json")
-        night = _Night(root, scorer, options, [*failures], [note] if note else [])
+        night = _Night(root, scorer, options, [*failures])
         try:
             board = read_board(board)
             night.rows = {row["name"]: row for row in file_rows(board)}
@@ -86,18 +85,19 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
             board = {}
         night.score(night.plan(tasks))
         present = os.listdir(root / "prediction")
-        remove_gone(scorer.output, {task.name for task in tasks}, present)
-        board = night.rank({} if options.force else board)
-        changes, moves = night.write_texts(board, date)
+        night.keep_unread(present)
+        remove_gone(scorer.output, {task.name for task in tasks}, present, night.rows)
+        about = read_systems(root / "prediction")
+        board = night.rank({} if options.force else board, about)
+        changes = night.write_texts(board, about, present, date)
     values = {
         **board,
         "evaluated": len(night.fresh),
-        "reused": len(night.checksums) - len(night.fresh),
+        "reused": len(night.checksums) - len(night.fresh) - len(night.kept),
         "ignored": ignored,
         "llm_failures": night.llm_failures,
         "notes": night.notes,
         "changes": changes,
-        "moves": moves,
     }
     return Results(values, board_report, make_page)
 
@@ -113,12 +113,15 @@ class _Night:
     scorer: Scorer
     options: Options
     failures: list[Failure]
-    notes: list[str]
+    notes: list[str] = field(default_factory=list)
     # Of the files in the last leaderboard, by name.
     rows: dict[str, JsonObject] = field(default_factory=dict)
     # Of the stored results that are ranked, by name.
     checksums: dict[str, str] = field(default_factory=dict)
     fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)  # files that cannot be read, or whose dataset
+    kept: dict[str, System | ForecasterTable] = field(default_factory=dict)  # results of these
+    corrections: dict[tuple[str | None, str | None], str] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files, by dataset
     void: set[str] = field(default_factory=set)  # datasets of these without a question to score
@@ -127,7 +130,9 @@ class _Night:
         self.folder = self.scorer.output
 
     def plan(self, tasks: Sequence[Files]) -> list[Files]:
-        """The tasks whose stored result does not hold; notes the checksums of those that do."""
+        """List the tasks whose stored result does not hold; note the checksums of those that do,
+        and the files that cannot be read.
+        """
         # As stored.
         settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))
         hash_dataset = cache(hash_file)
@@ -150,6 +155,7 @@ class _Night:
                 self.checksums[task.name] = checksum
             else:
                 todo.append(task)
+        self.unread = {name for each in self.failures for name in each["file"].split(", ")}
         return todo
 
     def _find_row(self, path: Path, checksum: str) -> Mapping[str, object] | None:
@@ -158,7 +164,7 @@ class _Night:
         # As it was ranked: it need not be read through.
         if row is not None and row["file_sha256"] == checksum:
             return row
-        system = read_summary(path, checksum)
+        system = read_result_of(path, checksum)
         return forms.to_record(file_row(system)) if system else None
 
     def score(self, tasks: Sequence[Files]) -> None:
@@ -178,15 +184,42 @@ class _Night:
                 for kind, count in scored.llm_failures.items():
                     self.llm_failures.setdefault(kind, {})[task.prediction] = count
                 path, name = self.folder / scored.path.name, scored.path.stem
-                keep_replaced(path, self.rows.get(name), scored.system)
-                self.checksums[name] = store_result(scored.path, path, scored.system)
+                self._note_corrections(path, scored)
+                self.checksums[name] = store_result(scored.path, path)
                 self.fresh[name] = scored.system
         if self.options.pages:
             self.notes += name_missing(self.folder, self.checksums)
 
-    def rank(self, board: Board) -> Board:
-        """Write leaderboard.json unless `board` is just that already; the board."""
-        about = read_systems(self.root / "prediction")
+    def _note_corrections(self, path: Path, scored: Scored) -> None:
+        """Compare the truths of a result with those of the stored one, once for all files that were
+        asked the same questions.
+        """
+        row = self.rows.get(path.stem)
+        before = row["signature"].get("questions_sha256") if row else None
+        now = file_row(scored.system).signature.get("questions_sha256")
+        if before != now and (before, now) not in self.corrections:
+            self.corrections |= find_corrections(path, scored.path)
+
+    def keep_unread(self, present: Collection[str]) -> None:
+        """Leave the rows of files that cannot be read tonight, or whose dataset cannot, as they
+        were; not beside results of other questions, or of another version.
+        """
+        fresh = [_group(forms.to_record(file_row(system))) for system in self.fresh.values()]
+        for name, row in self.rows.items():
+            files, dataset = {*row["prediction"].split(", ")}, row["dataset"]
+            has_gone = dataset and not (self.root / "dataset" / dataset).exists()
+            unread = files & {*present} if has_gone and not self.options.force else self.unread
+            if name in self.checksums or files.isdisjoint(unread):
+                continue
+            if any(each[0] == dataset and each != _group(row) for each in fresh):
+                continue
+            if system := read_result_of(self.folder / f"{name}.json", row["file_sha256"]):
+                self.kept[name], self.checksums[name] = system, row["file_sha256"]
+        if self.kept:
+            self.notes.append(f"not read, ranked as before: {grouped_names(sorted(self.kept))}")
+
+    def rank(self, board: Board, about: Systems) -> Board:
+        """Write leaderboard.json unless `board` is just that already, and give the board."""
         failed = sorted(self.failures, key=_BY_FILE)
         least = self.options.min_questions, self.options.min_datasets
         code = hash_code(PACKAGE / "ranking")  # an edited model makes another board
@@ -226,33 +259,45 @@ class _Night:
 
     def _read(self, name: str) -> System | ForecasterTable:
         path = self.folder / f"{name}.json"
-        system = self.fresh.get(name) or read_summary(path, self.checksums[name])
+        system = self.fresh.get(name) or self.kept.get(name)
+        system = system or read_result_of(path, self.checksums[name])
         if not system:
             raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
         return system
 
-    def write_texts(self, board: Board, date: str) -> tuple[list[Change], list[Change]]:
+    def write_texts(
+        self, board: Board, about: Systems, present: Collection[str], date: str
+    ) -> list[Change]:
         """Append to the history, write leaderboard.csv, .md and .html unless they hold just that
-        already.
+        already; list what changed since the last run.
 
-        Returns what changed since the last run, on datasets and over all of them. A history that
-        cannot be read costs only itself.
+        A history that cannot be read costs only itself.
         """
-        latest: tuple[list[Change], list[Change]] = [], []
-        is_new, history = False, None
+        systems = {
+            system_of_row(table, row) for table in list_tables(board) for row in table["rows"]
+        }
+        aliases = {name: new for name, new in about.aliases.items() if name not in systems}
+        history, is_new = None, False
         try:
-            before = read_history(self.folder)
+            before = read_history(self.folder, aliases)
         except InputError as error:
             self.notes.append(f"{error}; the history is not written")
         else:
-            history = append_night(self.folder, before, board, date)
-            forget_replaced(self.folder)
-            latest, is_new = (read_changes(history), read_moves(history)), history is not before
+            history = append_night(self.folder, before, board, present, self.corrections, date)
+            is_new = history is not before
             self.notes += history.warnings
+        changes = history.changes if history else []
         write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
-        write_changed(self.folder / f"{BOARD}.md", format_markdown(board, *latest))
+        write_changed(self.folder / f"{BOARD}.md", format_markdown(board, changes))
         write_board(board, self.folder, history)
-        return latest if is_new else ([], [])
+        return changes if is_new else []
+
+
+def _group(row: JsonObject) -> tuple[object, ...]:
+    """Tell the dataset of a file, its questions, and the version and rules that scored it."""
+    signature = row["signature"].items()
+    alike = {k: v for k, v in signature if k == "questions_sha256" or not k.endswith("sha256")}
+    return row["dataset"], alike
 
 
 def _show_mistakes(mistakes: Sequence[str]) -> str:

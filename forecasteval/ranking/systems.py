@@ -386,25 +386,6 @@ def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
     return dict(sorted(failures.items())) if degraded else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Summary:
-    """What ranking needs of a stored result, in the form in which it is kept beside that."""
-
-    schema: Literal[3] = field(default=3, metadata=forms.ALWAYS)
-    file_sha256: str  # of the stored result
-    system: System | ForecasterTable
-
-
-def read_summary(record: object) -> Summary:
-    """The summary that was stored as this record; FormError for one of another form, InputError
-    for a score out of bounds.
-    """
-    summary = forms.from_record(Summary, record)
-    if isinstance(summary.system, System):
-        _require_bounds(summary.system)
-    return summary
-
-
 def _require_bounds(system: System) -> System:
     """The system; InputError if a score is outside of its scale: no benchmark made it."""
     low, high, _ = system.scale

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from boards_folders import evaluate, folder_of, snapshot
-from cli import EVIL, RAW_CONTROL, Record, number, question, run, write
+from cli import EVIL, RAW_CONTROL, ROOT, Record, number, question, run, write
 from eval import FutureXEvaluator
 from forecasteval.benchmark import Files
-from forecasteval.boards.changes import MOVES, changes_report
-from forecasteval.display.tables import Table, format_text
+from forecasteval.boards.changes import changes_report
+from forecasteval.display.tables import Table
+from forecasteval.nightly import run as nightly_run
 
 
 def night(root: Path, *options: str) -> list[Record]:
@@ -29,10 +33,8 @@ def night(root: Path, *options: str) -> list[Record]:
     return changes
 
 
-def short(changes: list[Record]) -> list[tuple[str, str, float | None, float | None, str]]:
-    return [
-        (c["system"], c["kind"], c["before"], c["after"], " ".join(c["causes"])) for c in changes
-    ]
+def short(changes: list[Record]) -> list[tuple[str, str, float | None, float | None]]:
+    return [(c["system"], c["reason"], *c["score"]) for c in changes]
 
 
 @pytest.fixture
@@ -50,82 +52,147 @@ def test_unchanged(root: Path) -> None:
     assert snapshot(root) == before
 
 
-def test_new_gone_back(root: Path) -> None:
+def test_new_and_gone(root: Path) -> None:
     folder_of(root, c="AAAB")
-    assert short(night(root)) == [("c", "new", None, 0.75, "")]
-    raw = (root / "prediction/d-a.json").read_bytes()
-    (root / "prediction/d-a.json").unlink()
-    assert short(night(root)) == [("a", "gone", 1.0, None, "")]
-    write(root, {"prediction/d-a.json": raw})
-    assert short(night(root)) == [("a", "back", 1.0, 1.0, "")]
-    (root / "prediction/d-a.json").unlink()
-    night(root)
-    folder_of(root, a="BAAA")
-    assert short(night(root)) == [("a", "back", 1.0, 0.75, "prediction")]
+    assert short(night(root)) == [
+        ("b", "other systems moved", 0.5, 0.5), ("c", "new", None, 0.75),
+    ]  # fmt: skip
+    raw = (root / "prediction/d-b.json").read_bytes()
+    (root / "prediction/d-b.json").unlink()
+    assert short(night(root)) == [("b", "gone", 0.5, None)]
+    write(root, {"prediction/d-b.json": raw})
+    assert short(night(root)) == [("b", "new", None, 0.5)]
+
+
+def test_a_system_that_left_its_file_is_no_longer_ranked(tmp_path: Path) -> None:
+    """Its forecaster is not in the file any more, which is there."""
+    for name in ("dataset", "prediction"):
+        write(tmp_path, {f"{name}/p.json": (ROOT / name / "prophet-sample.json").read_bytes()})
+    run(tmp_path, "nightly")
+    forecasts = json.loads((ROOT / "prediction/prophet-sample.json").read_bytes())
+    left = [row for row in forecasts if row["username"] != "quillon-1"]
+    write(tmp_path, {"prediction/p.json": left})
+    changes = {change["system"]: change["reason"] for change in night(tmp_path)}
+    assert changes["quillon-1"] == "no longer ranked"
+    assert {*changes.values()} == {"no longer ranked", "new answers"}
+
+
+def correct(root: Path, truths: Sequence[str], **changes: Any) -> None:
+    """The dataset d with these truths."""
+    rows = [question(f"q{n}", ground_truth=t, **changes) for n, t in enumerate(truths)]
+    write(root, {"dataset/d.json": rows})
 
 
 def test_a_corrected_truth(root: Path) -> None:
-    write(
-        root,
-        {
-            "dataset/d.json": [
-                question(f"q{n}", ground_truth="B" if n == 3 else "A") for n in range(4)
-            ]
-        },
-    )
+    correct(root, "AAAB")
     done = run(root, "nightly")
     lines = [re.sub(" +", " ", line) for line in done.out.splitlines()]
     at = lines.index("What changed last")
     assert lines[at : at + 6] == [
         "What changed last",
-        "d.json: corrected truths: results 2, scores moved 2",
+        "d.json: 1 truth corrected: q3 (A → B)",
         "",
-        "System Dataset Before Now Change Why",
-        "a d.json 1.0000 0.7500 -0.2500 corrected truths",
-        "b d.json 0.5000 0.7500 +0.2500 corrected truths",
+        "System Dataset Rank Score Why",
+        "b d.json 2 → 1 0.5000 → 0.7500 corrected truths",
+        "a d.json 1 1.0000 → 0.7500 corrected truths",
     ]
     text = (root / "evaluation/leaderboard.md").read_text("utf-8")
-    assert "| a | d.json | 1.0000 | 0.7500 | -0.2500 | corrected truths |" in text
+    assert "| b | d.json | 2 → 1 | 0.5000 → 0.7500 | corrected truths |" in text
+    page = html.unescape((root / "evaluation/leaderboard.html").read_text("utf-8"))
+    changed = re.sub(
+        "<[^>]*>", " ", page[page.index("What changed on") :].partition("</section>")[0]
+    )
+    assert "d.json: 1 truth corrected: q3 (A → B)" in changed
+    assert "b d.json 2 → 1 0.5000 → 0.7500 corrected truths" in " ".join(changed.split())
 
 
-def test_a_dataset_that_says_the_same_in_other_bytes(root: Path) -> None:
+@pytest.mark.parametrize("option", ["", "--force"])
+def test_ten_corrected_truths_are_named(tmp_path: Path, option: str) -> None:
+    write(tmp_path, {"prediction/d-a.json": {"q0": "A"}})
+    correct(tmp_path, "A" * 12)
+    run(tmp_path, "nightly")
+    correct(tmp_path, "B" * 12)
+    done = run(tmp_path, "nightly", *filter(None, [option]))
+    assert "d.json: 12 truths corrected: q0 (A → B), q1 (A → B)" in done.out
+    assert "q9 (A → B) and 2 more" in done.out
+
+
+def test_questions_that_change_otherwise(root: Path) -> None:
+    """Another prompt is no corrected truth, a question that goes is one."""
+    correct(root, "AAAA", prompt="Which one?\nA. x\nB. y")
+    assert [change["reason"] for change in night(root)] == ["other questions or truths"] * 2
+    correct(root, "AAA", prompt="Which one?\nA. x\nB. y")
+    (change, _) = night(root)
+    assert (change["reason"], change["corrections"]) == (
+        "corrected truths", "1 truth corrected: q3 (A → –)",
+    )  # fmt: skip
+
+
+def test_an_interrupted_night_names_no_truths(tmp_path: Path) -> None:
+    """All results are stored, the history is not: which truths were others is not known then, and
+    nothing else is said.
+    """
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    correct(tmp_path, "ABAA")
+
+    def interrupt(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nightly_run, "append_night", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(tmp_path)
+    assert [change["reason"] for change in night(tmp_path)] == ["other questions or truths"] * 2
+
+
+def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
+    """Results hold the first characters of a truth: what differs behind them is not named."""
+    texts = [EVIL, "<script>alert(1)</script>|`x`", "=1+1", "x" * 99_999]
+
+    def records(end: str) -> list[Record]:
+        return [
+            {
+                **question(f"{n}{text}"[:500]),
+                "level": 3,
+                "prompt": "Who?",
+                "ground_truth": text + end,
+            }
+            for n, text in enumerate(texts)
+        ]
+
+    write(tmp_path, {"dataset/d.json": records(""), "prediction/d-a.json": {f"0{EVIL}": "A"}})
+    assert run(tmp_path, "nightly").code == 0
+    write(tmp_path, {"dataset/d.json": records(" y")})
+    done = run(tmp_path, "nightly")
+    history = (tmp_path / "evaluation/history.jsonl").read_text("utf-8")
+    (said,) = (json.loads(line)["corrections"] for line in history.splitlines()[1:])
+    assert said.startswith("3 truths corrected: ")
+    assert len(said) < 4 * 200
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    markdown = (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")
+    assert not RAW_CONTROL.search(done.out + markdown + page + history)
+    assert "<script>alert" not in page
+    assert "<script>" not in markdown
+
+
+def test_a_dataset_that_says_the_same_in_other_bytes_is_no_change(root: Path) -> None:
     records = json.loads((root / "dataset/d.json").read_bytes())
     write(root, {"dataset/d.json": json.dumps(records, indent=1)})
-    assert short(night(root)) == [
-        ("a", "changed", 1.0, 1.0, "dataset"),
-        ("b", "changed", 0.5, 0.5, "dataset"),
-    ]
-    change = {"dataset": "d.json", "kind": "changed", "before": 1.0, "after": 1.0}
-    report = changes_report([{"system": name, **change, "causes": ["dataset"]} for name in "ab"])
-    assert "dataset rewritten, the same resolved questions: results 2, scores moved 0" in report
+    assert night(root) == []
 
 
-def test_another_prediction(root: Path) -> None:
+def test_new_answers(root: Path) -> None:
     folder_of(root, b="AAAA")
-    assert short(night(root)) == [("b", "changed", 0.5, 1.0, "prediction")]
-
-
-def test_another_run_is_no_other_prediction(root: Path) -> None:
+    assert short(night(root)) == [("b", "new answers", 0.5, 1.0)]
     folder_of(root, **{"b@2": "AAAA"})
-    assert [c[-1] for c in short(night(root))] == ["runs"]
-    (root / "prediction" / "d-b@2.json").write_text("[{", encoding="utf-8")
-    done = run(root, "nightly", "--json")
-    assert (done.code, [change["causes"] for change in json.loads(done.out)["changes"]]) == (
-        3,
-        [["runs"]],
-    )
+    assert [change["reason"] for change in night(root)] == ["new answers"]
 
 
 def test_rules_and_settings(root: Path) -> None:
-    assert [c["causes"] for c in night(root, "--rules", "official-2026")] == [
-        ["rules", "settings"]
-    ] * 2
-    assert [c["causes"] for c in night(root)] == [["rules", "settings"]] * 2
-    changes = night(root, "--min-questions", "5")
-    assert short(changes) == [
-        ("a", "changed", 1.0, None, "settings"),
-        ("b", "changed", 0.5, None, "settings"),
-    ]
+    for options in (["--rules", "official-2026"], [], ["--min-questions", "5"]):
+        changes = night(root, *options)
+        assert [change["reason"] for change in changes] == ["other rules or version"] * 2
 
 
 def test_a_score_that_changed_with_the_version(tmp_path: Path) -> None:
@@ -144,35 +211,36 @@ def test_a_score_that_changed_with_the_version(tmp_path: Path) -> None:
 
     run_version("FutureX 98")
     assert short(run_version("FutureX 99", relative_sigma=0.04)["changes"]) == [
-        ("x", "changed", 0.0, pytest.approx(0.75), "version")
+        ("x", "other rules or version", 0.0, pytest.approx(0.75))
     ]
 
 
-def test_several_causes_are_all_named(root: Path) -> None:
+def test_of_several_reasons_the_first_is_named(root: Path) -> None:
     folder_of(root, b="AAAA")
-    write(root, {"dataset/d.json": [question(f"q{n}", ground_truth="B") for n in range(4)]})
+    correct(root, "BBBB")
     assert short(night(root)) == [
-        ("a", "changed", 1.0, 0.0, "corrected"), ("b", "changed", 0.5, 0.0, "corrected prediction"),
+        ("a", "corrected truths", 1.0, 0.0), ("b", "new answers", 0.5, 0.0),
     ]  # fmt: skip
 
 
-def test_many_moves_are_cut_the_largest_first() -> None:
-    changes = [
-        {
-            "system": f"s{n:02}",
-            "dataset": "d",
-            "kind": "changed",
-            "before": 0.0,
-            "after": n / 100,
-            "causes": [],
-        }
-        for n in range(MOVES + 6)
-    ]
-    report = changes_report(changes)
+def change_of(system: str, score: tuple[Any, Any], rank: tuple[Any, Any] = (1, 1)) -> Any:
+    place = {"benchmark": "FutureX", "dataset": "d", "system": system}
+    more = {"resolved": (4, 4), "questions": 4, "version": (None, None), "corrections": None}
+    return {**place, **more, "score": score, "rank": rank, "reason": "new answers"}
+
+
+def test_moves_of_rank_come_first_and_many_are_cut() -> None:
+    changes = [change_of(f"s{n:02}", (0.0, n / 100)) for n in range(25)]
+    changes += [change_of("ranks", (0.5, 0.501), (3, 2)), change_of("new", (None, 0.3), (None, 5))]
+    report = changes_report(changes, {})
     (table,) = [block for block in report if isinstance(block, Table)]
-    assert [row[0] for row in table.rows] == [f"s{n:02}" for n in range(MOVES + 5, 5, -1)]
-    assert "and 5 smaller ones: --json" in report
-    assert f"no known cause: results {MOVES + 6}, scores moved {MOVES + 5}" in report
+    assert [row[0] for row in table.rows] == [
+        "ranks",
+        "new",
+        *(f"s{n:02}" for n in range(24, 6, -1)),
+    ]
+    assert report[0] == "new answers: results 1, nothing moved"
+    assert report[-1] == "and 6 more: --json"
 
 
 def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:
@@ -198,17 +266,3 @@ def test_hostile_names_are_text(root: Path) -> None:
     for raw in ("|x|", "<b>", "`x`", "[a]"):
         assert raw not in part
     assert r"\|x\|" in part
-
-
-def test_no_score_is_no_move() -> None:
-    change = {
-        "system": "x",
-        "dataset": "",
-        "kind": "changed",
-        "before": None,
-        "after": 1.0,
-        "causes": ["model"],
-    }
-    assert format_text(changes_report([change])).splitlines()[0] == (
-        "the language model's server: results 1, scores moved 0"
-    )

@@ -188,7 +188,8 @@ def test_other_files_under_the_same_name(tmp_path: Path, change: str) -> None:
     done = run(tmp_path, "nightly")
     if change == "dataset goes":  # its own questions may carry older truths
         assert failures(done, 2) == [
-            "d-a.json: expected its dataset, d.json, as before (or --force), got none"
+            "d-a.json: expected its dataset, d.json, as before (or --force), got none",
+            "not read, ranked as before: 1 (d-a)",
         ]
         done = run(tmp_path, "nightly", "--force")
     assert counts(done) == (1, 0, 0)

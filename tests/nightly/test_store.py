@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from boards_folders import column, contents, counts, evaluate, folder_of, snapshot, stored
+from boards_folders import column, contents, counts, evaluate, folder_of, snapshot
 from cli import ROOT, assert_refused, q, question, run, write
 from eval import FutureXEvaluator
 from forecasteval.benchmark import Files
@@ -229,7 +229,7 @@ def test_lock_on_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("fcntl.flock", refuse)
+    monkeypatch.setattr("filelock.FileLock._acquire", refuse)
     with (
         pytest.raises(
             EvaluationError, match=r"\.lock: cannot be written: Read-only file system; --output DIR"
@@ -246,32 +246,10 @@ def test_a_disk_without_locks_says_so(
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("fcntl.flock", refuse)
+    monkeypatch.setattr("filelock.FileLock._acquire", refuse)
     told = f"this file system has no locks: {os.strerror(number)}$"
     with pytest.raises(EvaluationError, match=told), lock_folder(tmp_path):
         pass
-
-
-@pytest.mark.parametrize("before", [True, False])
-def test_without_fcntl(tmp_path: Path, before: bool) -> None:
-    """As on Windows: the file is the lock, and stderr says what that means.
-
-    Also after a run that had fcntl, whose lock file is empty and stays.
-    """
-    folder_of(tmp_path, a="AAAA")
-    if before:
-        write(tmp_path, {"evaluation/.lock": ""})
-    code = (
-        "import sys; sys.modules['fcntl'] = None\n"
-        "from eval import main\n"
-        "print(*(main(['nightly', '--root', sys.argv[1]]) for _ in range(2)), file=sys.stderr)"
-    )
-    command = [sys.executable, "-W", "error", "-c", code, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
-    told = "this file system has no locks: if a run is killed, remove its lock by hand"
-    assert done.stderr == f"eval.py: {tmp_path}/evaluation/.soft-lock: {told}\n" * 2 + "0 0\n"
-    assert done.stdout.count("1 unchanged, 0 failed") == 1
-    assert stored(tmp_path, "d-a")["overall_score"] == 1
 
 
 # --- Saving ---
@@ -324,3 +302,13 @@ def test_folder_that_cannot_be_written(tmp_path: Path, kind: str) -> None:
         assert snapshot(tmp_path) == before
     finally:
         folder.chmod(0o700)
+
+
+def test_what_earlier_versions_kept_is_swept(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA")
+    write(
+        tmp_path, {"evaluation/.ranking/.123-0a1b2c3d.tmp": "{", "evaluation/.replaced/a.json": ""}
+    )
+    assert run(tmp_path, "nightly").code == 0
+    hidden = {path.name for path in (tmp_path / "evaluation").iterdir() if path.name[0] == "."}
+    assert hidden <= {".lock"}

@@ -60,66 +60,9 @@ class Reads:
         monkeypatch.setattr(nightly_run, "read_stored", watch)
 
 
-def test_a_later_night_reads_no_result_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not even to rank a new system with them, with the same bytes as if all were scored at
-    once.
-    """
-    folder_of(tmp_path, a="AAAA", b="ABAB")
-    assert run(tmp_path, "nightly").code == 0
-    folder_of(tmp_path, a="AAAA", b="ABAB", c="BBAA")
-    reads = Reads(monkeypatch)
-    assert counts(run(tmp_path, "nightly")) == (1, 2, 0)
-    assert not [
-        name for name in reads.names if name in ("evaluation/d-a.json", "evaluation/d-b.json")
-    ]
-    boards = [contents(tmp_path)["leaderboard.json"]]
-    assert run(tmp_path, "nightly", "--force").code == 0
-    assert [contents(tmp_path)["leaderboard.json"]] == boards
-
-
-@pytest.mark.parametrize(
-    "damage", ["gone", "torn", "score", "other", "version", "bounds", "folder"]
-)
-def test_a_summary_that_does_not_fit_is_made_anew(tmp_path: Path, damage: str) -> None:
-    """It counts only as long as it is whole and of just the result that is stored."""
-    folder_of(tmp_path, a="AAAA", b="ABAB")
-    assert run(tmp_path, "nightly").code == 0
-    expected = contents(tmp_path)
-    path = tmp_path / "evaluation/.ranking/d-a.json"
-    whole = path.read_bytes()
-    if damage == "gone":
-        path.unlink()
-    elif damage == "torn":
-        path.write_bytes(whole[:-9])
-    elif damage == "score":
-        path.write_bytes(whole.replace(b"1.0", b"0.0"))
-    elif damage == "other":
-        path.write_bytes((path.parent / "d-b.json").read_bytes())
-    elif damage == "folder":
-        path.unlink()
-        path.mkdir()
-    else:
-        summary = json.loads(whole)
-        del summary["result_sha256"]
-        summary["system"]["questions"]["1"]["scores"][0] = 7.0
-        if damage == "version":
-            summary["system"]["added_later"] = summary["system"].pop("row")
-        path.write_text("".join(store.result_pieces(summary)), encoding="utf-8")
-    (tmp_path / "evaluation/leaderboard.json").unlink()
-    assert counts(run(tmp_path, "nightly")) == (0, 2, 0)
-    assert contents(tmp_path) == expected
-    assert damage == "folder" or path.read_bytes() == whole
-
-
 @pytest.mark.parametrize(
     ("name", "keys", "value", "scored"),
     [
-        (".ranking/d-a", ("system", "row"), {}, 0),
-        (".ranking/d-a", ("system", "row", "signature"), None, 0),
-        (".ranking/d-a", ("system", "questions", "1", "ids"), 7, 0),
-        (".ranking/d-a", ("system",), {"table": {"prediction": "d-a.json", "rows": 7}}, 0),
         ("d-a", ("signature", "questions_sha256"), [], 1),
         ("leaderboard", ("tables", 0, "rows"), None, 0),
     ],

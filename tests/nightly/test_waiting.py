@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +11,7 @@ import pytest
 
 from boards_folders import contents, counts, failures, stored
 from cli import ROOT, assert_refused, question, read_json, run, write
-from forecasteval.nightly import corrections
-from forecasteval.ranking.changes import OVERALL, why
+from forecasteval.boards.changes import OVERALL, say_reason
 
 NAMES: Final = [f"q{n}" for n in range(8)]
 PROMPTS: Final = [f"Which {what}?\nA. one\nB. two" for what in ("first", "second")]
@@ -98,17 +96,17 @@ def changed(root: Path) -> list[tuple[str, str]]:
     """The system and the reason of each change of tonight, as the report has them."""
     done = run(root, "nightly", "--json")
     assert done.code == 0
-    return [(change["system"], why(change)) for change in done.json["changes"]]
+    return [(change["system"], say_reason(change)) for change in done.json["changes"]]
 
 
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
         ("AAAA....", "AAAABB..", "more truths (4 → 6 of 8)"),
-        ("AAAA....", "BAAABB..", "more truths (4 → 6 of 8), corrected truths"),
+        ("AAAA....", "BAAABB..", "corrected truths (4 → 6 of 8)"),
         ("AAAABBBB", "BAAABBBB", "corrected truths"),
         ("AAAABBBB", "AAAABB..", "corrected truths (8 → 6 of 8)"),  # that went
-        ("AAAA....", "AAA.B...", "more truths, corrected truths"),
+        ("AAAA....", "AAA.B...", "corrected truths"),
     ],
 )
 def test_more_truths_are_no_corrected_truths(
@@ -121,15 +119,12 @@ def test_more_truths_are_no_corrected_truths(
 def test_a_truth_that_goes_is_named_one_that_comes_is_not(tmp_path: Path) -> None:
     run(week(tmp_path, "AAAA...."), "nightly")
     done = run(week(tmp_path, "BAA.B..."), "nightly")
-    rows = [line.split() for line in done.out.splitlines() if re.match("q[0-9]", line)]
-    assert rows == [
-        ["q0", "250922.json", "truth", "A", "B"],
-        ["q3", "250922.json", "truth", "A", "–"],
-    ]
+    said = "250922.json: 2 truths corrected: q0 (A → B), q3 (A → –)"
+    assert said in done.out.splitlines()
 
 
 def test_a_result_that_is_too_large_to_compare(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(corrections, "_LARGEST", 100)
+    monkeypatch.setattr("forecasteval.nightly.history._LARGEST", 100)
     run(week(tmp_path, "AAAA...."), "nightly")
     reason = "other questions or truths (4 → 6 of 8)"
     assert changed(week(tmp_path, "AAAABB..")) == [("a", reason), ("b", reason)]
@@ -138,10 +133,10 @@ def test_a_result_that_is_too_large_to_compare(tmp_path: Path, monkeypatch: Any)
 def test_all_truths_go_and_come_back(tmp_path: Path) -> None:
     run(week(tmp_path, "AAAA...."), "nightly")
     done = run(week(tmp_path, "........"), "nightly")
-    assert "no truth any more: 2 (a, b) on 250922.json" in done.out.splitlines()
+    assert done.out.count("no longer ranked") == 2
     assert done.code == 0
     done = run(week(tmp_path, "AAAA...."), "nightly")
-    assert "back: 2 (a, b) on 250922.json" in done.out.splitlines()
+    assert done.out.count("other questions or truths") == 2
 
 
 def test_truths_after_a_night_without_a_result(tmp_path: Path) -> None:
@@ -153,24 +148,21 @@ def test_truths_after_a_night_without_a_result(tmp_path: Path) -> None:
     beside.write_text("id,truthx\nq0,A\n")  # a mistake
     assert run(tmp_path, "nightly").code == 2
     beside.unlink()
-    reason = "more truths (4 → 6 of 8), corrected truths"
+    reason = "corrected truths (4 → 6 of 8)"
     assert changed(week(tmp_path, "BAAABB..")) == [("a", reason), ("b", reason)]
-    run(week(tmp_path, "........"), "nightly")
-    done = run(week(tmp_path, "BAACBB.."), "nightly")
-    assert ["q3", "250922.json", "truth", "A", "C"] in map(str.split, done.out.splitlines())
 
 
 @pytest.mark.parametrize(
     ("first", "then", "reason"),
     [
-        ("A", "AB", "other questions (1 → 2 of 2)"),
-        ("AB", "A", "other questions (2 → 1 of 1)"),
+        ("A", "AB", "more truths (1 → 2 of 2)"),
+        ("AB", "A", "corrected truths (2 → 1 of 1)"),
         ("A.", "AB", "more truths (1 → 2 of 2)"),
         ("AB", "A.", "corrected truths (2 → 1 of 2)"),
     ],
 )
 def test_questions_with_one_id(tmp_path: Path, first: str, then: str, reason: str) -> None:
-    """Another question of an id that is there already is new; only one that waited is resolved."""
+    """A truth that comes to an id that has one corrects none."""
     for truths in (first, then):
         rows = [
             question("q0", ground_truth=None if truth == "." else truth, prompt=PROMPTS[n])
@@ -179,24 +171,7 @@ def test_questions_with_one_id(tmp_path: Path, first: str, then: str, reason: st
         answers = [{"id": "q0", "prompt": prompt, "answer": "A"} for prompt in PROMPTS]
         write(tmp_path, {"dataset/d.json": rows, "prediction/d-a.json": answers})
         changes = run(tmp_path, "nightly", "--json").json["changes"]
-    assert list(map(why, changes)) == [reason]
-
-
-def test_moves_by_more_truths_stand_apart(tmp_path: Path) -> None:
-    run(week(week(tmp_path, "AAAA....", "250922"), "AAAAAAAA", "250915"), "nightly")
-    week(week(tmp_path, "AAAABB..", "250922"), "BAAAAAAA", "250915")
-    done = run(tmp_path, "nightly")
-    lines = done.out.splitlines()
-    apart = lines.index("Moves by more truths")
-    moves = [line for line in lines if re.search(r" [+-]0\.[0-9]{4} .*truths", line)]
-    assert [("more truths" in line, lines.index(line) > apart) for line in moves] == [
-        (False, False), (False, False), (True, True),
-    ]  # fmt: skip
-    for page, title in (
-        ("leaderboard.md", "Moves by more truths"),
-        ("leaderboard.html", "More truths (4 → 6 of 8) in 250922"),
-    ):
-        assert title in (tmp_path / "evaluation" / page).read_text("utf-8")
+    assert list(map(say_reason, changes)) == [reason]
 
 
 def test_boards_say_how_many_questions_are_resolved(tmp_path: Path) -> None:
@@ -223,50 +198,47 @@ def rename(root: Path, aliases: dict[str, list[str]]) -> None:
     write(root, {"prediction/systems.json": systems})
 
 
-def test_a_system_with_another_name_is_renamed(tmp_path: Path) -> None:
-    """By its alias, or because its file has another name; what it had over all weeks goes along."""
+def test_an_alias_goes_on_with_the_history_of_its_system(tmp_path: Path) -> None:
+    """Nothing is new or gone, and nothing need be written; nor if the alias is taken back."""
     run(week(week(tmp_path, "AAAAAAAA", "250922"), "AAAABBBB", "250915"), "nightly")
+    before = (tmp_path / "evaluation/history.jsonl").read_bytes()
     rename(tmp_path, {"new": ["a"]})
     done = run(tmp_path, "nightly")
-    lines = done.out.splitlines()
-    assert "renamed: a → new, results 2" in lines
-    assert not [line for line in lines if line.startswith(("new:", "gone:"))]
-    history = (tmp_path / "evaluation/history.jsonl").read_text("utf-8").splitlines()
-    overall = [json.loads(line) for line in history if '"all datasets"' in line]
-    named = [line for line in overall if line["night"] == 2]
-    assert [(line["system"], line.get("gone"), line["renamed"]) for line in named] == [
-        ("a", True, "new"), ("new", None, "a"),
-    ]  # fmt: skip
-    for week_name in ("250915", "250922"):
-        path = tmp_path / f"prediction/{week_name}-b.json"
-        path.rename(path.with_name(f"{week_name}-c.json"))
-    done = run(tmp_path, "nightly")
-    assert "renamed: b → c, results 2" in done.out.splitlines()
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes() == before
+    assert "What changed last" not in done.out
+    assert changed(week(tmp_path, "BAAAAAAA", "250922"))[-1] == ("new", "corrected truths")
 
 
-def test_a_renamed_system_whose_score_moves(tmp_path: Path) -> None:
-    run(week(tmp_path, "AAAA...."), "nightly")
-    rename(tmp_path, {"new": ["b"]})
-    assert ("new", "more truths (4 → 6 of 8), renamed") in changed(week(tmp_path, "AAAABA.."))
-
-
-def test_another_system_is_not_renamed(tmp_path: Path) -> None:
-    """Two that went, two that came with the same file: nobody knows which is which."""
-    run(week(tmp_path, "AAAAAAAA", a="AAAAAAAA", b="AAAAAAAA"), "nightly")
-    for path in (tmp_path / "prediction").glob("*.json"):
-        path.unlink()
-    week(tmp_path, "AAAAAAAA", c="AAAAAAAA", d="AAAAAAAA")
-    out = run(tmp_path, "nightly").out
-    assert "renamed" not in out
-    assert "new: 2 (c, d) on 250922.json" in out
+def test_another_file_name_is_another_system(tmp_path: Path) -> None:
+    """Whatever is in the file."""
+    run(week(tmp_path, "AAAAAAAA", a="AAAAAAAA"), "nightly")
+    (tmp_path / "prediction/250922-a.json").rename(tmp_path / "prediction/250922-c.json")
+    assert changed(tmp_path) == [("a", "gone"), ("c", "new")]
 
 
 # --- Over all weeks ---
 
 
+def test_a_system_that_is_in_no_table_over_all_weeks_has_not_gone(tmp_path: Path) -> None:
+    run(week(week(tmp_path, "AAAAAAAA", "250922"), "AAAABBBB", "250915"), "nightly")
+    for name in "ab":
+        (tmp_path / f"prediction/250922-{name}.json").unlink()
+    changes = run(tmp_path, "nightly", "--json").json["changes"]
+    assert {(change["dataset"], change["reason"]) for change in changes} == {
+        ("250922.json", "gone"), (OVERALL, "no longer ranked"),
+    }  # fmt: skip
+    assert run(tmp_path, "nightly", "--json").json["changes"] == []
+
+
 def test_each_nights_scores_over_all_weeks_are_in_the_history(tmp_path: Path) -> None:
     run(week(week(tmp_path, "AAAAAABA", "250915"), "AAAA....", "250922"), "nightly")
     done = run(week(tmp_path, "AAAABBBB", "250922"), "nightly")
+    shown = done.out.splitlines()
+    at = shown.index("What changed last")
+    first = [line for line in shown[at + 1 :] if line[:2] in ("a ", "b ")][:2]
+    assert [line.split()[:6] for line in first] == [
+        ["a", "all", "datasets", "1", "→", "2"], ["b", "all", "datasets", "2", "→", "1"],
+    ]  # fmt: skip
     lines = (tmp_path / "evaluation/history.jsonl").read_text("utf-8").splitlines()
     overall = [line for line in map(json.loads, lines) if line["dataset"] == OVERALL]
     assert [(line["night"], line["system"], line["rank"]) for line in overall] == [
@@ -276,11 +248,7 @@ def test_each_nights_scores_over_all_weeks_are_in_the_history(tmp_path: Path) ->
     assert {line["system"]: line["score"] for line in overall[2:]} == {
         row["name"]: row["overall_score"] for row in pooled["rows"]
     }
-    text = done.out.partition("Over all datasets")[2].splitlines()
-    assert [line.split()[0::4] for line in text[2:4]] == [["a", "1"], ["b", "2"]]
-    assert [
-        (c["system"], c["ranks"]) for c in run(tmp_path, "nightly", "--json").json["moves"]
-    ] == []
+    assert run(tmp_path, "nightly", "--json").json["changes"] == []
 
 
 # --- What is gone ---
@@ -298,7 +266,6 @@ def test_what_a_night_wrote_for_a_prediction_that_is_gone_goes_too(tmp_path: Pat
     (tmp_path / "prediction/250922-a.json").unlink()
     run(tmp_path, "nightly", "--html")
     assert names(tmp_path) == {"250922-b.json", "250922-b.html"}
-    assert not (tmp_path / "evaluation/.ranking/250922-a.json").exists()
 
 
 def test_every_other_file_stays(tmp_path: Path) -> None:
@@ -328,16 +295,6 @@ def test_a_prediction_whose_dataset_is_gone_is_not_gone(tmp_path: Path) -> None:
         path.unlink()
     run(tmp_path, "nightly")
     assert set(contents(tmp_path)) == before
-
-
-@pytest.mark.parametrize("content", ["", "{", json.dumps({"result_sha256": "0"})])
-def test_a_damaged_summary_removes_no_result(tmp_path: Path, content: Any) -> None:
-    week(tmp_path, "AAAAAAAA")
-    run(tmp_path, "nightly")
-    write(tmp_path, {"evaluation/.ranking/250922-a.json": content})
-    (tmp_path / "prediction/250922-a.json").unlink()
-    run(tmp_path, "nightly")
-    assert names(tmp_path) == {"250922-a.json", "250922-b.json"}
 
 
 def test_small_levels_left_out_do_not_wait(tmp_path: Path) -> None:
