@@ -426,7 +426,7 @@ def _rxnopt(argv: Sequence[str]) -> int:
 def _convert(argv: Sequence[str]) -> int:
     from forecasteval.convert import commands
 
-    return commands.run(argv, PROGRAM, futurex.find_mistakes)
+    return commands.run(argv, PROGRAM)
 
 
 COMMANDS: Final = {

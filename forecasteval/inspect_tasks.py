@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any, Final
 
 try:
+    from click import ClickException
     from inspect_ai import Task, task
-    from inspect_ai._util.error import PrerequisiteError  # it has no public name
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
     from inspect_ai.solver import TaskState
-    from rich.markup import escape
 except ImportError as error:
     raise ImportError(
         "forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai"
@@ -217,7 +216,7 @@ class RxnOpt:
 
     def score(self, name: str, reply: str) -> Score:
         """The score of a reply to the sample of this name."""
-        index, note = parse_reply(reply, self._questions[name]["options"])
+        index, note = parse_reply(reply)
         (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(
             {} if index is None else {name: index}
         )["items"]
@@ -239,8 +238,8 @@ def _open(benchmark: str, dataset: object) -> FutureX | RxnOpt:
         path = _find(str(dataset))  # -T dataset=250915 is a number, and so is that of -S
         return FutureX(path) if benchmark == "futurex" else RxnOpt(path)
     except EvaluationError as error:
-        # inspect_ai prints the line, and no traceback.
-        raise PrerequisiteError(escape(str(error))) from None
+        # The command line of inspect_ai is click's, which prints the line and no traceback.
+        raise ClickException(str(error)) from None
 
 
 def _find(dataset: str) -> Path:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cli import Done, read_json, run_wing
 from forecasteval.convert import commands
-from forecasteval.futurex import find_mistakes
 
 
 def convert(*args: object) -> Done:
     """One command as `eval.py` calls it."""
-    return run_wing(partial(commands.run, check=find_mistakes), *args)
+    return run_wing(commands.run, *args)
 
 
 def converted(folder: Path, *sources: object) -> dict[str, Any]:

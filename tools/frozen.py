@@ -39,7 +39,7 @@ IMPORT_OPTIONS: Final = (
     *("--products-smiles", "CC1(c2ccccc2)CCCCC1=O"),
     *("--conditions", "ligand", "base", "solvent"),
 )
-CONVERT_OPTIONS: Final = {"answers.csv": ("--id", "question")}
+CONVERT_OPTIONS: Final = {"answers.csv": ("--id", "question", "--answer", "reply")}
 _QUESTIONS: Final = "multiple_choice_single_varying_reference"
 
 

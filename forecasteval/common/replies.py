@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+MOST_CHOICES: Final = 1000
 
 
 def is_failed(reply: object) -> bool:
@@ -25,20 +27,26 @@ def reply_texts(reply: object) -> list[object]:
     if not isinstance(body, Mapping):
         return [body]
     if isinstance(choices := body.get("choices"), list):
-        messages: list[Any] = [
-            choice.get("message") for choice in choices if isinstance(choice, Mapping)
-        ]
-        return [
-            _join_parts(message.get("content"))
-            for message in messages
-            if isinstance(message, Mapping)
-        ] or [None]
+        return _choice_texts([choice for choice in choices if isinstance(choice, Mapping)])
     if isinstance(output := body.get("output"), list):
         messages = [
             item for item in output if isinstance(item, Mapping) and item.get("type") == "message"
         ]
         return ["".join(str(_join_parts(message.get("content")) or "") for message in messages)]
     return [body if body is reply else None]  # the body of an error
+
+
+def _choice_texts(choices: list[Any]) -> list[object]:
+    """List the texts of choices by their `index`, None where one lacks; else as they are listed."""
+    places = [choice.get("index") for choice in choices]
+    known = {place for place in places if type(place) is int and 0 <= place < MOST_CHOICES}
+    if len(known) < len(choices):
+        places = list(range(len(choices)))
+    texts: list[object] = [None] * (max(places, default=0) + 1)
+    for place, choice in zip(places, choices, strict=True):
+        message = choice.get("message")
+        texts[place] = _join_parts(message.get("content")) if isinstance(message, Mapping) else None
+    return texts
 
 
 def _join_parts(content: object) -> object:

@@ -7,29 +7,18 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from forecasteval.common.errors import InputError, RecordNotes, grouped_names, printable
+from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.files import find_dataset, write_atomic
-from forecasteval.common.records import WRAPPERS, JsonObject, RecordFile, as_text, dump_json
+from forecasteval.common.records import WRAPPERS, RecordFile, as_text, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .formats import (
-    Answer,
-    Columns,
-    Run,
-    Truths,
-    id_text,
-    name_bad_row,
-    read_source,
-    read_truths,
-    shown_names,
-)
+from .formats import Answer, Run, id_text, name_bad_row, read_source, show_names
 from .tables import Table, clear_ids, read_table
 
 _EXAMPLES: Final = """\
@@ -43,7 +32,6 @@ One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
 # What describes the systems, and whose result would be a board.
 _TAKEN: Final = ("systems.json", "leaderboard.json")
 
-Check = Callable[[Path], JsonObject]  # the mistakes in a dataset
 _NO_IDS: Final = {"id", *WRAPPERS}  # an object with such a key may be read as something else
 _REPEATED: Final = (
     "ids with several answers, all kept; a score counts them as missing",
@@ -52,24 +40,27 @@ _REPEATED: Final = (
 Converted = tuple[dict[Path, str], list[str]]  # the texts of the files to write, the lines to print
 
 
-def run(argv: Sequence[str], program: str, check: Check) -> int:
+def run(argv: Sequence[str], program: str) -> int:
     """Convert; 0 if it did its work.
 
     Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
     SystemExit (argparse) for bad usage.
     """
     args = build_parser(program).parse_args(argv)
-    output, columns = args.output, Columns(args.id, args.answer)
+    output: Path = args.output
     _require_usable(output, args.sources)
-    texts, lines = (_convert_dataset if args.dataset else _convert_answers)(
-        args.sources, output, columns
-    )
+    if args.dataset:
+        if len(args.sources) > 1 or args.id or args.answer:
+            raise InputError("--dataset", "expected one source, and neither --id nor --answer")
+        texts, lines = _convert_dataset(args.sources[0], output)
+        lines.append(f"  {command_line(program)} check {output} looks for mistakes")
+    else:
+        texts, lines = _convert_answers(args.sources, output, args.id, args.answer)
     taken = [path for path in texts if os.path.lexists(path)]
     if taken and not args.force:
         raise InputError(str(taken[0]), "the file exists already; --force replaces it")
     for path, text in texts.items():
         write_atomic(path, text)
-    lines += _check(output, check, program) if args.dataset else _other_runs(output, list(texts))
     for line in lines:
         print(printable(line))
     return 0
@@ -91,17 +82,10 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         help="file to read; its contents decide its format",
     )
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
-    add("--id", metavar="COLUMN", help="column of the ids; of JSON, the key (id, …)")
-    add(
-        "--answer",
-        metavar="COLUMN",
-        help="column of the answers; of JSON, the key (answer, prediction, …)",
-    )
-    add(
-        "--dataset",
-        action="store_true",
-        help="SOURCE is FutureX-Past: write its questions; --answer names the truths",
-    )
+    add("--id", metavar="COLUMN", help="column of the ids; of JSON, the key (default: id)")
+    add("--answer", metavar="COLUMN", help="column of the model's answers; of JSON, the key")
+    text = "SOURCE is FutureX-Past: write its questions"
+    add("--dataset", action="store_true", help=text)
     add("--force", action="store_true", help="replace existing files")
     add("--version", action="version", version=f"{program} convert {__version__}")
     return parser
@@ -126,10 +110,12 @@ def _counted(count: int, noun: str) -> str:
 # --- Answers ---
 
 
-def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> Converted:
-    """The runs of all sources."""
+def _convert_answers(
+    paths: Sequence[Path], output: Path, id_column: str | None, answer: str | None
+) -> Converted:
+    """Make a prediction of each run of all sources."""
+    sources = {path: read_source(path, id_column, answer) for path in paths}
     truths = _find_truths(output)
-    sources = {path: read_source(path, columns, truths) for path in paths}
     count = sum(len(source.runs) for source in sources.values())
     if count > 1 and "@" in output.stem:
         raise InputError(
@@ -151,7 +137,8 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
             reasons += notes
             if run.answers:
                 texts[path], answers, repeated = prediction_text(run)
-                title, notes = f"{path}: {_counted(answers, 'answer')}", notes + repeated
+                title = f"{path}: {_counted(answers, 'answer')}"
+                notes += repeated + _compare_truths(run, truths)
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
         where = ", ".join(map(str, sources))
@@ -159,27 +146,24 @@ def _convert_answers(paths: Sequence[Path], output: Path, columns: Columns) -> C
     return texts, lines
 
 
-def _find_truths(output: Path) -> Truths:
-    """The truths of the dataset that a prediction of this name belongs to; none if there is no such
-    dataset.
-    """
+def _find_truths(output: Path) -> dict[str, object]:
+    """Find the truths of the dataset that a prediction of this name belongs to, by id."""
     for folder in (output.absolute().parent.parent / "dataset", Path("dataset").absolute()):
         if dataset := find_dataset(output, folder):
-            return read_truths(RecordFile(dataset))
+            return {
+                id_text(record.get("id")): record["ground_truth"]
+                for record in RecordFile(dataset)
+                if isinstance(record, Mapping) and "ground_truth" in record
+            }
     return {}
 
 
-def _other_runs(output: Path, written: Sequence[Path]) -> list[str]:
-    """Runs of the same name that were there before and come from another source: a score would
-    count them, too.
-    """
-    system = re.escape(re.sub(r"@[0-9]+\Z", "", output.stem))
-    names = [
-        path.name
-        for path in sorted(output.parent.iterdir())
-        if re.fullmatch(rf"{system}(@[0-9]+)?\.json", path.name) and path not in written
-    ]
-    return [f"also in the folder, not from this source: {grouped_names(names)}"] if names else []
+def _compare_truths(run: Run, truths: Mapping[str, object]) -> list[str]:
+    """Warn where the answers are those of the dataset: the user may have named its column."""
+    same = [as_text(each.value) == as_text(truths.get(each.id)) for each in run.answers]
+    if len(same) < 2 or not all(same):
+        return []
+    return [f"all {len(same)} answers are the truths word for word: is --answer right?"]
 
 
 def prediction_text(run: Run) -> tuple[str, int, list[str]]:
@@ -222,12 +206,10 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {  # of ours, and their names in
 }
 
 
-def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns) -> Converted:
-    """The questions of a source."""
-    if len(paths) > 1:
-        raise InputError("--dataset", "expected one source", str(len(paths)))
-    table = read_table(paths[0])
-    source = _find_fields(paths[0], table, columns)
+def _convert_dataset(path: Path, output: Path) -> Converted:
+    """Make a dataset of the questions of a source."""
+    table = read_table(path)
+    source = _find_fields(path, table)
     clear_ids(table, source["id"])
     questions, left_out = [], RecordNotes()
     for number, row in enumerate(table.rows, 1):
@@ -236,31 +218,28 @@ def _convert_dataset(paths: Sequence[Path], output: Path, columns: Columns) -> C
         else:
             left_out["left out, no object"].append(name_bad_row(row, number))
     if not questions:
-        raise InputError(str(paths[0]), "expected questions", "none")
+        raise InputError(str(path), "expected questions", "none")
     notes = [
         *table.notes,
         f"column of truths: {printable(source['ground_truth'], 40)}",
         *left_out.lines(),
     ]
-    lines = [f"{paths[0]}: {table.form}", *(f"  {note}" for note in notes)]
+    lines = [f"{path}: {table.form}", *(f"  {note}" for note in notes)]
     lines.append(f"{output}: {_counted(len(questions), 'question')}")
     return {output: dump_json(questions, indent=1) + "\n"}, lines
 
 
-def _find_fields(path: Path, table: Table, columns: Columns) -> dict[str, str]:
-    """The columns of our fields; InputError if a column that all questions need is not in the
-    table.
-    """
-    named = {"id": columns.id, "ground_truth": columns.answer}
-    source: dict[str, str] = {}
-    for field, known in _FIELDS.items():
-        names = (given,) if (given := named.get(field)) else known
-        if match := next((name for name in names if name in table.names), None):
-            source[field] = match
-        elif field not in ("Std", "end_time"):
-            raise InputError(
-                str(path), f"expected a column {' or '.join(names)}", shown_names(table.names)
-            )
+def _find_fields(path: Path, table: Table) -> dict[str, str]:
+    """Find the columns of our fields; InputError if one that all questions need is missing."""
+    source = {
+        field: known[0]
+        for field, names in _FIELDS.items()
+        if (known := [name for name in names if name in table.names])
+    }
+    for field in ("id", "prompt", "level", "ground_truth"):
+        if field not in source:
+            expected = f"expected a column {' or '.join(_FIELDS[field])}"
+            raise InputError(str(path), expected, show_names(table.names))
     return source
 
 
@@ -270,16 +249,3 @@ def _read_question(question: dict[str, object]) -> dict[str, object]:
     if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"}:
         question["level"] = int(level)
     return {"Std": None, **question, "id": id_text(question["id"]) or None}
-
-
-def _check(output: Path, check: Check, program: str) -> list[str]:
-    """A line for each kind of mistake in the dataset that was written, of which numbers without
-    sigma are one.
-    """
-    notes = RecordNotes()
-    for finding in check(output)["findings"]:
-        notes[finding["kind"]].append(finding["id"])
-    lines = [f"  {line}" for line in notes.lines()]
-    if lines:
-        lines.append(f"  {command_line(program)} check {output} shows them all")
-    return lines

@@ -1,5 +1,8 @@
 """Formats: how a file is recognised, and which answers a row of it holds.
 
+Logs and batches are known by their keys. In a table the user names the column of the answers, as
+another one may hold the truth; only rows of `id` and `prediction` alone need no name.
+
 A row of a log of inspect_ai is a sample: its answer is the model's last output, whole, unless a
 scorer of `forecasteval.inspect_tasks` read an index in it. A sample that failed is left out, unless
 it was scored all the same.
@@ -8,7 +11,6 @@ it was scored all the same.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import itemgetter
 from pathlib import Path
@@ -16,7 +18,6 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import (
-    WRAPPERS,
     BadRecord,
     JsonObject,
     as_text,
@@ -194,15 +195,11 @@ def _read_task(row: Row) -> Iterator[Answer]:
 
 
 class Format(NamedTuple):
-    """A format whose records, or whose one object, have all of `keys`.
-
-    Where nothing reads it, `needs` says what stands for the id and the answer.
-    """
+    """A format whose records, or whose one object, have all of `keys`."""
 
     name: str
     keys: Set[str]
-    read: Callable[[Row], Iterable[Answer]] | None = None
-    needs: str = ""
+    read: Callable[[Row], Iterable[Answer]]
 
 
 # The first whose keys are all there counts.
@@ -211,222 +208,49 @@ FORMATS: Final = (
     Format("OpenAI batch output", {"custom_id", "response"}, _read_reply),
     Format("MiroFlow results", {"task_id", "attempts"}, _read_task),
     Format("MiroFlow results", {"task_id", "model_boxed_answer"}, _read_task),
-    Format(
-        "Anthropic batch results",
-        {"custom_id", "result"},
-        needs="custom_id and result.message.content[].text",
-    ),
-    Format(
-        "Gemini batch results",
-        {"key", "response"},
-        needs="key and response.candidates[0].content.parts[].text",
-    ),
-    Format(
-        "Gemini batch results",
-        {"request", "response"},
-        needs="request and response.candidates[0].content",
-    ),
-    Format(
-        "promptfoo results",
-        {"evalId", "results"},
-        needs="results.results[].vars and .response.output",
-    ),
-    Format("promptfoo results", {"promptIdx", "testIdx"}, needs="vars and response.output"),
-    Format("lm-eval samples", {"doc_id", "resps"}, needs="an id in doc and filtered_resps[0]"),
-    Format("simple-evals results", {"htmls", "convos"}, needs="convos, without ids"),
-    Format(
-        "a deepeval test run", {"testCases"}, needs="testCases[].name and testCases[].actualOutput"
-    ),
-    Format(
-        "a deepeval test run",
-        {"testRunData"},
-        needs="testRunData.testCases[].name and .actualOutput",
-    ),
-    Format(
-        'a pandas table, orient="split"',
-        {"columns", "data"},
-        needs='its cells (by orient="records")',
-    ),
 )
-
-
-class Columns(NamedTuple):
-    """The columns of ids and answers that a user names; None: the columns whose names are known."""
-
-    id: str | None = None
-    answer: str | None = None
-
-
-# With early stopping, later attempts are of questions whose answers were wrong before, and of no
-# others.
-_STOPPED: Final = (
-    "rows have different numbers of attempts: "
-    "if they stop at the first right one, later runs are incomplete"
-)
-Truths = Mapping[str, set[str]]  # the truths of an id without their decoration
-
-
-def read_source(path: Path, columns: Columns, truths: Truths) -> Source:
-    """The runs of a file of any format; InputError if it cannot be read. `truths` are those of the
-    dataset.
-    """
-    table = read_table(path, columns != Columns())
-    form = next((form for form in FORMATS if form.keys <= table.keys | set(table.names)), None)
-    if form is None or columns != Columns():
-        return _read_columns(path, table, columns, truths)
-    if form.read is None:
-        raise InputError(
-            str(path),
-            f"{form.name} cannot be read: write {form.needs} as columns, for --id and --answer",
-        )
-    source = collect(form.name, table, form.read)
-    if form.read is _read_task and len({len(run.ids) for run in source.runs.values()}) > 1:
-        source.notes.append(_STOPPED)
-    return source
-
-
-# --- Tables with a column of ids and one of answers, which must not be the truths ---
-
-IDS: Final = ("id", "question_id", "task_id", "sample_id")
-ANSWERS: Final = (
-    *("answer", "prediction", "model_answer", "model_boxed_answer", "model_response", "response"),
-    *("raw_response", "reply", "output", "completion", "generation"),
-)
+SUBMISSION: Final = {"id", "prediction"}  # the keys of FutureX's submissions
 PROMPTS: Final = ("prompt", "question", "task_question", "input")
-TRUTH: Final = "ground_truth"
-# Beside one of these and without a ground_truth, `answer` is a truth: so FutureX-Past and
-# RxnOptBench call it.
-_OF_DATASETS: Final = frozenset(
-    {"level", "options", "end-time", "end_time", "question_type", "meta"}
-)
-# of the rows: a column that equals so many truths holds the truth, or answers of a rare system
-_SAME: Final = 0.9
-_FEWEST: Final = 3  # rows that can tell
-# Texts that are none of a model's, although they differ from row to row.
-_NO_REPLY: Final = re.compile(
-    r"(?:.*[ _-])?ids?|(?:model|system|provider|category|topic|source|url|level)(?:[ _-]name)?"
-    r"|.*(?:date|time|created|updated|tokens|cost|latency|duration|seconds|score|confidence).*",
-    re.I,
-)
-_NUMBER: Final = re.compile(r"[-+0-9.,eE%\s]*")
-_NO_TEXT: Final = re.compile(rf"{_NUMBER.pattern}|true|false", re.I)
-_NO_TEXT_OR_NUMBER: Final = re.compile("|true|false", re.I)
-_DECORATION: Final = re.compile(r"\\boxed|[^\w.%+-]")
 
 
-def read_truths(records: Iterable[Any]) -> Truths:
-    """The truths of a dataset's records by their ids."""
-    truths: dict[str, set[str]] = {}
-    for record in records:
-        if isinstance(record, Mapping):
-            truth = record.get(TRUTH, record.get("answer"))
-            truths.setdefault(id_text(record.get("id")), set()).add(_undecorated(truth))
-    return truths
+def read_source(path: Path, id_column: str | None = None, answer: str | None = None) -> Source:
+    """Read the runs of a file of any format, or a table whose columns the user names.
 
-
-def _undecorated(answer: object) -> str:
-    r"""The common form of `['A', 'B']`, `\boxed{A, B}` and `A,B`."""
-    return _DECORATION.sub("", as_text(answer)).casefold()
-
-
-def _read_columns(path: Path, table: Table, columns: Columns, truths: Truths) -> Source:
-    """The run of a table's rows; InputError if a column is not clear, or if the answers are the
-    truth.
+    Raises InputError if the file cannot be read, and if the columns are neither named nor known.
     """
-    name = _choose(path, table.names, columns.id, IDS, "ids", "--id")
-    answer = _choose(path, table.names, columns.answer, ANSWERS, "answers", "--answer")
+    is_named = id_column is not None or answer is not None
+    table = read_table(path, is_named)
+    for form in () if is_named else FORMATS:
+        if form.keys <= table.keys | set(table.names):
+            return collect(form.name, table, form.read)
+    return _read_columns(path, table, id_column or "id", answer)
+
+
+def _read_columns(path: Path, table: Table, name: str, answer: str | None) -> Source:
+    """Read the run of a table's rows; InputError if a column is not named, or not once there."""
+    column = answer or ""
+    if set(table.names) == SUBMISSION:
+        first = table.rows[0]
+        if isinstance(first, Mapping) and str(first.get("id")) in table.keys:
+            got = "an object {id: answer}, which is a prediction already"
+            raise InputError(str(path), "expected rows", got)
+        column = answer or "prediction"
+    if [table.names.count(each) for each in (name, column)] != [1, 1]:
+        expected = "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id"
+        raise InputError(str(path), expected, show_names(table.names))
     prompt = next((key for key in PROMPTS if key in table.names), "")
-    is_map = (
-        table.names == ["id", "prediction"]
-        and table.keys
-        and table.keys.isdisjoint({"prediction", *WRAPPERS})
-    )
     clear_ids(table, name)
 
     def read_row(row: Row) -> Iterator[Answer]:
-        problem = ""
-        if {name, answer} & set(repeated_keys(row)):
-            problem = "with a key that is given twice"
-        elif is_map and isinstance(row[answer], list):
-            problem = "a list where text or a number belongs"
-        yield Answer(row.get(name), row.get(answer), row.get(prompt), problem=problem)
+        twice = {name, column} & set(repeated_keys(row))
+        problem = "with a key that is given twice" if twice else ""
+        yield Answer(row.get(name), row.get(column), row.get(prompt), problem=problem)
 
     source = collect(table.form, table, read_row)
-    rows = [row for row in table.rows if isinstance(row, Mapping)]
-    stated = {
-        id_text(row.get(name)): {_undecorated(row[TRUTH])}
-        for row in rows
-        if row.get(TRUTH) is not None
-    }
-    same = _compare_with_truth(source, {**stated, **truths})
-    others = [key for key in table.names if key not in (name, answer, TRUTH, *PROMPTS)]
-    # 13 is no text, but the reply to a question whose truth is 12
-    are_numbers = prompt and all(_NUMBER.fullmatch(as_text(row.get(answer))) for row in rows)
-    texts = _find_texts(rows, others, _NO_TEXT_OR_NUMBER if are_numbers else _NO_TEXT)
-    if columns.answer is None and (why := _name_suspicion(answer, table.names, texts) or same):
-        expected = f"column {printable(answer, 40)} {why}; name the column of the model's answers"
-        others = [key for key in table.names if key != answer]
-        raise InputError(str(path), f"{expected} with --answer (others: {shown_names(others)})")
-    source.notes.extend([f"column of answers: {printable(answer, 60)}", *filter(None, [same])])
+    source.notes.append(f"column of answers: {printable(column, 60)}")
     return source
 
 
-def _find_texts(rows: Sequence[Row], names: Iterable[str], empty: re.Pattern[str]) -> list[str]:
-    """The columns whose texts (cells that are not `empty`) differ from row to row, and which may be
-    replies by their names.
-    """
-    found = []
-    for name in names:
-        cells = {as_text(row.get(name)) for row in rows if not isinstance(row.get(name), Mapping)}
-        texts = {cell for cell in cells if not empty.fullmatch(cell)}
-        if len(texts) > min(1, len(rows) - 1) and not _NO_REPLY.fullmatch(name):
-            found.append(name)
-    return found
-
-
-def _name_suspicion(answer: str, columns: Iterable[str], texts: Sequence[str]) -> str:
-    """Why a column of this name may hold the truth, by the names of all columns and of those with
-    texts that differ; or "".
-    """
-    names = {key.casefold() for key in columns}
-    if answer.casefold() != "answer" or TRUTH in names:
-        return ""
-    if beside := sorted(_OF_DATASETS & names):
-        return f"is the truth in a dataset with {', '.join(beside)}"
-    return f"may be the truth beside {shown_names(texts)}" if texts else ""
-
-
-def _compare_with_truth(source: Source, truths: Truths) -> str:
-    """How many answers are the truth, if they are too many to be a model's; or ""."""
-    known = [
-        answer for run in source.runs.values() for answer in run.answers if answer.id in truths
-    ]
-    same = sum(_undecorated(answer.value) in truths[answer.id] for answer in known)
-    is_truth = len(known) >= _FEWEST and same >= _SAME * len(known)
-    return f"equals the truth in {same} of {len(known)} rows" if is_truth else ""
-
-
-def _choose(
-    path: Path,
-    keys: Sequence[str],
-    wanted: str | None,
-    known: Sequence[str],
-    what: str,
-    option: str,
-) -> str:
-    """The column that is meant; InputError if there is none, or several: one of them may hold the
-    truth.
-    """
-    chosen = [wanted] if wanted is not None else known
-    matches = [key for key in keys if (key if wanted is not None else key.casefold()) in chosen]
-    if len(matches) == 1:
-        return matches[0]
-    expected = f"one column of {what} ({', '.join(known)}), or its name with {option}"
-    if wanted is not None:
-        expected = f"a column {printable(wanted, 40)}"
-    raise InputError(str(path), f"expected {expected}", shown_names(matches or keys))
-
-
-def shown_names(names: Sequence[str]) -> str:
-    """The first eight names of columns, for a message."""
+def show_names(names: Sequence[str]) -> str:
+    """List the first eight names of columns, for a message."""
     return ", ".join(printable(name, 40) for name in names[:8]) or "none"

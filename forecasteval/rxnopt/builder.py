@@ -27,6 +27,8 @@ from .tables import Unused, read_table
 
 PROGRAM: Final = "python eval.py"
 _LACKING: Final = "filter_reactant_product_require"  # why tables of plain names are not used
+# Reasons that the report shows with a count of 0, too (seed, section 11).
+_FILTERS: Final = ("filter_is_table", _LACKING, "filter_same_reactants_products")
 
 
 @dataclass
@@ -217,6 +219,7 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         dataset_name=dataset_name,
         template_of=template_of,
         samples=samples,
+        filters=_FILTERS,
         setting_rows=[
             (name.upper(), dump_json(value), SETTING_HELP[name])
             for name, value in asdict(build.settings).items()

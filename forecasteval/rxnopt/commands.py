@@ -6,11 +6,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Sequence
-from operator import itemgetter
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,12 +27,13 @@ from .builder import (
     require_new,
     write_build,
 )
-from .chemicals import SELECTIVITIES, YIELDS
+from .chemicals import SELECTIVITIES
 from .datasets import require_question
-from .imports import OPTIONS, Layout, import_file, list_columns
+from .imports import Layout, import_file
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
-from .settings import SETTING_HELP, SETTINGS
+from .settings import DUPLICATES, SETTING_HELP, SETTINGS
+from .sheets import fold_name, read_sheet
 
 _RESULTS: Final = ("yield_ratio", "isolated_yield", *SELECTIVITIES)  # options, too
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
@@ -54,14 +53,14 @@ The prediction is scored like any other file, against the dataset that was built
   {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --conditions ligand base
   {0} rxnopt import runs.csv -o tables --yield y --fraction --conditions base --reactants aryl amine
 
-Without --yield and --conditions it lists the columns and the command to run, writing nothing.""",
+The first row is the header, every other row an experiment. Without --yield and --conditions
+it lists the columns and writes nothing.""",
     "build": """\
   {0} rxnopt build dataset/rxnopt-tables -o /tmp/questions
   {0} rxnopt build tables -o questions --reactant-product-require none --year-filter 2019""",
     "render": """\
   {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl
-  {0} rxnopt render questions/multiple_choice_single_varying.json --id TABLE_q1 --language zh
-  {0} rxnopt render questions/multiple_choice_all_varying.json --permutations 4 --shots 2""",
+  {0} rxnopt render questions/multiple_choice_single_varying.json --id TABLE_q1""",
     "parse": """\
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
 
@@ -75,47 +74,81 @@ def run(argv: Sequence[str], program: str) -> int:
     Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
     SystemExit (argparse) for bad usage.
     """
-    args = build_parser(program).parse_args(argv, argparse.Namespace(words=argv))
+    args = build_parser(program).parse_args(argv)
     args.run(args, program)
     return 0
 
 
 def build_parser(program: str) -> argparse.ArgumentParser:
-    """The commands and their options; `program` is what stands before `rxnopt` on the command
-    line.
-    """
+    """Make the parser of the commands; `program` is what stands before `rxnopt`."""
     what = "Make RxnOptBench questions from tables, prompts from them, predictions from replies."
     parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, text, source, output, add_options, work in _COMMANDS:
-        what = text[0].upper() + text[1:] + "."
-        command = commands.add_parser(
-            name, help=text, **describe(program, what, _EXAMPLES[name], "done")
-        )
-        command.set_defaults(run=work)
-        add, needed = command.add_argument, work is not _run_render
-        add("source", metavar=source[0], type=Path, help=source[1])
-        add("-o", "--output", metavar=output[0], type=Path, required=needed, help=output[1])
-        add_options(add)
+
+    def command(name: str, text: str, source: str, work: Callable[..., None]) -> Add:
+        sentence = f"{text[0].upper()}{text[1:]}."
+        usage = describe(program, sentence, _EXAMPLES[name], "done")
+        added = commands.add_parser(name, help=text, **usage)
+        added.set_defaults(run=work)
+        metavar, _, help_text = source.partition(": ")
+        added.add_argument("source", metavar=metavar, type=Path, help=help_text)
+        return added.add_argument
+
+    table = "TABLE: CSV, TSV or .xlsx of experiments"
+    add = command("import", "table files from a sheet of experiments", table, _run_import)
+    _add_output(add, "TABLES_DIR", "folder for the table files")
+    _import_options(add)
+    folder = "TABLES_DIR: folder of table files (JSON), read recursively"
+    add = command("build", "questions from a folder of tables", folder, _run_build)
+    _add_output(add, "OUT_DIR", "folder to create; it must not exist")
+    _build_options(add)
+    dataset = "DATASET: file of questions, JSON or JSONL"
+    add = command("render", "prompts of a dataset, as {id, prompt} rows", dataset, _run_render)
+    _add_output(add, "FILE", "JSONL file to write (default: the screen)", required=False)
+    add("--id", metavar="ID", help="only this question")
+    text = "language (en), unless the folder of DATASET has prompts, prompt_*.txt, of its own"
+    add("--language", choices=LANGUAGES, help=text)
+    replies = "REPLIES: JSONL rows {id, reply}"
+    add = command("parse", "a prediction from raw replies", replies, _run_parse)
+    _add_output(add, "FILE", "prediction to write")
     return parser
 
 
+def _add_output(add: Add, metavar: str, text: str, required: bool = True) -> None:
+    add("-o", "--output", metavar=metavar, type=Path, required=required, help=text)
+
+
 def _import_options(add: Add) -> None:
-    add("--yield", dest="yield_ratio", metavar="COL", help="column of the yield")
-    add("--isolated-yield", metavar="COL", help="column of the isolated yield, if there are two")
+    def column(option: str, text: str, **words: Any) -> None:
+        add(option, metavar="COL", type=fold_name, help=text, **words)
+
+    column("--yield", "column of the yield", dest="yield_ratio")
+    column("--isolated-yield", "column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
-        add(f"--{field}", metavar="COL", help=f"column of the {field}")
-    for option in OPTIONS:
-        add("--" + option.name.replace("_", "-"), default=option.default, **option.metadata)
+        column(f"--{field}", f"column of the {field}")
+    column("--conditions", "columns of conditions", nargs="+", default=())
+    column("--entry", "column of the entry number (default: the number of the row)")
+    for side in ("reactants", "products"):
+        column(f"--{side}", f"columns of {side}", nargs="+", default=())
+        text = f"{side} of every experiment"
+        add(f"--{side}-smiles", metavar="SMILES", nargs="+", default=(), help=text)
+    add("--sheet", metavar="NAME", help="sheet of the workbook (default: the first)")
+    add("--doi", metavar="DOI", default="", help="DOI of the publication")
+    add("--year", metavar="N", type=int, help="year of the publication")
+    text = "rows with equal conditions (median)"
+    add("--duplicates", choices=DUPLICATES, default="median", help=text)
+    text = "yields are shares of 1, or percent although all are between 0 and 1"
+    add("--fraction", action=argparse.BooleanOptionalAction, help=text)
 
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
     results = {name: column for name in _RESULTS if (column := getattr(args, name))}
-    layout = Layout(results, **{option.name: getattr(args, option.name) for option in OPTIONS})
+    shared = {field.name: getattr(args, field.name) for field in fields(Layout)[1:]}
+    layout = Layout(results, **shared)
     if not layout.is_complete:
-        _list_columns(args, layout, program)
-        missing = "--yield and --conditions, as in the command above"
+        _list_columns(args.source, layout.sheet)
+        missing = "--yield COL and --conditions COL …, names of the columns above"
         raise InputError(str(args.source), f"nothing is written without {missing}")
     tables, notes = import_file(args.source, layout)
     for name in tables:
@@ -128,29 +161,15 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
     print(f"{len(tables)} {'table' if len(tables) == 1 else 'tables'} in {printable(args.output)}")
 
 
-def _list_columns(args: argparse.Namespace, layout: Layout, program: str) -> None:
-    """Print the columns of a sheet, and the command that imports it as they look."""
-    rows = list_columns(args.source, layout.sheet, layout.results)
+def _list_columns(path: Path, sheet_name: str | None) -> None:
+    """Print the columns of a sheet with three of their cells."""
+    sheet = read_sheet(path, sheet_name)
+    cells = {name: dict.fromkeys(row.cells[name] for row in sheet.rows) for name in sheet.header}
     columns = [
-        Column("Column", lambda row: printable(row[0], 40)),
-        Column("First values", lambda row: printable(row[1], 60)),
-        Column("Looks like", itemgetter(2)),
+        Column("Column", lambda name: printable(name, 40)),
+        Column("Cells", lambda name: printable(", ".join(list(filter(None, cells[name]))[:3]), 60)),
     ]
-    print_report([make_table(columns, rows)])
-    named = {*layout.columns, *layout.group}
-    looks: dict[str, list[str]] = defaultdict(list)
-    for name, _, look in rows:
-        if name not in named:
-            looks[look].append(name)
-    words = ["rxnopt", *args.words]
-    if set(YIELDS).isdisjoint(layout.results):
-        words += ["--yield", *(looks["yield"] or ["COLUMN"])[:1]]
-    for field in SELECTIVITIES:
-        if looks[field] and field not in layout.results:
-            words += [f"--{field}", looks[field][0]]
-    if not layout.conditions:
-        words += ["--conditions", *looks["condition"]]
-    print(f"\n{command_line(program)} {printable(shlex.join(words))}")
+    print_report([make_table(columns, sheet.header)])
 
 
 def _build_options(add: Add) -> None:
@@ -195,30 +214,6 @@ def _warn_of(build: Build, program: str) -> None:
         print(f"{program}: {printable(line)}", file=sys.stderr)
 
 
-def _render_options(add: Add) -> None:
-    add("--id", metavar="ID", help="only this question")
-    add(
-        "--language",
-        choices=LANGUAGES,
-        default="en",
-        help="language if there is no prompt_*.txt in the folder of DATASET (en)",
-    )
-    add(
-        "--permutations",
-        metavar="K",
-        type=int,
-        default=1,
-        help="each question in K orders of its options (1)",
-    )
-    add(
-        "--shots",
-        metavar="N",
-        type=int,
-        default=0,
-        help="solved questions of other tables before each (0)",
-    )
-
-
 def _read_questions(path: Path) -> list[Any]:
     records = list(RecordFile(path))
     if not records:
@@ -229,17 +224,13 @@ def _read_questions(path: Path) -> list[Any]:
 
 
 def _run_render(args: argparse.Namespace, program: str) -> None:
-    if not 1 <= args.permutations <= 1000:
-        raise InputError(
-            "--permutations", "expected a number from 1 to 1000", str(args.permutations)
-        )
-    if args.shots < 0:
-        raise InputError("--shots", "expected a number from 0", str(args.shots))
-    records = _read_questions(args.source)
-    if args.id is not None and all(str(record["id"]) != args.id for record in records):
-        raise InputError(str(args.source), f"no question {printable(args.id, 60)}")
-    templates = find_templates(records, args.source.parent, args.language)
-    rows = render_prompts(records, templates, args.permutations, args.shots, args.id or "")
+    questions = _read_questions(args.source)
+    if args.id is not None:
+        questions = [question for question in questions if str(question["id"]) == args.id]
+        if not questions:
+            raise InputError(str(args.source), f"no question {printable(args.id, 60)}")
+    templates = find_templates(questions, args.source.parent, args.language)
+    rows = render_prompts(questions, templates)
     if args.output:
         write_atomic(args.output, "".join(dump_json(row) + "\n" for row in rows))
     else:
@@ -247,54 +238,11 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
             print(dump_json(row, ascii_only=True))
 
 
-def _parse_options(add: Add) -> None:
-    text = "file of the questions: then `4 DMAP` is option 4 if DMAP is in it, and else an amount"
-    add("--dataset", metavar="DATASET", type=Path, help=text)
-
-
 def _run_parse(args: argparse.Namespace, program: str) -> None:
-    questions = _read_questions(args.dataset) if args.dataset else []
-    options = {str(question["id"]): question["options"] for question in questions}
-    prediction, warnings = parse_replies(RecordFile(args.source), options)
+    prediction, warnings = parse_replies(RecordFile(args.source))
     for warning in warnings:
         print(f"{program}: warning: {printable(warning)}", file=sys.stderr)
     if not prediction:
         raise InputError(str(args.source), "expected replies with an index", "none")
     write_atomic(args.output, dump_json(prediction, indent=1) + "\n")
     print(f"{len(prediction)} indices in {printable(args.output)}")
-
-
-_COMMANDS: Final = (  # name, what it gives, what it reads and writes, options, work
-    (
-        "import",
-        "table files from a sheet of experiments",
-        ("TABLE", "CSV, TSV or .xlsx of experiments"),
-        ("TABLES_DIR", "folder for the table files"),
-        _import_options,
-        _run_import,
-    ),
-    (
-        "build",
-        "questions from a folder of tables",
-        ("TABLES_DIR", "folder of table files (JSON), read recursively"),
-        ("OUT_DIR", "folder to create; it must not exist"),
-        _build_options,
-        _run_build,
-    ),
-    (
-        "render",
-        "prompts of a dataset, as {id, prompt} rows",
-        ("DATASET", "file of questions, JSON or JSONL"),
-        ("FILE", "JSONL file to write (default: the screen)"),
-        _render_options,
-        _run_render,
-    ),
-    (
-        "parse",
-        "a prediction from raw replies",
-        ("REPLIES", "JSONL rows {id, reply}"),
-        ("FILE", "prediction to write"),
-        _parse_options,
-        _run_parse,
-    ),
-)

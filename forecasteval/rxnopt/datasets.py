@@ -46,7 +46,7 @@ class Item(TypedDict):
     exact: float
     yield_ratio: float
     outcome: str  # "scored", "illegal" or "missing"
-    read: int | list[int | None] | None  # a list for several orders
+    read: int | None
     answer: str
     note: str
 
@@ -83,31 +83,6 @@ def find_twin(name: str) -> str:
     if name.endswith("_ref_control"):
         return name.removesuffix("_control")
     return f"{name}_control" if name.endswith("_ref") else ""
-
-
-# --- A question in several orders of its options: ids NAME@1/K to NAME@K/K ---
-
-
-def order_id(name: str, number: int, orders: int) -> str:
-    """The id of a question in an order of its options; its id alone where there is one order."""
-    return name if orders == 1 else f"{name}@{number}/{orders}"
-
-
-def split_id(name: str) -> tuple[str, int, int]:
-    """(id of the question, number of the order, how many there are).
-
-    >>> split_id("t_q1@2/3"), split_id("t_q1"), split_id("t_q1@4/3")
-    (('t_q1', 2, 3), ('t_q1', 1, 1), ('t_q1@4/3', 1, 1))
-    """
-    match = re.fullmatch(r"(.*)@([0-9]{1,4})/([0-9]{1,4})", name, re.S)
-    if not match or not 1 <= int(match[2]) <= int(match[3]):
-        return name, 1, 1
-    return match[1], int(match[2]), int(match[3])
-
-
-def rotation(number: int, orders: int, size: int) -> int:
-    """By how many places an order begins later: every option comes first about equally often."""
-    return (number - 1) * size // orders
 
 
 # --- What must hold ---
@@ -249,21 +224,6 @@ def _check_scores(place: str, numbers: Sequence[Sequence[float]]) -> None:
 # --- Predictions ---
 
 
-class Given(NamedTuple):
-    """The answers to a question: the number of orders of its options that it came in, and the
-    answer in each.
-    """
-
-    orders: int
-    by_order: dict[int, Any]
-
-    def text(self, between: str) -> str:
-        """All answers as one text."""
-        return between.join(
-            raw if type(raw) is str else as_text(raw) for _, raw in sorted(self.by_order.items())
-        )
-
-
 class Choices:
     """The picks of a prediction file, or of a mapping, and the questions they answer."""
 
@@ -275,15 +235,12 @@ class Choices:
             self.path = predictions
             predictions, sha256 = read_prediction(predictions)
             self._checksums = {"dataset_sha256": str(questions.sha256), "prediction_sha256": sha256}
-        self.answers, self.unknown = _by_question(predictions, questions.by_id)
+        self.answers = _read_answers(predictions)
+        self.unknown = sorted(self.answers.keys() - questions.by_id.keys())
         if self.path and predictions and len(self.unknown) == len(predictions):
             expected = "expected predictions for this dataset"
             hint = "or --dataset, or a name that begins with its dataset's"
             raise OtherQuestionsError(str(self.path), f"{expected} ({hint})", "other ids")
-
-    def given(self, name: str) -> Given:
-        """The answers to a question."""
-        return self.answers.get(name, Given(1, {}))
 
     def messages(self) -> list[str]:
         return []
@@ -309,29 +266,12 @@ def read_prediction(path: Path) -> tuple[dict[str, object], str]:
     return value, hashlib.sha256(raw).hexdigest()
 
 
-def _by_question(
-    predictions: Mapping[Any, object], questions: Mapping[str, AnswerKey]
-) -> tuple[dict[str, Given], list[str]]:
-    """(the answers to each question, ids that belong to no question)."""
+def _read_answers(predictions: Mapping[Any, object]) -> dict[str, object]:
+    """Return the answers by id as text; InputError unless they are an object with different ids."""
     if not isinstance(predictions, Mapping):
-        raise InputError(
-            "prediction", "expected one object {id: option index}", type(predictions).__name__
-        )
-    if len({str(name) for name in predictions}) < len(predictions):
+        expected = "expected one object {id: option index}"
+        raise InputError("prediction", expected, type(predictions).__name__)
+    answers = {str(name): value for name, value in predictions.items()}
+    if len(answers) < len(predictions):
         raise InputError("prediction", "expected ids that differ as text")
-    answers: dict[str, Given] = {}
-    unknown = []
-    for name, value in predictions.items():
-        name = str(name)
-        base, number, orders = (name, 1, 1) if name in questions else split_id(name)
-        if base not in questions:
-            unknown.append(name)
-            continue
-        known, by_order = answers.setdefault(base, Given(orders, {}))
-        if known != orders:
-            expected = "expected one number of orders for a question"
-            raise InputError(
-                f"prediction: {printable(name, 60)}", expected, f"{known} and {orders}"
-            )
-        by_order[number] = value
-    return answers, sorted(unknown)
+    return answers

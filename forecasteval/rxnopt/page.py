@@ -51,6 +51,7 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
     without which it has neither reactions nor options.
     """
     items, charts = results["items"], make_charts(results)
+    charts.pop("options", None)
     kinds = [kind for kind in QUESTION_TYPES if kind in results["by_question_type"]]
     chips = [Choice(kind, _name_kind(kind)) for kind in kinds]
     read = partial(_read_records, items, records)
@@ -244,7 +245,6 @@ def _draw_options(record: Record, read: object) -> Html:
     if not record:
         return Html()
     meta, best = record["meta"], record["answer"]
-    picked = read if isinstance(read, list) else [read]
     heads = [
         Head("", "n"),
         Head("Conditions"),
@@ -255,7 +255,7 @@ def _draw_options(record: Record, read: object) -> Html:
     ]
     lines = []
     for place in range(len(record["options"])):
-        words = ["picked"] * (place in picked) + ["best"] * (place in best)
+        words = ["picked"] * (place == read) + ["best"] * (place in best)
         cells = [
             str(place),
             join(show_text(_show_option(record, place), TEXT)),

@@ -7,21 +7,19 @@ table is ever evaluated.
 
 from __future__ import annotations
 
-import hashlib
 import operator
-import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
-from forecasteval.common.records import JsonObject, as_text, group_by
+from forecasteval.common.records import JsonObject, as_text
 
 from .chemicals import ABSENT, SELECTIVITIES, read_items
-from .datasets import order_id, rotation, table_of, template_of
+from .datasets import template_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,17 +39,23 @@ def make_template(name: str, language: str = "en") -> str:
 
 
 def find_templates(
-    questions: Iterable[Record], folder: Path, language: str = "en"
+    questions: Iterable[Record], folder: Path, language: str | None = None
 ) -> dict[str, str]:
-    """The templates that questions use, by name: a file `prompt_NAME.txt` in `folder`, which its
-    owner may have edited, or else the built-in template."""
+    """Find the templates that questions use, by name.
+
+    A file `prompt_NAME.txt` in `folder`, which its owner may have edited, or else the built-in
+    template. InputError for a language beside such a file, which has one already.
+    """
     templates = {}
     for name in sorted({template_of(question["question_type"]) for question in questions}):
         path = folder / f"prompt_{name}.txt"
-        is_edited = path.is_file()
-        templates[name] = (
-            decode_utf8(read_file(path), str(path)) if is_edited else make_template(name, language)
-        )
+        if not path.is_file():
+            templates[name] = make_template(name, language or "en")
+            continue
+        if language:
+            expected = f"this prompt of the folder is used, whatever --language {language} says"
+            raise InputError(str(path), f"{expected}: remove one of them")
+        templates[name] = decode_utf8(read_file(path), str(path))
         if "{options}" not in templates[name]:
             raise InputError(str(path), "expected a template with {options}")
     return templates
@@ -83,50 +87,12 @@ def render_question(question: Record, template: str) -> str:
 
 
 def render_prompts(
-    questions: Sequence[Record],
-    templates: Mapping[str, str],
-    orders: int = 1,
-    shots: int = 0,
-    only: str = "",
+    questions: Iterable[Record], templates: Mapping[str, str]
 ) -> Iterator[dict[str, str]]:
-    """`{"id", "prompt"}` rows of questions, or of the question whose id is `only`.
-
-    Each comes in `orders` orders of its options, under the ids of `order_id`, and after `shots`
-    questions of its type from other tables with their answers. InputError if there are not so many
-    tables.
-    """
-    solved = [q for q in questions if isinstance(q.get("answer"), list) and q["answer"]]
-    pools = {
-        kind: group_by(pool, lambda question: table_of(str(question["id"])))
-        for kind, pool in group_by(solved, operator.itemgetter("question_type")).items()
-    }
+    """Make a row `{"id", "prompt"}` of each question."""
     for question in questions:
-        name, kind, options = str(question["id"]), question["question_type"], question["options"]
-        if only and name != only:
-            continue
-        template = templates[template_of(kind)]
-        before = "".join(
-            f"{render_question(shot, template).rstrip()}\n\n{shot['answer'][0]}\n\n---\n\n"
-            for shot in _choose_shots(name, pools.get(kind, {}), shots)
-        )
-        for number in range(1, orders + 1):
-            first = rotation(number, orders, len(options))
-            rotated = {**question, "options": [*options[first:], *options[:first]]}
-            prompt = before + render_question(rotated, template)
-            yield {"id": order_id(name, number, orders), "prompt": prompt}
-
-
-def _choose_shots(name: str, tables: Mapping[str, Sequence[Record]], count: int) -> list[Record]:
-    """Questions of as many other `tables`, drawn by the id; a reference and its control get those
-    of the same tables.
-    """
-    seed = hashlib.sha256(f"shots\0{name.removesuffix('_control')}".encode()).digest()
-    others = sorted(tables.keys() - {table_of(name)})
-    if len(others) < count:
-        expected = f"expected answers to questions of {count} other tables"
-        raise InputError("--shots", expected, str(len(others)))
-    rng = random.Random(seed)
-    return [rng.choice(tables[table]) for table in rng.sample(others, count)]
+        template = templates[template_of(question["question_type"])]
+        yield {"id": str(question["id"]), "prompt": render_question(question, template)}
 
 
 def show_items(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from forecasteval.common.errors import RecordNotes
@@ -12,7 +12,7 @@ from forecasteval.common.markup import clean, find_object, last_boxed
 from forecasteval.common.records import as_text, number_text
 from forecasteval.common.replies import reply_texts
 
-from .chemicals import any_case, read_items
+from .chemicals import any_case
 
 NO_INDEX: Final = "no index"
 CONFLICT: Final = "two different indices"
@@ -28,9 +28,13 @@ _NOISE: Final = re.compile(
 _INVISIBLE: Final = re.compile(r"[\u200b-\u200f\u2060\ufeff]")
 _ANSWER_TAG: Final = any_case(r"<answer>([^<>]{0,200})</answer>")
 _MARKUP: Final = str.maketrans("*`$→⇒", "   ::")
-# option2 · best_option=2
-_GLUED: Final = any_case(r"\b(option|choice|index)(?=[0-9])|(?<=[a-z])_(?=[a-z])")
-_FROM_ONE: Final = re.compile(r"\b1[- ](?:based|indexed)|count\w* from (?:1|one)\b|从\s?1\s?开始")
+# option2 · option_2 · best_option=2
+_GLUED: Final = any_case(r"\b(option|choice|index)_?(?=[0-9])|(?<=[a-z])_(?=[a-z])")
+_DIGITS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_SPELLED: Final = any_case(  # Option three; "the option one would choose" names none
+    rf"\b(option|index)\s({'|'.join(_DIGITS)})\b(?!\s(?:would|will|might|could|may|can|should)\b)",
+)
+_FROM_ONE: Final = any_case(r"\b1[- ](?:based|indexed)|count\w* from (?:1|one)\b|从\s?1\s?开始")
 
 # --- Numbers ---
 
@@ -42,23 +46,17 @@ _MENTION: Final = re.compile(
     r"(?P<number>[0-9]{1,6})(?![\w%°/−–—-]|[.,:][0-9])",
     re.I | re.ASCII,
 )
-# Behind a number without such a name. 30 mA, 2个: an amount; 1 : 1: a ratio; 1, 4-dioxane: a name.
-_UNIT: Final = any_case(
-    r" :\s?[0-9]|\s?,\s[0-9]{1,2}[-–](?!based|indexed)(?-i:[A-Za-z][a-z]{2})"
-    r"|[ ]?(?:[°%μµ度Å]|(?:m?A|V|W|K|C|N|[kM]?Pa|degrees?|h|hrs?|hours?|min|minutes?|s|sec|seconds?"
-    r"|days?|weeks?|m?L|m?mol|m?M|k?g|mg|eq|equiv[a-z]*|ppm|m?bar|atm|psi|torr|rpm|nm|wt|vol"
-    r"|k?cal|k?J|k?eV|[kM]?Hz|percent)(?![a-z])"
-    r"|[个种项步组次倍条类]|当量)",
-)
-# 2 options, 2 strong bases, 3 of them: how many there are; 4 DMAP, 2 toluene: how much of it.
-# Verbs end with an s, too: 2 gives.
-_COUNT: Final = any_case(
-    r"\s(?!(?:is|was|has|looks|seems|appears|gives|wins|works|uses|yields|offers|provides|affords"
-    r"|performs|remains|stands|as|versus|vs|plus|this|its|with|for|in|at|on|by|and|or|to|from|over"
-    r"|than|which|that|the|an?|it|due|given|under|but|so|not|because|since)\b)"
-    r"(?:(?:[a-z]+\s)?[a-z]+s\b|of\b|(?:option|choice|reason|part|factor)\b"
-    r"|(?-i:[a-z]{0,2}-?[A-Z][\w()]*[A-Z0-9])|water\b"
-    r"|[a-z-]{3,}(?:ene|ane|ine|anol|[^sv]ide|ate|ium|one|nitrile|phos|form)\b)",
+# What may stand behind an option's bare number: the end, a sign, or a word that goes on about it.
+# Everything else makes it an amount or a name: 30 mA, 4 DMAP, 2 options, 3 F/mol, 1 pot, 1 : 1.
+_FREE: Final = any_case(
+    r"\s*(?:\Z|[.。!,;，；)）\]}\"'?！|>≥=](?!\s[0-9]{1,2}[-–](?!based|indexed)(?-i:[A-Za-z][a-z]{2}))"
+    r"|:(?!\s?[0-9](?!,[0-9]))|[(（\[{✅✓✔]|[-–—]\s"
+    r"|(?:because|since|as\s(?:it|its|this|that)|is|was|has|would|should|will|with|for|in|due|and|but|not|over|rather"
+    r"|than|given|seems|looks|gives|affords|provides|works|wins|uses|offers|yields|appears"
+    r"|remains|stands|performs|being|from|based|indexed|by|on|at|which|that|the|this|its|it"
+    r"|option|plus|versus|vs|under|instead|so|while|whereas|alone"
+    r"|or(?!\s(?:more|less|fewer)\b)|to(?!\s[0-9]))\b"
+    r"|号(?:选项)?\s?(?:\Z|[.。!,;，；！最因更优比是])|[最因更优比是而吧不选，但])",
 )
 _LABEL: Final = any_case(  # Reference 2, entries 3 and 4: numbers of something else
     r"\b(?:reference|entr(?:y|ie)|ligand|catalyst|base|solvent|reagent|additive|compound|product"
@@ -77,7 +75,7 @@ _ORDINALS: Final = {
 _ORDINAL: Final = any_case(
     r"第\s?([1-9][0-9]{0,3}|[一二三四五六七八九十])\s?(?:个|项|种|选项)(?:\s?选项)?"
     r"|\b(?:([1-9][0-9]{0,3})(?:st|nd|rd|th)"
-    r"|(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))\s(?:option|choice)\b",
+    r"|(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))\soption\b",
 )
 
 # --- Sentences, their clauses, and what these do with the options that they name ---
@@ -99,23 +97,27 @@ _CLAUSE_END: Final = any_case(
 _REASON: Final = any_case(r"\b(?:because|since|(?<!well )as(?! well)|due to)\b|因为|由于")
 # Such a sentence chooses nothing: it supposes or asks.
 _SUPPOSED: Final = any_case(
-    r"\b(?:if(?! (?:i (?:had|have|must|were)|forced|pressed))|whether|unless)\b|如果|假如|\?\s*\Z",
+    r"\b(?:if(?! (?:i (?:had|have|must|were)|forced|pressed))|whether|unless|had (?:it|the\w*)"
+    r"|suppose|assume|imagine|in (?:theory|principle)|without (?:the )?option)\b"
+    r"|如果|假如|\?\s*\Z",
 )
 _DENIED: Final = any_case(
     r"\b(?:not|neither|nor|never|no(?!\.)|none|(?:any\w*|all|every\w*|nothing) but|avoid\w*"
     r"|except\w*|exclud\w*|reject\w*|worst|worse|wrong|inferior|lowest|weakest|poor(?:est)?|bad"
-    r"|(?<!at )least|less|(?:second|next)[ -]best|runner-up|hardly|far from|unlikely"
-    r"|(?<!without )(?<!no )doubt\w*|against|(?:other|else|rather) than|instead|suboptimal"
-    r"|disfavou?r\w*|incorrect|mistake|rul\w+ out|is out|eliminat\w+|discard\w*|skip\w*|fail\w*"
-    r"|cannot|over(?= (?:the )?(?:(?:option|choice|index|number) )?#?[0-9]))\b"
+    r"|(?<!at )least|less|too (?:many|much|few|little)|(?:second|next)[ -](?:best|choice)|almost"
+    r"|runner-up|hardly|far from|unlikely|(?<!without )(?<!no )doubt\w*|against"
+    r"|(?:other|else|rather) than|instead|suboptimal|disfavou?r\w*|incorrect|mistake|rul\w+ out"
+    r"|is out|eliminat\w+|discard\w*|skip\w*|fail\w*|cannot"
+    r"|over(?= (?:the )?(?:(?:option|choice|index|number) )?#?[0-9]))\b"
     r"|n['’]t\b|[不勿]|非(?!常)|(?<![特分区])别|排除|避免|剔除|淘汰|放弃|反对|除[了外选]|最差|最低|较差"
     r"|次[之优佳]|候选",
 )
 _BUT: Final = any_case(r"\s*but\b")  # "Option 2 is good | but too cold"
 _WEIGHED: Final = any_case(  # what seemed good before, or what others would choose
-    r"\b(?:consider\w*|initially|at first|first (?:glance|thought|pick\w*|chose)|was|were|tempt\w+"
-    r"|(?:one|many|some|most|few|nobody|you|others?|people|novice|chemists?) (?:\w+ )?"
-    r"(?:would|will|might|could|may))\b|原本|起初|本来",
+    r"\b(?:consider\w*|initially|naive\w*|at first|first (?:glance|thought|pick\w*|chose)|was|were"
+    r"|tempt\w+|(?:people|they|others) (?:say|pick|choose)|beginners?"
+    r"|(?:(?:some)?one|many|some|most|few|nobody|you|others?|people|novice|chemists?)"
+    r" (?:\w+ )?(?:would|will|might|could|may))\b|原本|起初|本来",
 )
 _OPTION: Final = any_case(r"\b(?:option|choice|pick|choose|select)(?!s\b)|选")
 # "Answer: 2. Wait, it is 3.": what follows must state the same option.
@@ -126,80 +128,65 @@ _CORRECTED: Final = any_case(
 )
 # What makes the one option that a text names the one that it chooses: "Option 2 fails" does not.
 _CHOSEN: Final = any_case(
-    r"\b(?:best|better|optim\w+|highest|greatest|maxim\w+|ideal|superior|go(?:ing)? (?:with|for)"
-    r"|choos\w+|chose|pick\w*|select\w*|recommend\w*|prefer\w*|favou?r\w*|suggest\w*|conclu\w+"
-    r"|answer|like|predict\w*|expect\w*|believe|think|guess|wins?|it(?: i|['’])s"
-    r"|(?:my|final|right|correct|good) choice|is (?:correct|right)"
-    r"|most (?:likely|effective|active|productive|promising))\b"
-    r"|选(?!项)|非常|最[佳优好高大]|推荐|答案|更[好优高]|应该?[为是]",
+    r"\b(?:best|better|optim\w+|highest|choos\w+|pick\w*|select\w*|recommend\w*|prefer\w*|answer"
+    r"|like|predict\w*|expect\w*|wins|it(?: i|['’])s|most likely)\b"
+    r"|选(?!项)|非常|最[佳优好高大]|推荐|答案",
 )
 # Among several options, {} or {name} being their places: one is picked, …
 _PLACE: Final = r"\{(?:name)?\}"
 _PICKED: Final = any_case(
-    r"\b(?:pick|choose|select|go(?:ing)? (?:with|for)|opt for|settle (?:on|for)|recommend|say"
-    r"|vote for|favou?r|prefer|suggest|bet on|lean towards?)\b"
-    rf"(?:\s(?!(?:than|over|between|from|among|of|against|in)\b)[^\s{{}}]+){{0,4}}[\s:\"'(]*{_PLACE}"
-    r"|^\W*(?:and\s)?(?:so|thus|hence|therefore|overall|finally|conclusion)\b[\s,:]+"
-    rf"(?:(?:it|i)(?:'s|\sis)\s|the\s)?{_PLACE}\W*\Z"
-    rf"|^\W*(?:it(?:['’]s|\sis)|but(?:\srather)?)\s(?:the\s)?{_PLACE}\W*\Z"
-    rf"|(?:选(?!项)择?|而是|应该?[为是]|推荐)[^{{}}]{{0,6}}{_PLACE}"
-    rf"|^(?:因此|所以|综上)\W*{_PLACE}\W*\Z",
+    r"\b(?:pick|choose|select|go(?:ing)? (?:with|for)|recommend|say|prefer|lean towards?)\b"
+    rf"(?:\s(?!(?:than|over|from|among|of|in)\b)[^\s{{}}]+){{0,4}}[\s:\"'(]*{_PLACE}"
+    rf"|^\W*(?:and\s)?(?:so|thus|hence|therefore|conclusion)\b[\s,:]+(?:the\s)?{_PLACE}\W*\Z"
+    rf"|^\W*(?:(?:i\s(?:think|believe)\s(?:that\s)?)?it(?:['’]s|\sis)|but(?:\srather)?|i\s(?:think|guess))"
+    rf"\s(?:the\s)?{_PLACE}\W*\Z"
+    rf"|(?:选(?!项)择?|而是|推荐)[^{{}}]{{0,6}}{_PLACE}",
 )
 # … or praised as a whole: "Option 1 has the best base" praises a part of it.
 _PRAISED: Final = any_case(
-    rf"{_PLACE}(?:\s\([^()]*\))?\s(?:(?:clearly|thus|therefore|also)\s)?"
-    r"(?:(?:is|looks|seems|appears|remains|(?:should|will|would)\sbe)\s(?:[a-z]+\s){0,3}?"
-    r"(?:best|optimal|superior|correct|right|better|ideal|preferred|most\spromising"
-    r"|(?:the|my)\s(?:answer|choice|pick))(?:\s(?:option|choice|one|candidate|pick|answer|overall|conditions?|combination|set)\b.*)?"
-    r"|(?:is\s(?:expected|likely)\sto\s|should\s|will\s|would\s)?(?:gives?|affords?|provides?)"
-    r"\sthe\s(?:best|highest|greatest)\s(?:yield|score|result|outcome).*|wins)\W*\Z"
-    rf"|{_PLACE}[^{{}}]{{0,12}}(?:最[佳优好高大]|更[好优高])",
+    rf"{_PLACE}(?:\s\([^()]*\))?\s(?:also\s)?"
+    r"(?:(?:is|looks|seems|(?:should|will|would)\sbe)\s(?:[a-z]+\s){0,3}?"
+    r"(?:best|optimal|correct|right|better|(?:the|my)\s(?:first\s)?(?:answer|choice|pick))(?:\soption\b.*)?"
+    r"|(?:should\s|will\s)?gives?\sthe\s(?:best|highest)\syield.*|wins)\W*\Z"
+    rf"|{_PLACE}[^{{}}]{{0,12}}最[佳优好高大]",
 )
 # A statement begins with the option or names it: "Answer: 2" and not "Answer: a pressure of 2".
 _LEADING: Final = any_case(
-    r"^\W*(?:(?:so|but|and|or|it is|it's|just|simply|clearly|probably|likely|most likely|the|是|为"
-    r"|option:|choice:|index:|选项:|boxed|text|mathbf|mathrm)\W*)*\{\}|\{name\}",
+    r"^\W*(?:(?:so|the|it is|it's|probably|likely|是|为|option:|choice:|index:|选项:|boxed)\W*)*"
+    r"\{\}|\{name\}",
 )
-_REFUSAL: Final = any_case(
-    r"\b(?:cannot|can['’]t|can not|unable to|won['’]t|not able to|refuse|decline|sorry|as an ai)\b"
-    r"|抱歉|无法|不能|拒绝",
-)
-
 # --- Statements: what a reply gives as its answer ---
 
 _STATED: Final = any_case(
-    r"(?:\b(?:answer|ans\b\.?|(?:best|optim(?:al|um)|correct|right|chosen|selected|final|predicted"
-    r"|preferred|recommended|my|most\s(?:promising|likely))\s(?:option|choice|index|answer|one|pick)"
-    r"|(?:best|optimal|optimum|final|prediction|pick|choice|selection|selected|verdict|decision|winner|guess"
-    r"|conclusion|recommendation|index|result)(?=\s?[:=])"
-    r"|(?:the|my)\s(?:(?:best|final|top)\s)?(?:best|choice|pick|decision|selection|prediction|guess)"
-    r"(?=\s(?:is|would\sbe)\b))"
-    r"(?:[^.;:=\n\d]{0,30}?(?:\bis\b|\bbe\b|[:=]|\s[-–—]\s)(?:\s*(?:is\b|be\b|[:=]))*|\s(?=[#(]?[0-9]|option))"
-    r"|(?:答案|最[佳优好](?:选项|选择|条件)?|答|结果)\s?(?:应该?)?(?:\s?[:=]|是|为)+)\s*",
+    r"(?:\b(?:answer|ans\b\.?|(?:best|optimal|correct|final|selected|recommended|most\s(?:promising|likely))"
+    r"\s(?:option|choice|index|answer)"
+    r"|(?:best|optimal|final|prediction|choice|verdict|index|result)(?=\s?[:=])"
+    r"|(?:the|my)\s(?:(?:best|final|first)\s)?(?:best|choice|decision|prediction|guess)(?=\sis\b))"
+    r"(?:[^.;:=\n\d]{0,30}?(?:\bis\b|[:=]|\s[-–—]\s)(?:\s*[:=])*|\s(?=[#(]?[0-9]))"
+    r"|(?:答案|最[佳优好](?:选项)?|答|结果)\s?(?:应该?)?(?:\s?[:=]|是|为)+)\s*",
 )
 _TITLE: Final = any_case(r"\W*(?:final\s)?(?:answer|答案)\W*")  # the answer is below
 _FINAL: Final = any_case(r"\bfinal\b|最终")
 # A line that is an option's number and nothing else: `3.` · `"3"` · `(3)` · `Option 0` · `2.0`
 _BARE: Final = any_case(
-    r"[\s(\[#\"']*(?:(?:option|choice|index|选项)\s*[:#]?\s*)?[0-9]{1,6}(?:\.0+)?[\s)\].。!,;:\"']*",
+    r"[\s(\[#\"']*(?:(?:probably|likely)\s)?(?:(?:option|choice|index|选项)\s*[:#]?\s*)?[0-9]{1,6}(?:\.0+)?[\s)\].。!,;:\"']*",
 )
 # … and with words behind it: `3: water` · `3) K3PO4` · `3 - because` · `Option 0 (water)`, but no
 # list: `1) THF is polar. 2) Toluene is not.`
 _LED: Final = any_case(
     r"(?!.*[.;,] [0-9]{1,2}[).] )"
-    r"[\s(\[#\"']*(?:(?:option|choice|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*",
+    r"[\s(\[#\"']*(?:(?:option|选项)\s*#?)?[0-9]{1,6}(?:\s?[:(（]|\)\s|\s[-–—]\s).*",
 )
 # … or that ends so, behind other clauses: `After heating, option 1.`
 _ENDING: Final = re.compile(
-    r"(?:^|[,:;。.]\s?)(?:the )?(?:option|choice|选项|第)\s?#?\s?[0-9]{1,6}"
-    r"\s?(?:个?选项|个|项)?\W*$",
+    r"(?:^|[,:;。.]\s?)(?:the\s+)?(?:option|选项)\s?#?\s?[0-9]{1,6}"
+    r"\s?(?:选项|项)?\W*$",
     re.I | re.M,
 )
 _WHOLE: Final = any_case(r"\A(\W*(?:option )?[0-9]{1,6})\.0+(?=\W*\Z)")  # 2.0 is 2
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
 _KEY: Final = any_case(
-    r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction|result)"
-    r"(?:[_ ](?:index|number|id))?",
+    r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction)(?:[_ ](?:index|id))?",
 )
 _REPLY_FIELDS: Final = (
     *("reply", "response", "output", "completion", "text", "content", "prediction", "answer"),
@@ -209,20 +196,19 @@ _PLAIN: Final = frozenset({"id", "custom_id", "prompt", "answer"})
 NO_REPLY: Final = f"no reply ({', '.join(_REPLY_FIELDS[:-1])}, or answer without other fields)"
 
 
-def parse_reply(reply: object, options: Sequence[object] = ()) -> tuple[int | None, str]:
-    r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index", "two different
-    indices" or "refusal").
+def parse_reply(reply: object) -> tuple[int | None, str]:
+    r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index" or "two different
+    indices").
 
     What is stated as the answer counts: a box, a JSON object, what follows "Answer:" or "The best
     option is", a first or last line that is a number. Without a statement the last clause that
     chooses an option counts; clauses that deny or weigh options choose nothing. In doubt there is
-    no index: a wrong one would become a score. `options` are those of the question: a number in
-    front of the text of that option is its index, though "4 DMAP" is an amount otherwise.
+    no index: a wrong one would become a score.
 
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
     """
-    plain = _name_options(_plain_text(reply), options)
+    plain = _plain_text(reply)
     text = _ORDINAL.sub(_index_of_ordinal, plain)
     indices, corrected = _interpret_text(text), _CORRECTED.split(text)[-1]
     if corrected != text and _MENTION.search(corrected):
@@ -232,8 +218,6 @@ def parse_reply(reply: object, options: Sequence[object] = ()) -> tuple[int | No
         index = indices.pop()
         ordinals = {_index_of_ordinal(match) for match in _ORDINAL.finditer(plain)}
         return index, ORDINAL if f" option {index} " in ordinals else ""
-    if _REFUSAL.search(text):
-        return None, "refusal"
     return None, CONFLICT if len(indices) > 1 else NO_INDEX
 
 
@@ -244,22 +228,8 @@ def _plain_text(reply: object) -> str:
     text = reply.rpartition("</think>")[2].partition("<think>")[0]
     text = _NOISE.sub(" ", unicodedata.normalize("NFKC", text))
     text = _ANSWER_TAG.sub(r"\nAnswer: \1\n", text).replace("->", ":")
-    return _GLUED.sub(r"\1 ", _INVISIBLE.sub("", text.translate(_MARKUP)))
-
-
-def _name_options(text: str, options: Sequence[object]) -> str:
-    """`text` with "option 4" for "4 DMAP" and for "4, DMAP", if DMAP is in that option."""
-    for place, option in enumerate(options):
-        values = option.values() if isinstance(option, Mapping) else ()
-        for item in (item for value in values for item in read_items(value)):
-            for name in (item["content"], item["SMILES"]):
-                if re.search(r"[^\W\d_]", name) and name in text:
-                    text = re.sub(
-                        rf"(?<![\w.,/:-]){place}(?:\s?[,:])?\s{re.escape(name)}(?!\w)",
-                        f"option {place}",
-                        text,
-                    )
-    return text
+    text = _GLUED.sub(r"\1 ", _INVISIBLE.sub("", text.translate(_MARKUP)))
+    return _SPELLED.sub(lambda match: f"{match[1]} {_DIGITS.index(match[2].lower())}", text)
 
 
 def _index_of_ordinal(match: re.Match[str]) -> str:
@@ -389,8 +359,7 @@ def _mask(clause: str, numbers: set[int]) -> str:
     """A clause with {name} for `option 2` and {} for `2`; adds the indices to `numbers`."""
 
     def replace(match: re.Match[str]) -> str:
-        end = match.end()
-        if not match["name"] and (_UNIT.match(clause, end) or _COUNT.match(clause, end)):
+        if not match["name"] and not _FREE.match(clause, match.end()):
             return match[0]
         numbers.add(int(match["number"]))
         return "{name}" if match["name"] else "{}"
@@ -398,11 +367,9 @@ def _mask(clause: str, numbers: set[int]) -> str:
     return _MENTION.sub(replace, clause)
 
 
-def parse_replies(
-    records: Iterable[object], options: Mapping[str, Sequence[object]] | None = None
-) -> tuple[dict[str, int], list[str]]:
+def parse_replies(records: Iterable[object]) -> tuple[dict[str, int], list[str]]:
     """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out
-    and named. `options` are those of questions, by id.
+    and named.
     """
     indices: dict[str, int] = {}
     conflicting: set[str] = set()
@@ -418,7 +385,7 @@ def parse_replies(
         if not replies:
             notes[f"{NO_REPLY}, left out"].append(name)
         for text in reply_texts(replies[0]) if replies else ():  # all choices of a batch's line
-            index, note = parse_reply(text, (options or {}).get(name, ()))
+            index, note = parse_reply(text)
             if index is not None and indices.setdefault(name, index) != index:
                 index, note = None, CONFLICT
                 conflicting.add(name)

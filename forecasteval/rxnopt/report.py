@@ -4,7 +4,7 @@ items with the reason of each score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
@@ -108,8 +108,8 @@ def _mark_score(row: JsonObject) -> Interval:
 
 def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
     """The largest parts of the questions, in their order; no rows where there is one part."""
-    least = sorted((part["n"] for part in parts.values()), reverse=True)[:MOST_PARTS][-1:]
-    rows = [row for row in parts.items() if [row[1]["n"]] >= least][:MOST_PARTS]
+    largest = sorted(parts, key=lambda name: -parts[name]["n"])[:MOST_PARTS]
+    rows = [(name, part) for name, part in parts.items() if name in largest]
     columns = [
         Column(title, itemgetter("name")),
         Column("relative score", lambda row: Interval(row[RELATIVE], None, row[_GUESS]), "mark"),
@@ -168,8 +168,6 @@ def explain(item: Item, question: JsonObject | None = None) -> str:
     if item["outcome"] != "scored":
         return "no answer" if item["outcome"] == "missing" else "no index of an option"
     read = item["read"]
-    if isinstance(read, list):
-        return f"the mean over {len(read)} orders"
     if item["exact"]:
         return f"option {read} is the best"
     if not question:
@@ -198,10 +196,8 @@ def find_asked(question: JsonObject, place: int) -> object:
     return option.get(key) if is_one else None
 
 
-def show_index(read: int | Sequence[int | None] | None) -> str:
-    """`2`, or `2, –, 0` for several orders of the options."""
-    if isinstance(read, list):
-        return ", ".join("–" if i is None else str(i) for i in read)
+def show_index(read: int | None) -> str:
+    """Return the index that was read as text, "" if none was."""
     return "" if read is None else str(read)
 
 

@@ -7,7 +7,6 @@ earn 0 and stay in every mean.
 from __future__ import annotations
 
 import hashlib
-import math
 import numbers
 import operator
 import re
@@ -19,7 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import Evaluator, Files
 from forecasteval.common.errors import InputError, RecordNotes
-from forecasteval.common.records import encode_fields, group_by, hash_question, hash_questions
+from forecasteval.common.records import (
+    as_text,
+    encode_fields,
+    group_by,
+    hash_question,
+    hash_questions,
+)
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
@@ -31,10 +36,8 @@ from .datasets import (
     SIDES,
     AnswerKey,
     Choices,
-    Given,
     Item,
     Questions,
-    rotation,
     table_of,
 )
 from .report import explain, report_blocks
@@ -78,8 +81,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
 
         avg_relative_score is the mean of effective / best effective of the picked options,
         exact_match_accuracy that of picks among the best, avg_yield_ratio that of yield / best
-        yield, each in [0, 1] with Student's t interval, clustered by table. Ids NAME@1/3 to
-        NAME@3/3 answer a question in three orders of its options.
+        yield, each in [0, 1] with Student's t interval, clustered by table.
         """
         if self._questions is None:
             raise InputError("RxnOptEvaluator", "expected datasets", "none")
@@ -98,10 +100,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
         return Choices(questions, files.predictions[0])
 
     def score(self, data: Choices) -> list[Item]:
-        """An item per question."""
-        return [
-            _score_item(name, key, data.given(name)) for name, key in data.questions.by_id.items()
-        ]
+        """Make an item of each question."""
+        return [_score_item(name, key, data.answers) for name, key in data.questions.by_id.items()]
 
     def summarise(self, scores: list[Item], data: Choices) -> dict[str, object]:
         """Means over all questions and over parts of them."""
@@ -146,23 +146,11 @@ def read_index(raw: Any, size: int) -> tuple[int | None, str]:
     return int(raw), "" if isinstance(raw, numbers.Integral) else _COERCED
 
 
-def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
-    """The scores of a question: of an answer, or the mean over all orders of its options, 0 where
-    one has none.
-    """
-    picked: list[int | None] = []
-    notes: dict[str, None] = {}
-    for number, raw in sorted(given.by_order.items()):
-        index, note = read_index(raw, key.size)
-        if index is not None:
-            index = (index + rotation(number, given.orders, key.size)) % key.size
-        picked.append(index)
-        notes[note] = None
-    hits = [index for index in picked if index is not None]
-    if 0 < len(hits) < given.orders:
-        notes["answered in some orders only, 0 in the others"] = None
+def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> Item:
+    """Score the answer to a question; 0 without the index of an option."""
+    index, note = read_index(answers[name], key.size) if name in answers else (None, "")
     score, exact, yield_ratio = (
-        math.fsum(values[index] for index in hits) / given.orders for values in key.values
+        0.0 if index is None else float(values[index]) for values in key.values
     )
     return {
         "id": name,
@@ -172,10 +160,10 @@ def _score_item(name: str, key: AnswerKey, given: Given) -> Item:
         "score": score,
         "exact": exact,
         "yield_ratio": yield_ratio,
-        "outcome": "scored" if hits else "illegal" if picked else "missing",
-        "read": picked if given.orders > 1 else picked[0] if picked else None,
-        "answer": given.text("; ")[:MAX_ANSWER],
-        "note": "; ".join(filter(None, notes)),
+        "outcome": "missing" if name not in answers else "illegal" if index is None else "scored",
+        "read": index,
+        "answer": as_text(answers.get(name))[:MAX_ANSWER],
+        "note": note,
     }
 
 
@@ -186,7 +174,7 @@ def _digest(items: Items, data: Choices) -> str:
     digest = hashlib.sha256()
     for item in items:
         name = item["id"]
-        answer = item["outcome"] + data.given(name).text("\0")
+        answer = item["outcome"] + as_text(data.answers.get(name))
         digest.update(encode_fields(name, data.questions.by_id[name].digest, answer))
     return digest.hexdigest()
 
@@ -194,7 +182,7 @@ def _digest(items: Items, data: Choices) -> str:
 def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
     notes = RecordNotes()
     for item in items:
-        for note in filter(None, item["note"].split("; ")):
+        if note := item["note"]:
             notes[note].append(item["id"])
     if unknown:
         notes["prediction without a question, not used"] += unknown

@@ -44,7 +44,7 @@ def test_samples_are_what_their_script_writes(tmp_path: Path) -> None:
         (["benchmark_results.jsonl"], {"x@1.json": ANSWERS, "x@2.json": SECOND}),
         ([SUBMISSION], {"x.json": ANSWERS}),
         (["batch_output.jsonl"], {"x.json": BOXED}),
-        (["answers.csv", "--id", "question"], {"x.json": ANSWERS}),
+        (["answers.csv", "--id", "question", "--answer", "reply"], {"x.json": ANSWERS}),
         (["log.json"], {"x@1.json": BOXED, "x@2.json": SECOND_BOXED}),
     ],
 )
@@ -79,8 +79,8 @@ def test_indices_of_rxnopt_are_converted_alike(tmp_path: Path) -> None:
         {"table.csv": table, "rows.json": [{"id": k, "prediction": i} for k, i in indices.items()]},
     )
     wanted = run(ROOT, "-f", name, "--json").json
-    for source in ("table.csv", "rows.json"):
-        assert convert(root / source, "-o", root / "x.json", "--force").code == 0
+    for source, names in (("table.csv", ["--answer", "answer"]), ("rows.json", [])):
+        assert convert(root / source, *names, "-o", root / "x.json", "--force").code == 0
         found = run(
             ROOT,
             "-f",
@@ -123,8 +123,9 @@ def test_ids_given_twice(tmp_path: Path) -> None:
     ]
     other = [*rows, {"id": "b", "answer": "3", "prompt": "B?"}]
     root = write(tmp_path, {"same.json": rows, "other.json": other, "apart.json": apart})
-    assert converted(root, root / "same.json") == {"x.json": {"a": "1", "b": "2"}}
-    done = convert(root / "other.json", "-o", root / "y.json")
+    named = "--answer", "answer"
+    assert converted(root, root / "same.json", *named) == {"x.json": {"a": "1", "b": "2"}}
+    done = convert(root / "other.json", *named, "-o", root / "y.json")
     assert "  given twice, taken once: 1 (a)\n" in done.out
     assert (
         "  ids with several answers, all kept; a score counts them as missing: 1 (b)\n" in done.out
@@ -133,7 +134,7 @@ def test_ids_given_twice(tmp_path: Path) -> None:
         {"id": "a", "answer": "1"}, {"id": "b", "answer": "2"},
         {"id": "b", "answer": "3", "prompt": "B?"},
     ]  # fmt: skip
-    done = convert(root / "apart.json", "-o", root / "z.json")
+    done = convert(root / "apart.json", *named, "-o", root / "z.json")
     assert (
         "z.json: 2 answers\n  ids of several questions, kept with their prompts: 1 (q)\n"
         in done.out
@@ -148,7 +149,8 @@ def test_names_that_mean_something_else_as_keys_stay_ids(tmp_path: Path) -> None
         {"id": "answer", "answer": "B"},
         {"id": "data", "answer": "C"},
     ]
-    assert converted(tmp_path, write(tmp_path, {"a.json": rows}) / "a.json") == {"x.json": rows}
+    source = write(tmp_path, {"a.json": rows}) / "a.json"
+    assert converted(tmp_path, source, "--answer", "answer") == {"x.json": rows}
 
 
 # --- Names of files ---
@@ -195,12 +197,6 @@ def test_nothing_is_written_over_unasked(tmp_path: Path) -> None:
     assert read_json(root / "x@2.json") == SECOND_BOXED
 
 
-def test_runs_of_the_same_name_from_before_are_told(tmp_path: Path) -> None:
-    root = write(tmp_path, {"x.json": {}, "x@7.json": {}, "xy@1.json": {}, "x@b.json": {}})
-    done = convert(SAMPLES / "log.json", "-o", root / "x.json")
-    assert done.out.endswith("also in the folder, not from this source: 2 (x.json, x@7.json)\n")
-
-
 # --- Refusals ---
 
 
@@ -209,14 +205,11 @@ def test_runs_of_the_same_name_from_before_are_told(tmp_path: Path) -> None:
     [
         ({"a.json": ""}, ["a.json", "expected records, got an empty file"]),
         ({"a.json": "["}, ["a.json", "not JSON: line 1"]),
-        ({"a.json": "[]"}, ["a.json", "expected one column of ids"]),
-        ({"a.json": "[1, 2]"}, ["a.json", "expected one column of ids"]),
+        ({"a.json": "[]"}, ["a.json", "expected --answer COLUMN"]),
+        ({"a.json": "[1, 2]"}, ["a.json", "expected --answer COLUMN"]),
+        ({"a.csv": "id,text\n1,2\n"}, ["a.csv", "expected --answer COLUMN", "got id, text"]),
         (
-            {"a.csv": "id,text\n1,2\n"},
-            ["a.csv", "expected one column of answers", "--answer, got id, text"],
-        ),
-        (
-            {"a.jsonl": [{"id": "a", "answer": ""}]},
+            {"a.jsonl": [{"id": "a", "prediction": ""}]},
             ["a.jsonl", "expected answers, got none (left out, without an"],
         ),
         ({"a.bin": b"\x89PNG\r\n\x1a\n" + b"\xff" * 20}, ["a.bin", "not UTF-8"]),
@@ -280,14 +273,16 @@ def test_nothing_raw_reaches_the_screen(tmp_path: Path) -> None:
     assert r"\x1b[2J" in done.out
     assert read_json(root / "x.json") == {"a": EVIL}
     for name in ("a.json", "b.csv"):
-        assert_refused(convert(root / name, "-o", root / "y.json"), "expected one column of ids")
+        assert_refused(convert(root / name, "-o", root / "y.json"), "expected --answer COLUMN")
 
 
 @pytest.mark.parametrize(
     ("depth", "words"), [(900, "neither text nor a number"), (100_000, "nested too deeply")]
 )
 def test_deep_nesting_is_refused(depth: int, words: str, tmp_path: Path) -> None:
-    root = write(tmp_path, {"a.json": f'[{{"id": "a", "answer": {"[" * depth}1{"]" * depth}}}]'})
+    root = write(
+        tmp_path, {"a.json": f'[{{"id": "a", "prediction": {"[" * depth}1{"]" * depth}}}]'}
+    )
     assert_refused(convert(root / "a.json", "-o", root / "x.json"), words)
 
 

@@ -148,7 +148,7 @@ def test_a_result_without_its_datasets_has_rows_all_the_same(results: Any) -> No
 
 
 def test_charts_of_the_page(results: Any) -> None:
-    assert list(results.page().charts()) == ["scores", "pairs", "keys", "options", "costs"]
+    assert list(results.page().charts()) == ["scores", "pairs", "keys", "costs"]
     right = {name: q["answer"][0] for name, q in RECORDS.items()}
     perfect = RxnOptEvaluator(list(RECORDS.values())).evaluate_all(right)
     assert "costs" not in perfect.page().charts()

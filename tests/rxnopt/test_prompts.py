@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import make_report
 from forecasteval.rxnopt.datasets import QUESTION_TYPES, template_of
 from forecasteval.rxnopt.prompts import (
@@ -18,7 +17,6 @@ from forecasteval.rxnopt.prompts import (
     fence,
     fill,
     make_template,
-    render_prompts,
     render_question,
 )
 from rxnopt_tables import RAW_CONTROL, Row, build, by_id, simple, table, worked_example
@@ -69,62 +67,6 @@ def test_references_show_what_is_scored() -> None:
     full = shown(min_reference_remaining_effective_options=2)
     assert "yield=0.0%, ee=50%, dr=1:1" in full
     assert "yield=90.0%, ee=0%, dr=3:1" in full
-
-
-def test_orders_rotate_the_options() -> None:
-    question = by_id(build(simple("t", [1, 2, 3])))["t_q2"]
-    rows = list(render_prompts([question], {"all_varying": "{options}"}, orders=3))
-    assert [row["id"] for row in rows] == ["t_q2@1/3", "t_q2@2/3", "t_q2@3/3"]
-    orders = [re.findall(r"base (\d)", row["prompt"]) for row in rows]
-    assert orders == [orders[0], [*orders[0][1:], orders[0][0]], [orders[0][2], *orders[0][:2]]]
-    assert [row["id"] for row in render_prompts([question], {"all_varying": "{options}"})] == [
-        "t_q2"
-    ]
-
-
-def test_shots_are_solved_questions_of_other_tables() -> None:
-    made = build(*(worked_example() | {"root_img_name": f"t{n}"} for n in range(4)))
-    templates = {template_of(kind): make_template(template_of(kind)) for kind in QUESTION_TYPES}
-    plain = {row["id"]: row["prompt"] for row in render_prompts(made.questions, templates)}
-    rows = {row["id"]: row["prompt"] for row in render_prompts(made.questions, templates, shots=2)}
-    used = {}
-    for name, prompt in rows.items():
-        *shots, own = prompt.split("\n\n---\n\n")
-        assert own == plain[name]
-        ids = [
-            next(i for i, text in plain.items() if shot.startswith(text.rstrip())) for shot in shots
-        ]
-        for shot, other in zip(shots, ids, strict=True):
-            assert shot.splitlines()[-1] == str(by_id(made)[other]["answer"][0])
-        used[name] = shots
-        assert len(shots) == 2
-    assert used["t0_q4"] != used["t1_q4"]
-    one = list(render_prompts(made.questions, templates, shots=2, only="t1_q4"))
-    assert one == [{"id": "t1_q4", "prompt": rows["t1_q4"]}]
-    with pytest.raises(
-        InputError, match="--shots: expected answers to questions of 4 other tables, got 3"
-    ):
-        list(render_prompts(made.questions, templates, shots=4))
-
-
-def test_shots_come_from_other_tables_only() -> None:
-    made = build(
-        *(
-            simple(name, list(values))
-            for name, values in {"a": [1, 2], "b": [3, 4], "c": [5, 6]}.items()
-        )
-    )
-    templates = {"single_varying": "{options}", "all_varying": "{options}"}
-    for row in render_prompts(made.questions, templates, shots=2):
-        (own,) = [q for q in made.questions if q["id"] == row["id"]]
-        assert row["prompt"].count("Option 0") == 3
-        answers = [int(part.splitlines()[-1]) for part in row["prompt"].split("\n\n---\n\n")[:-1]]
-        others = [
-            q
-            for q in made.questions
-            if q["question_type"] == own["question_type"] and q["id"] != own["id"]
-        ]
-        assert sorted(answers) == sorted(q["answer"][0] for q in others)
 
 
 def test_cells_cannot_break_a_template() -> None:

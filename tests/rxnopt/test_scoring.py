@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +20,7 @@ from forecasteval.common.files import find_dataset
 from forecasteval.common.records import dump_json
 from forecasteval.display.tables import format_text
 from forecasteval.rxnopt.datasets import METRICS, QUESTION_TYPES, dataset_name
-from forecasteval.rxnopt.prompts import render_prompts
+from forecasteval.rxnopt.report import make_charts
 from forecasteval.rxnopt.scoring import RxnOptEvaluator, read_index
 from rxnopt_tables import CASES, DATA, ROOT, Record, question, write
 
@@ -247,80 +246,20 @@ def test_errors_are_clustered_by_table_against_scipy() -> None:
     )  # fmt: skip
 
 
-def test_orders_are_averaged_and_mapped_back() -> None:
-    data = [question("t_q1", [100.0, 50.0, 10.0]), question("u_q1", [40.0, 80.0])]
-    evaluator = RxnOptEvaluator(data)
-    answers = {
-        "t_q1@1/3": 0,
-        "t_q1@2/3": 0,
-        "t_q1@3/3": 0,
-        "u_q1@1/3": 1,
-        "u_q1@2/3": 1,
-        "u_q1@3/3": 0,
-    }
-    found = evaluator.evaluate_all(answers)
-    items = {item["id"]: item for item in found["items"]}
-    assert items["t_q1"]["read"] == [0, 1, 2]
-    assert items["t_q1"]["score"] == pytest.approx(
-        1.6 / 3
-    )  # always the first: what a blind guess gets
-    assert items["t_q1"]["exact"] == pytest.approx(1 / 3)
-    assert items["u_q1"]["read"] == [1, 1, 1]
-    assert (found["missing"], found["unknown_ids"], found["coerced"]) == (0, 0, 0)
-    del answers["t_q1@3/3"]
-    answers["t_q1@2/3"] = 7
-    found = evaluator.evaluate_all(answers)
-    assert found["items"][0]["score"] == pytest.approx(
-        1 / 3
-    )  # what is not answered stays in the mean
-    assert "answered in some orders only, 0 in the others: 1 (t_q1)" in found["warnings"]
-    assert "no index of an option, scores 0: 1 (t_q1)" in found["warnings"]
-    assert evaluator.evaluate_all({"t_q1@1/2": 9, "t_q1@2/2": None})["illegal"] == 1
-    for mixed in ({"t_q1": 0, "t_q1@2/3": 0}, {"t_q1@1/2": 0, "t_q1@2/3": 0}):
-        with pytest.raises(InputError, match="expected one number of orders for a question, got"):
-            evaluator.evaluate_all(mixed)
-    assert evaluator.evaluate_all({"t_q1@4/3": 0, "x@1/2": 0})["unknown_ids"] == 2
-    assert "0, 1, 2" in format_text(
-        evaluator.evaluate_all({f"t_q1@{n}/3": 0 for n in (1, 2, 3)}).report(items=True)
-    )
+def test_ids_of_several_orders_are_unknown() -> None:
+    evaluator = RxnOptEvaluator([question("t_q1", [100.0, 50.0])])
+    assert evaluator.evaluate_all({"t_q1@1/2": 0, "t_q1@2/2": 0})["unknown_ids"] == 2
 
 
-def test_an_id_of_a_dataset_is_never_an_order() -> None:
-    found = RxnOptEvaluator([question("a@1/2", [10.0, 20.0])]).evaluate_all({"a@1/2": 1})
-    assert (found["avg_relative_score"], found["unknown_ids"]) == (1.0, 0)
-
-
-@given(st.integers(2, 12), st.integers(1, 30), st.data())
-def test_rendered_orders_mean_what_scoring_takes_them_for(
-    size: int, orders: int, data: st.DataObject
-) -> None:
-    record = {
-        **question("t_q1", [float(n + 1) for n in range(size)]),
-        "options": [{"n": str(n)} for n in range(size)],
-    }
-    picked = data.draw(st.lists(st.integers(0, size - 1), min_size=orders, max_size=orders))
-    prediction = {}
-    for row, pick in zip(
-        render_prompts([record], {"single_varying": "{options}"}, orders), picked, strict=True
-    ):
-        shown = [int(n) for n in re.findall(r"- n: (\d+)", row["prompt"])]
-        prediction[row["id"]] = shown.index(pick)
-    item = RxnOptEvaluator([record]).evaluate_all(prediction)["items"][0]
-    assert item["read"] == (picked if orders > 1 else picked[0])
-
-
-def test_a_model_that_always_says_0_is_a_blind_guess_in_all_orders() -> None:
-    data = [
-        question(f"t{n}_q1", [float((7 * n + 3 * i) % 11 + 1) for i in range(2 + n % 4)])
-        for n in range(20)
-    ]
-    rows = {
-        f"{q['id']}@{k}/60": 0 for q in data for k in range(1, 61)
-    }  # 60: a multiple of 2, 3, 4 and 5
-    found = RxnOptEvaluator(data).evaluate_all(rows)
-    assert found["avg_relative_score"] == pytest.approx(
-        found["uniform_guess"]["avg_relative_score"]
-    )
+def test_the_most_frequent_parts_are_the_largest_ones() -> None:
+    """Of many parts with one question each, the first ten by name were shown, and `z` with ten was
+    not.
+    """
+    data = [{**question(f"t{n}_q1", [10.0, 20.0]), "target_key": f"key{n:02}"} for n in range(12)]
+    data += [{**question(f"u{n}_q1", [10.0, 20.0]), "target_key": "z"} for n in range(10)]
+    chart = make_charts(RxnOptEvaluator(data).evaluate_all({}))["keys"]
+    assert chart.description.endswith(" The 10 most frequent of 13.")
+    assert [row[0] for row in chart.table.rows] == [*(f"key{n:02}" for n in range(9)), "z"]
 
 
 def test_parts_by_condition_and_by_number_of_options() -> None:
