@@ -5,154 +5,57 @@ also what stands in front of ` by ` and on either side of its dashes. Of two nam
 compared, and the strongest likeness counts:
 
     exact   the names are equal, case, quotes and accents aside
-    same    two forms are equal, punctuation and blanks aside, or a first name is an initial
+    same    two forms are equal, punctuation and blanks aside
     long    the predicted form ends with the true one, and what stands in front may be added
     short   the true form ends with the predicted one, and what stands in front may be missing
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, find_doubt
+from forecasteval.common.patterns import lazy
 
 from .answers import question_words
 
-CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-IS_CJK: Final = re.compile(rf"[{CJK}]")
+_CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+IS_CJK: Final = lazy(f"[{_CJK}]")
 NONE, SHORT, LONG, SAME, EXACT = range(5)
 
 # --- Keys ---
 
-_QUOTES: Final = re.compile(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
-_ACCENTED: Final = re.compile(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
+_QUOTES: Final = lazy(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
+_ACCENTED: Final = lazy(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
 _DOTS: Final = str.maketrans("•・‧∙⋅", "·····")
+_BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
+# Words alone, in one form: no ` by `, and no surname in front (SEREMES Ann, Hart U.)
+_PLAIN: Final = lazy(r"(?!.*\s[Bb][Yy]\s)(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)")
 
 
 def fold(text: str) -> str:
-    """Case, accents, quotes, slashes, a leading `@` and trailing full stops do not matter in a
-    name.
+    """Drop what does not matter in a name: case, accents, quotes, slashes, a leading `@`, trailing
+    full stops.
     """
     return " ".join(_fold_case(text).replace("/", " ").split())
 
 
 def _fold_case(text: str) -> str:
-    """The folded text with its slashes and blanks."""
-    folded = text.casefold()
+    """Fold a text, but for its slashes and blanks."""
+    folded = _QUOTES.sub("", text.casefold())
     if not folded.isascii():
-        folded = _ACCENTED.sub(lambda match: _without_accent(match[0]), folded).translate(_DOTS)
-    if _QUOTES.search(folded):
-        folded = _QUOTES.sub("", folded)
+        folded = _ACCENTED.sub(lambda one: unicodedata.normalize("NFKD", one[0])[0], folded)
+        folded = folded.translate(_DOTS)
     return folded.rstrip(" .。\n").lstrip("@ \n")
 
 
-@lru_cache(maxsize=1024)
-def _without_accent(letter: str) -> str:
-    letters = unicodedata.normalize("NFKD", letter)
-    return "".join(char for char in letters if not unicodedata.combining(char))
-
-
 def key_of(spaced: str) -> str:
-    """A folded name without the spaces beside CJK characters."""
-    if spaced.isascii() or " " not in spaced:
-        return spaced
-    words = spaced.split(" ")
-    key = words[0]
-    for word in words[1:]:
-        key += word if IS_CJK.search(key[-1:] + word[:1]) else f" {word}"
-    return key
-
-
-# --- Forms ---
-
-_PIECE: Final = re.compile(r"&|[^\s.,:;!?·()\[\]【】…/&_–—-]+")
-_BRACKETED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
-# What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
-_OR_ELSE: Final = re.compile(r"(?:not|but|either|never|except|probably|likely)\b|不是", re.I)
-_DASH: Final = re.compile(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
-_BY: Final = re.compile(r"\sby\s", re.I)
-_SMALL_WORDS: Final = frozenset({"of", "the"})  # without a letter in the initials
-# SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.; and of people Krasznahorkai László
-_SURNAME_FIRST: Final = re.compile(
-    r"(?P<surname>(?:[A-Z][A-Z'’-]+\s)+(?=[A-Z][a-z])|[A-Z][\w'’-]+\s(?=[A-Z]\.))(?P<first>\S+)"
-)
-_TWO_WORDS: Final = re.compile(
-    r"(?P<surname>[^\W\d_a-z][^\W\d_]+)\s(?P<first>[^\W\d_a-z][^\W\d_]+)"
-)
-WHOLE, PART, BARE, ASIDE = range(4)
-# By the form of a true name those of a prediction that it may be compared with. One of them must be
-# whole, and a bracket of the truth stands against all of an answer: `Dune (1984)` is not
-# `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
-_COMPARABLE: Final = {WHOLE: (WHOLE, PART, BARE, ASIDE), BARE: (WHOLE, PART), ASIDE: (WHOLE,)}
-_IN_WORD: Final = re.compile(rf"[^\W_{CJK}]-?\Z")  # Moth-Man ends with no Man
-
-
-class Form(NamedTuple):
-    """A form of a name: folded, and `squashed` without punctuation and blanks; `origins` says where
-    in the text each letter of that stands.
-    """
-
-    text: str
-    squashed: str
-    origins: Sequence[int]
-    kind: int
-
-    def find_front(self, end: Form) -> str | None:
-        """What stands in front of another form at this one's end; None if it is not there, or only
-        within a word.
-        """
-        cut = len(self.squashed) - len(end.squashed)
-        if not self.squashed.endswith(end.squashed) or self.squashed[cut - 1] == ".":
-            return None  # 3.5 ends with no 5
-        if not any(map(str.isalpha, end.squashed)):
-            return None  # 2 is not Frozen 2
-        front = self.text[: self.origins[cut]]
-        if IS_CJK.match(end.squashed):
-            within = len(end.squashed) == 1 and IS_CJK.match(front[-1])
-        else:
-            within = _IN_WORD.search(front, len(front) - 2)
-        return None if within else front
-
-
-def _make_form(text: str, kind: int) -> Form | None:
-    text = _fold_case(text)
-    squashed = ""
-    origins: list[int] = []
-    for piece in _PIECE.finditer(text):
-        word = "and" if piece[0] == "&" else piece[0]
-        if word[0].isdigit() and squashed[-1:].isdigit():
-            squashed += "."
-            origins.append(piece.start())
-        squashed += word
-        origins += range(piece.start(), piece.start() + len(word))
-    return Form(text, squashed, origins, kind) if squashed else None
-
-
-def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[Form | None]:
-    """The form of a text, of the text without its brackets, and of what they hold."""
-    yield _make_form(text, kind)
-    brackets = [next(filter(None, groups), "") for groups in _BRACKETED.findall(text)]
-    if not brackets or (predicted and any(map(_names_another, brackets))):
-        return
-    bare = _drop_brackets(text)
-    yield _make_form(bare, BARE)
-    if len(brackets) > 1:  # X (Live) (2025)
-        yield _make_form(text[: max(map(text.rfind, "([【"))], BARE)
-    elif not predicted or _may_be_alias(fold(brackets[0]), fold(bare)):
-        yield _make_form(brackets[0], ASIDE)
-
-
-def _names_another(inside: str) -> bool:
-    """Whether brackets behind a name take it back."""
-    return bool(_OR_ELSE.match(inside) or find_doubt(inside))
-
-
-def _drop_brackets(text: str) -> str:
-    return _BRACKETED.sub(" ", text).strip()
+    """Drop the spaces beside CJK characters in a folded name."""
+    return spaced if spaced.isascii() else _BESIDE_CJK.sub("", spaced)
 
 
 class Name(NamedTuple):
@@ -165,67 +68,120 @@ class Name(NamedTuple):
     letters: str = ""
 
 
-@lru_cache(maxsize=1 << 15)
-def _find_forms(text: str, side: str, prompt: str) -> tuple[Form, ...]:
-    """The forms of a true name (side ""), or of a prediction of which the "front" of its dashes
-    counts, or the "end"; where the prompt asks for people, it may have the surname first.
-    """
-    made = list(_make_forms(text, WHOLE, bool(side)))
-    for part in _find_parts(text, side) if side else ():
-        made += _make_forms(part, PART, True)
-    bare = _drop_brackets(text)
-    turned = _SURNAME_FIRST.fullmatch(bare)
-    if not turned and (two := side and _TWO_WORDS.fullmatch(bare)) and find_style(prompt).people:
-        turned = two
-    if turned:
-        made.append(_make_form(f"{turned['first']} {turned['surname']}", ASIDE))
-    return tuple(form for form in made if form)
-
-
-def _find_parts(text: str, side: str) -> Iterator[str]:
-    yield from (text[: cut.start()] for cut in list(_BY.finditer(text))[-1:])
-    dashes = list(_DASH.finditer(text))[:3]
-    if side == "front":
-        yield from (text[: dash.start()] for dash in dashes[:1])
-    else:
-        yield from (text[dash.end() :] for dash in dashes)
-
-
 @lru_cache(maxsize=1 << 15)  # a name of the truth stands in many answers
 def parse_name(text: str) -> Name:
-    """The name's comparable form; `text` is expected to be cleaned.
+    """Make the comparable form of a cleaned name.
 
     >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Zoë").key
     ('panda plan', '许二木', 'zoe')
     """
-    bare = text.rstrip(" .。")
-    if not bare.replace(" ", "").isalnum() or " by " in bare.lower():
-        return Name(text, key_of(fold(text)))
-    key = bare.lower() if bare.isascii() else key_of(fold(text))
-    turned = bare[:2].isupper() or (bare != text and bare[-2:-1] == " ")  # SEREMES Ann, Hart U.
-    return Name(text, key, "" if turned else key.replace(" ", ""))
+    key = key_of(fold(text))
+    return Name(text, key, key.replace(" ", "") if _PLAIN.fullmatch(text) else "")
+
+
+# --- Forms ---
+
+_PIECE: Final = lazy(rf"&|(?=\w)[{_CJK}]|(?:(?![{_CJK}])[^\s.,:;!?·()\[\]【】…/&_–—-])+")
+_BRACKETED: Final = lazy(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
+# What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
+_OR_ELSE: Final = lazy(r"(?i)(?:not|but|either|never|except|probably|likely)\b|不是")
+_DASH: Final = lazy(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
+_BY: Final = lazy(r"(?i)\sby\s")
+# SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.
+_SURNAME_FIRST: Final = lazy(
+    r"((?:[A-Z][A-Z'’-]+\s)+(?=[A-Z][a-z])|[A-Z][\w'’-]+\s(?=[A-Z]\.))(\S+)"
+)
+_BETWEEN_DIGITS: Final = lazy("(?<=[0-9]) (?=[0-9])")
+_IN_WORD: Final = lazy(
+    rf"(?![{_CJK}])[^\W\d_]-\Z|[0-9][.]\Z"
+)  # Moth-Man ends with no Man, 3.5 with no 5
+_SMALL_WORDS: Final = ("of", "the")  # without a letter in the initials
+WHOLE, PART, BARE, ASIDE = range(4)
+
+
+class Form(NamedTuple):
+    """A form of a name: folded, its words (each CJK character is one) with their beginnings, and
+    all of them as one, with a point between two numbers.
+    """
+
+    text: str
+    words: list[str]
+    begins: list[int]
+    squashed: str
+    kind: int
+
+    def find_front(self, end: Form) -> str | None:
+        """Find what stands in front of another form at this one's end; None if it is not there, or
+        only within a word.
+        """
+        cut = len(self.words) - len(end.words)
+        if self.words[cut:] != end.words or not any(map(str.isalpha, end.squashed)):
+            return None  # 2 is not Frozen 2
+        front = self.text[: self.begins[cut]]
+        lone = len(end.squashed) == 1 and IS_CJK.match(front[-1])
+        return None if lone or _IN_WORD.search(front, len(front) - 2) else front
+
+
+def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[tuple[str, int]]:
+    """Yield a text, the text without its brackets, and what they hold."""
+    yield text, kind
+    brackets = ["".join(groups) for groups in _BRACKETED.findall(text)]
+    if not brackets or (
+        predicted and any(_OR_ELSE.match(inside) or find_doubt(inside) for inside in brackets)
+    ):
+        return
+    bare = _BRACKETED.sub(" ", text).strip()
+    yield bare, BARE
+    if len(brackets) > 1:  # X (Live) (2025)
+        yield text[: max(map(text.rfind, "([【"))], BARE
+    elif not predicted or _may_be_alias(fold(brackets[0]), fold(bare)):
+        yield brackets[0], ASIDE
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
-    """Whether brackets can hold another name of the thing: `guess (other guess)` names two."""
+    """Return whether brackets can hold another name of the thing; `guess (guess)` names two."""
     if not outside or inside.isascii() != outside.isascii():
         return True
-    words, others = inside.replace(".", "").split(), outside.replace(".", "").split()
-    shared = not set(words).isdisjoint(others) or not set(IS_CJK.findall(inside)).isdisjoint(
-        outside
+    words, others = _PIECE.findall(inside), _PIECE.findall(outside)
+    return not set(words).isdisjoint(others) or any(
+        "".join(short) == "".join([word[0] for word in full if word not in _SMALL_WORDS])
+        for short, full in ((words, others), (others, words))
     )
-    return shared or _initials(words) == "".join(others) or _initials(others) == "".join(words)
 
 
-def _initials(words: Sequence[str]) -> str:
-    return "".join([word[0] for word in words if word not in _SMALL_WORDS])
+@lru_cache(maxsize=1 << 15)
+def _find_forms(text: str, side: str) -> tuple[Form, ...]:
+    """Find the forms of a true name (side ""), or of a prediction of which the "front" of its
+    dashes counts, or the "end".
+    """
+    made = list(_make_forms(text, WHOLE, bool(side)))
+    if side:
+        dashes = list(_DASH.finditer(text))[:3]
+        parts = [text[: cut.start()] for cut in list(_BY.finditer(text))[-1:]]
+        if side == "front":
+            parts += [text[: dash.start()] for dash in dashes[:1]]
+        else:
+            parts += [text[dash.end() :] for dash in dashes]
+        for part in parts:
+            made += _make_forms(part, PART, True)
+    if turned := _SURNAME_FIRST.fullmatch(_BRACKETED.sub("", text).strip()):
+        made.append((f"{turned[2]} {turned[1]}", ASIDE))
+    forms = []
+    for part, kind in made:
+        folded = _fold_case(part)
+        pieces = list(_PIECE.finditer(folded))
+        words = ["and" if piece[0] == "&" else piece[0] for piece in pieces]
+        squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")
+        if words:
+            forms.append(Form(folded, words, [piece.start() for piece in pieces], squashed, kind))
+    return tuple(forms)
 
 
 # --- Likeness ---
 
 # What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a
 # rank.
-_HEDGE: Final = re.compile(
+_HEDGE: Final = lazy(
     rf"(?a:\b(?:{DENIALS}|or|over|no(?!\.?\s*[0-9])|but|vs?|versus|either|n/a|they|others"
     r"|replac(?:es|ing)|aka|alias|after|hardly|then|by|than|opponents?|could|might|may\sbe"
     # beside CJK characters, too
@@ -235,88 +191,82 @@ _HEDGE: Final = re.compile(
     r"|(?a:(?<!city)(?<!state)(?<!university)(?<!republic)(?<!kingdom)\sof(?:\sthe)?)\s*\Z"
     r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]"
     r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。-]"  # + | @ = & , ; ? → ≈ … part two names
+    r"|(?<!:)\s\S*/|/\s|[^\x00-\x7f]/"  # Hart / Solberg; but a/b, GitHub: a/b
     rf"|(?:{DENIALS_CJK}|或者?|而是|可能|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
 )
-_OTHER_NAME: Final = re.compile(r"\s\S*/|/\s|[^\x00-\x7f]/")  # Hart / Solberg, but not a/b
-_LEAD_IN: Final = re.compile(r"\A\w+\.?(?:\s\w+)?:\s+")  # GitHub: owner/repo
+_OPEN: Final = lazy(r"[(\[【][^)\]】]*\Z")  # within brackets
 # ● ■ ▶ +: nothing stands in front of it
-_BULLET: Final = re.compile(rf"[^\w!?¬≠{CROSSES},;、。(\[【]*")
+_BULLET: Final = lazy(rf"\A[^\w!?¬≠{CROSSES},;、。(\[【]+")
 # Solberg?, !Solberg, ❌ Solberg; but a title may be a question
-_DENYING: Final = re.compile(rf"\W*[!¬≠{CROSSES}]|.*[?{CROSSES}]\W*\Z", re.S)
-_QUESTION: Final = re.compile(
-    r"\W*(?:(?:who|whose|what|when|where|why|which|how|is|are|am|do|does|did|can|could|will|would"
-    r"|should|have|has|may)\b|谁|什么|怎么|为什么|哪|几)",
-    re.I,
+_DENYING: Final = lazy(rf"(?s)\W*[!¬≠{CROSSES}]|.*[?{CROSSES}]\W*\Z")
+_QUESTION: Final = lazy(
+    r"(?i)\W*(?:(?:who|whose|what|when|where|why|which|how|is|are|am|do|does|did|can|could|will|would"
+    r"|should|have|has|may)\b|谁|什么|怎么|为什么|哪|几)"
+)
+_FILMS: Final = lazy(
+    r"(?i)(?<![a-z])(?:film|movie|series|show|drama|anime|game)s?(?![a-z])"
+    r"|电影|影片|剧|综艺|动画|动漫|游戏|票房|番"
+)
+_SONGS: Final = lazy(r"(?i)(?<![a-z])(?:song|single|track|album)s?(?![a-z])|歌|曲|专辑")
+_PEOPLE: Final = lazy(
+    r"(?i)(?<![a-z])(?:who|player|person|people|author|winner|laureate|actor|actress|singer|driver"
+    r"|rider|golfer|skater|swimmer|athlete|candidate|billionaire)s?(?![a-z])"
+    r"|谁|选手|球员|作家|得主|富豪|演员|歌手|人物"
 )
 
 
-def _may_be_added(front: str) -> bool:
-    """Whether a prediction may have this in front of a name: a brand, a first name, a rank."""
-    front = _BULLET.sub("", front, count=1)
-    slashed = _OTHER_NAME.search(_LEAD_IN.sub("", front))
-    if slashed or _is_open(front) or _HEDGE.search(front):
-        return False
-    return len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
-
-
-def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
-    """Whether a prediction may lack this in front of a name: a word, or no more than is left. A
-    word is too much of a title: `Hours` is not `Velvet Hours`.
+class NameStyle(NamedTuple):
+    """What a question asks for: `titles` of films or songs; with `subtitles`, the rest of a title
+    stands behind a dash.
     """
-    if _is_open(front):
-        return False
-    cjk = len(IS_CJK.findall(front))
-    word = cjk <= 3 if cjk else " " not in front.strip()
-    word = word or front.rstrip().endswith(("-", "–", "—", ":", "/"))
-    enough = sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front))
-    return enough or (word and not find_style(prompt).titles)
+
+    titles: bool
+    subtitles: bool
 
 
-def _is_open(front: str) -> bool:
-    """Whether a text ends within brackets."""
-    return any(
-        front.count(opened) != front.count(closed) for opened, closed in ("()", "[]", "【】")
-    )
+@lru_cache(maxsize=1 << 12)
+def find_style(prompt: str) -> NameStyle:
+    """Find the style of a question."""
+    question = question_words(prompt)
+    songs = bool(_SONGS.search(question))
+    films = not songs and bool(_FILMS.search(question))
+    # Women's singles are no songs.
+    return NameStyle((films or songs) and not _PEOPLE.search(question), films)
 
 
 def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str = "") -> int:
-    """How like two names are in a question, from NONE to EXACT."""
+    """Measure how like two names are in a question, from NONE to EXACT."""
     if true.key == predicted.key:
         return EXACT
     here, there = true.letters, predicted.letters
-    if (  # a glance: no other end, and not turned
-        here
-        and there
-        and not (here.endswith(there) or there.endswith(here))
-        and (len(here) != len(there) or here not in there + there)
-    ):
-        return NONE
-    if not predicted.letters and _is_denied(predicted.text, true.text):
+    if here and there and not (here.endswith(there) or there.endswith(here)):
+        return NONE  # a glance
+    denied = not there and _DENYING.match(predicted.text)
+    if denied and not (_DENYING.match(true.text) or _QUESTION.match(true.text)):
         return NONE
     likeness = NONE
-    for form in _find_forms(true.text, "", ""):
-        for other in _find_forms(predicted.text, side, prompt):
-            if form.squashed[-1] == other.squashed[-1] and other.kind in _COMPARABLE[form.kind]:
+    for form in _find_forms(true.text, ""):
+        for other in _find_forms(predicted.text, side):
+            # One of them must be whole, and a bracket of the truth stands against all of an answer:
+            # `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
+            whole = WHOLE in (form.kind, other.kind) or (form.kind, other.kind) == (BARE, PART)
+            if whole and form.squashed[-1] == other.squashed[-1]:
                 likeness = max(likeness, _compare_forms(form, other, prompt))
     return likeness
 
 
-def _is_denied(predicted: str, true: str) -> bool:
-    """Whether a mark denies a predicted name that the true one has not."""
-    return bool(_DENYING.match(predicted) and not (_DENYING.match(true) or _QUESTION.match(true)))
-
-
 def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
-    """How like two forms are that may be compared and end alike."""
+    """Measure how like two forms are that may be compared."""
     if true.squashed == predicted.squashed:
         return SAME
-    if _has_initial_of(predicted, true):
-        return SHORT
-    if _has_initial_of(true, predicted):
-        return LONG
+    if true.words[1:] == predicted.words[1:] != [] and true.text[0] == predicted.text[0]:
+        if predicted.text[1:2] == ".":  # N. Djokovic
+            return SHORT
+        if true.text[1:2] == ".":
+            return LONG
     if ASIDE in (true.kind, predicted.kind):
         return NONE
-    if len(predicted.squashed) > len(true.squashed):
+    if len(predicted.words) > len(true.words):
         front = predicted.find_front(true)
         return LONG if front is not None and _may_be_added(front) else NONE
     front = true.find_front(predicted)
@@ -324,62 +274,41 @@ def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
     return SHORT if missing else NONE
 
 
-def _has_initial_of(short: Form, full: Form) -> bool:
-    """Whether all that differs is a first name's initial: `N. Djokovic`, `Novak Djokovic`."""
-    if short.text[1:2] != "." or short.text[0] != full.text[0]:
+def _may_be_added(front: str) -> bool:
+    """Return whether a prediction may have these words in front of a name: a brand, a rank."""
+    front = _BULLET.sub("", front[-120:])
+    few = len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
+    return few and not (_HEDGE.search(front) or _OPEN.search(front))
+
+
+def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
+    """Return whether a prediction may leave out these words in front of a name: a word, or no more
+    than is left. A word is too much of a title: `Hours` is not `Velvet Hours`.
+    """
+    front = front[-120:].strip()
+    if _OPEN.search(front):
         return False
-    first = full.text.find(" ")
-    surname = next((at for at, begin in enumerate(full.origins) if begin > first > 0), 0)
-    return len(short.squashed) > 1 and full.squashed[surname:] == short.squashed[1:]
+    if sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front)):
+        return True
+    cjk = len(IS_CJK.findall(front))
+    word = cjk <= 3 if cjk else " " not in front
+    return (word or front.endswith(("-", "–", "—", ":", "/"))) and not find_style(prompt).titles
 
 
 # --- Lists ---
 
-_FILMS: Final = re.compile(
-    r"(?<![a-z])(?:film|movie|series|show|drama|anime|game)s?(?![a-z])"
-    r"|电影|影片|剧|综艺|动画|动漫|游戏|票房|番",
-    re.I,
-)
-_SONGS: Final = re.compile(r"(?<![a-z])(?:song|single|track|album)s?(?![a-z])|歌|曲|专辑", re.I)
-_PEOPLE: Final = re.compile(
-    r"(?<![a-z])(?:who|player|person|people|author|winner|laureate|actor|actress|singer|driver"
-    r"|rider|golfer|skater|swimmer|athlete|candidate|billionaire)s?(?![a-z])"
-    r"|谁|选手|球员|作家|得主|富豪|演员|歌手|人物",
-    re.I,
-)
-
-
-class NameStyle(NamedTuple):
-    """What a question asks for, as far as names compare by it: `subtitles`: behind a dash stands
-    the rest of a title; `people`: the surname may stand first; `titles` of films or songs.
-    """
-
-    subtitles: bool
-    people: bool
-    titles: bool
-
-
-@lru_cache(maxsize=1 << 12)
-def find_style(prompt: str) -> NameStyle:
-    """The style of a question."""
-    question = question_words(prompt)
-    songs, people = bool(_SONGS.search(question)), bool(_PEOPLE.search(question))
-    films = not songs and bool(_FILMS.search(question))
-    return NameStyle(films, people, (films or songs) and not people)  # women's singles are no songs
-
 
 def find_sides(predicted: Sequence[Name], prompt: str) -> tuple[str, ...]:
-    """The sides of its dashes by which a list may be read: all by their fronts, or all by their
-    ends.
+    """Choose the sides of its dashes by which a list may be read: all by their fronts, or all by
+    their ends.
 
     `guess - other guess` on every item would name two things for each place.
     """
     dashed = [name for name in predicted if not name.letters and _DASH.search(name.text)]
     if not dashed:
         return ("front",)
-    if find_style(prompt).subtitles and not len(dashed) == len(predicted) > 1:
-        return ("end",)
-    return ("front", "end")
+    every = len(dashed) == len(predicted) > 1
+    return ("front", "end") if every or not find_style(prompt).subtitles else ("end",)
 
 
 Pairs = Collection[tuple[str, str]]  # keys of a true and a predicted name that are known to be same
@@ -388,8 +317,9 @@ Pairs = Collection[tuple[str, str]]  # keys of a true and a predicted name that 
 def match_names(
     truth: Sequence[Name], predicted: Sequence[Name], prompt: str = "", known: Pairs = ()
 ) -> dict[int, int]:
-    """By the place of a true name the place of the predicted one that means it, each once: by that
-    side of the dashes which matches more, of equal ones that which matches all in their places.
+    """Match each true name with at most one predicted name: `["Solberg", "Hart"]` → `{0: 1}`.
+
+    That side of the dashes counts which matches more, of equal ones the one in order.
     """
     sides = find_sides(predicted, prompt)
     matches = [_match_side(truth, predicted, side, prompt, known) for side in sides]
@@ -399,57 +329,40 @@ def match_names(
 def _match_side(
     truth: Sequence[Name], predicted: Sequence[Name], side: str, prompt: str, known: Pairs
 ) -> dict[int, int]:
-    """True names with an exact match choose first, then those with the fewest candidates; each
-    takes the strongest, its own place among equals.
+    """Let true names choose: those with an exact match first, then those with the fewest others;
+    each takes the strongest, its own place among equals.
     """
     exact: dict[str, list[int]] = {name.key: [] for name in truth}
-    candidates: dict[int, dict[int, int]] = {}
+    pairs: list[tuple[int, int, bool, int]] = []
     for place, name in enumerate(predicted):
         if name.key in exact:
             exact[name.key].append(place)
-        else:
-            for true, likeness in _find_meanings(truth, name, side, prompt, known).items():
-                candidates.setdefault(true, {})[place] = likeness
-    matches = {}
-    for true, name in enumerate(truth):
-        if places := exact[name.key]:
-            matches[true] = places.pop(places.index(true) if true in places else 0)
-    taken = set[int]()
-    for true in sorted(candidates.keys() - matches, key=lambda true: (len(candidates[true]), true)):
-        free = [
-            (likeness, place == true, -place)
-            for place, likeness in candidates[true].items()
-            if place not in taken
+            continue
+        likeness = [
+            SAME if (true.key, name.key) in known else compare_names(true, name, side, prompt)
+            for true in truth
         ]
-        if free:
-            matches[true] = -max(free)[2]
-            taken.add(matches[true])
+        meant = {true.key: like for true, like in zip(truth, likeness, strict=True) if like}
+        near = [like for like in meant.values() if like != LONG]
+        if SHORT in near and len(near) > 1:
+            continue  # short for two
+        if LONG in meant.values() and any(
+            true.key not in meant and _begins_with(name.key, true.key) for true in truth
+        ):
+            continue  # two names in one
+        pairs += [(at, -like, at != place, place) for at, like in enumerate(likeness) if like]
+    matches = {}
+    for at, name in enumerate(truth):
+        if places := exact[name.key]:
+            matches[at] = places.pop(places.index(at) if at in places else 0)
+    others = Counter(pair[0] for pair in pairs)
+    for at, _, _, place in sorted(pairs, key=lambda pair: (others[pair[0]], pair)):
+        if at not in matches and place not in matches.values():
+            matches[at] = place
     return matches
 
 
-def _find_meanings(
-    truth: Sequence[Name], name: Name, side: str, prompt: str, known: Pairs
-) -> dict[int, int]:
-    """The true names that a predicted one may mean, each with its likeness."""
-    meanings = {}
-    for place, true in enumerate(truth):
-        same = known and (true.key, name.key) in known
-        if likeness := SAME if same else compare_names(true, name, side, prompt):
-            meanings[place] = likeness
-    if not meanings:
-        return meanings
-    if SHORT in meanings.values():
-        near = {truth[place].key for place in meanings if meanings[place] in (SHORT, SAME)}
-        if len(near) > 1:
-            return {}
-    if LONG in meanings.values():
-        others = [true.key for place, true in enumerate(truth) if place not in meanings]
-        if any(_begins_with(name.key, key) for key in others):
-            return {}
-    return meanings
-
-
 def _begins_with(key: str, other: str) -> bool:
-    """Whether a name begins with another: `Quill Falcon` names two."""
+    """Return whether a name begins with another: `Quill Falcon` names two."""
     rest = key.removeprefix(other)
     return rest != key and (not rest[0].isalnum() or bool(IS_CJK.match(rest)))
