@@ -12,9 +12,9 @@ from forecasteval.common.doubts import NO, find_doubt
 from forecasteval.common.markup import clean
 from forecasteval.common.patterns import lazy
 
-from .answers import Answer, TruthOf, drop_last_share, parse_refusal
+from .answers import Answer, TruthOf, drop_last_share, drop_lead_in
 from .names import IS_CJK, SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
-from .rankings import looks_like_names, refuses, show_names
+from .rankings import is_name_of, looks_like_names, show_names
 from .rules import Scored
 
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
@@ -85,16 +85,6 @@ _AROUND: Final = "\\{} $*\"'“”‘’().。!"
 _WORD: Final = lazy(r"\w+")
 _ROUND: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)")
 _BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
-_LEAD_IN: Final = lazy(
-    r"""(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)
-   |(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*
-      (?:answer|prediction|choice|outcome|result)s?
-      (?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*[:=])\s*
-   |(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))
-   |(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:[是为]?\s?:|[是为选])\s*
-      (?:[是为选](?=\s?[(\[A-Za-z]))?\s*)""",
-    re.X | re.I,
-)
 _LABELLED: Final = lazy(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
     r"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
         (?P<open>[(\[【])?\s*(?P<label>[!-~])\s*(?(open)[)\]】])
@@ -137,12 +127,6 @@ _SAID: Final = lazy(
     r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
     r"|(是的|是|否|不是|不会)(?=[\s,.:;!(–—-]))"
 )
-
-
-def drop_lead_in(text: str) -> str:
-    """The text without `The answer is`, `My prediction:` or `the outcome be` in front."""
-    lead = _LEAD_IN.match(text)
-    return text[lead.end() :] if lead else text
 
 
 def choice_key(text: str) -> str:
@@ -407,15 +391,16 @@ class ChoiceTruth(TruthOf[Picks]):
         right = self.picks.unknown
         if labels := self.options.find_labels(answer.text):
             return Picks(labels)
-        text = drop_lead_in(answer.cleaned)
-        if refusal := parse_refusal(text):
-            keys = {choice_key(text), choice_key(refusal[0])}
-            if keys.isdisjoint({*self.options.index, *right}):
-                return "refusal"
+        if status := self.find_status(answer):
+            return status
         picks = interpret_picks(answer, self.options)
         if (picks.labels or picks.unknown & right) and (answer.boxed or picks.unknown <= right):
             return picks
         return "no option" if answer.boxed else "no box, and not only options"
+
+    def means(self, text: str, words: str) -> bool:
+        known = self.options.labels | self.options.index.keys() | self.picks.unknown
+        return not known.isdisjoint((text, choice_key(text), choice_key(words)))
 
     def compare(self, picks: Picks) -> Scored:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
@@ -493,8 +478,8 @@ class NameTruth(TruthOf[Sequence[Name]]):
         whole = parse_name(answer.cleaned)
         if not elements and any(compare_names(name, whole) >= SAME for name in self.names):
             return (whole,)  # one name with "and" or "/" in it
-        if refuses(text, self.names):
-            return "refusal"
+        if status := self.find_status(answer):
+            return status
         tokens = [clean(part).strip() for part in elements or SEPARATOR.split(text)]
         likely = parse_distribution(tokens)
         if likely is not None:
@@ -507,6 +492,9 @@ class NameTruth(TruthOf[Sequence[Name]]):
             return "no box, and no list of names"
         names = {name.key: name for name in map(parse_name, tokens) if name.key}
         return tuple(names.values()) or "no name"
+
+    def means(self, text: str, words: str) -> bool:
+        return is_name_of(text, words, self.names)
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
         """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, NUMBER, find_doubt, may_doubt
 from forecasteval.common.patterns import lazy
 
-from .answers import Answer, TruthOf, parse_refusal, question_words
+from .answers import Answer, TruthOf, question_words
 from .grammar import (
     CURRENCY,
     FALL,
@@ -248,9 +248,8 @@ class NumberTruth(TruthOf[Reading]):
         that is nearest.
         """
         text = answer.cleaned
-        refusal = None if text[:1].isdigit() else parse_refusal(text)
-        if refusal and not _DIGIT.search(refusal[1]):
-            return "refusal"
+        if status := self.find_status(answer):
+            return status
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
         quantity, several = interpret_number(text, answer.boxed, percent, self.prompt)
         if not quantity and answer.stated:
@@ -260,6 +259,10 @@ class NumberTruth(TruthOf[Reading]):
         true = self.quantity.value
         reading = min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
         return reading._replace(note="; ".join(filter(None, (several, reading.note))))
+
+    def means(self, text: str, words: str) -> bool:
+        """Whether a number stands behind the words of a refusal."""
+        return bool(words and _DIGIT.search(text, len(words)))
 
     def compare(self, read: Reading) -> Scored:
         """Score a value in the truth's unit."""

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
 
-from .answers import Answer, TruthOf, drop_last_share, parse_refusal, question_words
+from .answers import Answer, TruthOf, drop_last_share, question_words
 from .grammar import write_digits
-from .names import IS_CJK, Name, Pairs, match_names, parse_name
+from .names import IS_CJK, Name, Pairs, fold, match_names, parse_name
 from .rules import PARTIAL_RANKING, Scored
 
 _COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
@@ -294,12 +294,16 @@ def looks_like_names(text: str) -> bool:
     return True
 
 
-def refuses(text: str, truth: Sequence[Name]) -> bool:
-    """Whether a text declines to name anything; a list that begins with `Unknown` does not."""
-    refusal = parse_refusal(text)
-    if refusal is None or ITEM_SEPARATOR.search(refusal[1], 1):
-        return False
-    return not any(name.key in (parse_name(text).key, parse_name(refusal[0]).key) for name in truth)
+def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
+    """Whether a text that looks like a refusal begins with a true name, or is a list that begins
+    with `Unknown`.
+    """
+    folded = fold(text)
+    if any(
+        folded.startswith(fold(name.text)) or name.key == parse_name(words).key for name in truth
+    ):
+        return True
+    return bool(words and ITEM_SEPARATOR.search(text, len(words) + 1))
 
 
 def show_names(names: Sequence[Name]) -> str:
@@ -328,14 +332,17 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The predicted names, best first, or why there are none."""
-        if len(answer.elements) < 2 and refuses(answer.cleaned, self.names):
-            return "refusal"
+        if status := self.find_status(answer):
+            return status
         if not answer.boxed and not looks_like_names(answer.cleaned):
             return "no box, and no list of names"
         return (
             parse_items(answer, self._prompt, len(self.names) or None, self._keys, self._compounds)
             or "no name"
         )
+
+    def means(self, text: str, words: str) -> bool:
+        return is_name_of(text, words, self.names)
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
         """The score of `score_ranking` with its note; `known` pairs of names mean the same."""

@@ -125,7 +125,8 @@ class Scoring:
         ]
         names = list(map(self._name, records, numbers))
         raws = list(map(self._find_answer, records, names))
-        answers = list(map(parse_answer, raws))
+        prompts = [str(record.get("prompt") or "") for record in records]
+        answers = list(map(parse_answer, raws, prompts))
         scores = list(map(score_answer, questions, answers))
         texts = list(map(as_text, raws))
         hashes = [
@@ -133,12 +134,11 @@ class Scoring:
             for name, question in zip(names, questions, strict=True)
         ]
         self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))
-        rows = zip(records, names, questions, texts, hashes, answers, scores, strict=True)
-        for record, name, question, text, digest, answer, scored in rows:
+        rows = zip(records, names, questions, prompts, texts, hashes, answers, scores, strict=True)
+        for record, name, question, prompt, text, digest, answer, scored in rows:
             if question.warning:
                 self.notes[question.warning].append(name)
             if self._review and answer and question.truth and not question.pending:
-                prompt = str(record.get("prompt") or "")
                 place = len(self.items)
                 self.answered.append(Answered(place, question.truth, prompt, answer, text))
             self.no_sigma_count += (

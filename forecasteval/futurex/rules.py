@@ -59,6 +59,7 @@ _REASONS: Final = {
     "boxes that": "contradiction",
     "several": "contradiction",
     "no side": "contradiction",
+    "placeholder": "placeholder",
     "": "unreadable",
 }
 REASONS: Final = {
@@ -66,6 +67,7 @@ REASONS: Final = {
     "error of a program": "errors of a program",
     "prose": "prose without an answer",
     "contradiction": "contradict themselves",
+    "placeholder": "placeholders",
     "unreadable": "hold nothing that was asked for",
 }
 _COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed")  # by level
