@@ -74,6 +74,7 @@ class _Point(NamedTuple):
     title: str
     scores: Mapping[str, float | None]
     policy: object
+    pending: int = 0  # questions without a truth
 
 
 def history_chart(standing: Standing) -> Chart | None:
@@ -84,6 +85,7 @@ def history_chart(standing: Standing) -> Chart | None:
         points, title = _read_nights(standing), "Score by night"
     if len(points) < 2:
         return None
+    partial = {at: point.title for at, point in enumerate(points) if point.pending}
     policies = [point.policy for point in points]
     breaks = [(at + 0.5, None) for at, (a, b) in enumerate(pairwise(policies)) if a != b]
     traces = {system: _trace(points, system) for system, _ in standing.systems}
@@ -96,6 +98,7 @@ def history_chart(standing: Standing) -> Chart | None:
             # a week that a system missed does not break its line
             sorted([*traces[system], *breaks], key=itemgetter(0)),
             faint=system not in leaders,
+            dashed=frozenset(partial),
         )
         for system in [*leaders, *(name for name, _ in systems if name not in leaders)]
     ]
@@ -104,6 +107,7 @@ def history_chart(standing: Standing) -> Chart | None:
     y = number_axis("", [score for line in lines for _, score in line.points])
     note = "Leaders in colour."
     note += " A line breaks where the rules or the version of scoring change." * bool(breaks)
+    note += f" Dashed: not complete, {', '.join(partial.values())}." if partial else ""
     name = standing.name.replace("ranking", "history")
     return Chart(name, title, note, Table((), ()), [Panel("", lines, x, y, height=300)])
 
@@ -111,7 +115,7 @@ def history_chart(standing: Standing) -> Chart | None:
 def _read_week(table: Row) -> _Point:
     policy = {key: value for key, value in table["signature"].items() if key not in _NOT_POLICY}
     scores = {system_of_row(table, row): row["overall_score"] for row in table["rows"]}
-    return _Point(show_week(table), scores, policy)
+    return _Point(show_week(table), scores, policy, table.get("pending", 0))
 
 
 def _read_nights(standing: Standing) -> list[_Point]:

@@ -55,8 +55,8 @@ from .standings import (
 from .tables import (
     TIE,
     describe_waiting,
-    failed_table,
     is_tied,
+    list_failed,
     mark_of,
     say_waiting,
     season_remarks,
@@ -364,7 +364,8 @@ def _draw_remarks(board: BoardRow) -> Iterator[Html]:
     """What is not ranked, and why."""
     if board.get("failed"):
         heads = [Head("File"), Head("Reason", "w")]
-        lines = [Line([*map(str, row)]) for row in failed_table(board).rows]
+        failed = list_failed(board)
+        lines = [Line([printable(file, 120), printable(why, 300)]) for file, why in failed]
         yield draw_section("Not scored", draw_table(heads, lines), name="failed")
     for title, texts in (
         ("Waiting for truths", describe_waiting(board)),

@@ -22,6 +22,7 @@ from .tables import (
     compared_systems,
     count_shared,
     describe_waiting,
+    list_failed,
     list_verdicts,
     lower_is_better,
     make_record,
@@ -47,10 +48,7 @@ def board_report(board: Row) -> Report:
     if board.get("changes"):
         changed = changes_report(board["changes"], name_systems(board))
         report += [Heading("What changed last"), *changed, ""]
-    report += [
-        f"failed: {printable(entry['file'])}: {printable(entry['reason'])}"
-        for entry in board.get("failed", [])
-    ]
+    report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
     return [*report, *describe_waiting(board)]
 
 

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import grouped_names, printable
-from forecasteval.common.records import JsonObject
+from forecasteval.common.records import JsonObject, group_by
 from forecasteval.display.tables import (
     Column,
     Table,
@@ -291,13 +291,14 @@ def season_remarks(table: Row) -> list[str]:
     return remarks
 
 
-def failed_table(board: Row) -> Table:
-    """The files that could not be scored, and why."""
-    columns = [
-        Column("File", lambda entry: printable(entry["file"], 120)),
-        Column("Reason", lambda entry: printable(entry["reason"], 300)),
+def list_failed(board: Row) -> list[tuple[str, str]]:
+    """List why files could not be scored, each reason once with its files: `("2 (a, b)", …)`."""
+    groups = group_by(board.get("failed", ()), itemgetter("reason"))
+    files = {reason: [entry["file"] for entry in same] for reason, same in groups.items()}
+    return [
+        (grouped_names(names) if len(names) > 1 else printable(names[0]), printable(reason))
+        for reason, names in files.items()
     ]
-    return make_table(columns, board["failed"])
 
 
 def describe_waiting(board: Row) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
@@ -80,13 +81,15 @@ class Line(NamedTuple):
     """A named line through points (x, y), broken where y is None. `dots` are areas of the points
     from 0 to 1.
 
-    A `faint` line is grey and has no name until the pointer is on it.
+    A `faint` line is grey and has no name until the pointer is on it. It is dashed to and from the
+    points whose x is in `dashed`.
     """
 
     name: str
     points: Sequence[tuple[float, float | None]]
     dots: Sequence[float] = ()
     faint: bool = False
+    dashed: frozenset[float] = frozenset()
 
     @property
     def end(self) -> tuple[float, float] | None:
@@ -118,16 +121,18 @@ class Panel(NamedTuple):
     named: bool = True
     height: int = 240  # CSS pixels
 
-    def path(self, line: Line) -> str:
-        """The line as the path of an SVG element that is 1000 wide."""
-        parts, command = [], "M"
-        for x, y in line.points:
-            if y is not None:
-                parts.append(
-                    f"{command}{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
-                )
-            command = "M" if y is None else "L"
-        return "".join(parts)
+    def path(self, line: Line, dashed: bool = False) -> str:
+        """Give a line, or its dashed parts, as the path of an SVG element that is 1000 wide."""
+        path, end = "", None
+        for (x0, y0), (x1, y1) in pairwise(line.points):
+            if y0 is None or y1 is None or line.dashed.isdisjoint((x0, x1)) == dashed:
+                continue
+            path += f"M{self._place(x0, y0)}" * (end != (x0, y0)) + f"L{self._place(x1, y1)}"
+            end = x1, y1
+        return path
+
+    def _place(self, x: float, y: float) -> str:
+        return f"{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
 
     def labels(self, gap: float = 15.0) -> list[tuple[float, int]]:
         """(place in pixels from the top, number of the line) of the names: near the ends of the

@@ -195,10 +195,12 @@ def _y(panel: Panel, value: float) -> str:
 
 def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     """A line with its dots."""
-    path = tag("path", d=panel.path(line))
+    paths = [tag("path", d=panel.path(line))]
+    if line.dashed:
+        paths.append(tag("path", d=panel.path(line, dashed=True), class_="da"))
     box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
     size = {"width": "100%", "height": panel.height, "overflow": "visible"}
-    parts = [tag("title", line.name), tag("svg", path, **box, **size, aria_hidden="true")]
+    parts = [tag("title", line.name), tag("svg", *paths, **box, **size, aria_hidden="true")]
     for x, y, area in line.marks():
         radius = f"{(6 + 40 * area) ** 0.5:.1f}"
         title = tag("title", f"{line.name}: {y:.4g}")

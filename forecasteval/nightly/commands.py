@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from forecasteval.boards.report import board_report, format_csv
+from forecasteval.boards.tables import list_failed
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
@@ -84,7 +85,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     failed = board["failed"]
     _warn(
         program,
-        [*map("{file}: {reason}".format_map, failed), *_list_model_failures(board["llm_failures"])],
+        [*map(": ".join, list_failed(board)), *_list_model_failures(board["llm_failures"])],
     )
     _warn(program, board["notes"])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"

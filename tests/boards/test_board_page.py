@@ -279,6 +279,16 @@ def test_history_breaks_where_rules_change(tmp_path: Path) -> None:
     check_page(render(page))
 
 
+def test_an_incomplete_week_is_dashed(tmp_path: Path) -> None:
+    partial = season(tmp_path)
+    partial["tables"][0]["pending"] = 2
+    page = make_page(partial)
+    chart = page.charts()["history1"]
+    assert {line.dashed for line in chart.panels[0].lines} == {frozenset({2})}
+    assert "Dashed: not complete, " in chart.description
+    assert render(page).count(' class="da"') == 3
+
+
 def test_history_follows_systems_over_the_nights_that_changed_a_score(tmp_path: Path) -> None:
     write(
         tmp_path,

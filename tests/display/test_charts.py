@@ -50,9 +50,17 @@ def test_a_line_breaks_where_there_is_no_value() -> None:
     axis = Axis("", (), 0, 2)
     panel = Panel("", [], axis, axis, height=100)
     assert (
-        panel.path(Line("a", [(0, 0.0), (1, None), (1, 1.0), (2, 2.0)]))
-        == "M0 100.0M500 50.0L1000 0.0"
+        panel.path(Line("a", [(0, 2.0), (1, 1.0), (1, None), (1, 0.0), (2, 2.0)]))
+        == "M0 0.0L500 50.0M500 100.0L1000 0.0"
     )
+
+
+def test_a_line_is_dashed_to_and_from_a_point() -> None:
+    axis = Axis("", (), 0, 4)
+    panel = Panel("", [], axis, axis, height=100)
+    line = Line("a", [(n, float(n)) for n in range(5)], dashed=frozenset({3}))
+    assert panel.path(line) == "M0 100.0L250 75.0L500 50.0"
+    assert panel.path(line, dashed=True) == "M500 50.0L750 25.0L1000 0.0"
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0.01, 0.3))

@@ -441,6 +441,17 @@ def test_what_cannot_be_read_stays_as_it_was(tmp_path: Path, kind: str) -> None:
     )
 
 
+def test_what_fails_for_one_reason_is_said_once(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    path = tmp_path / "dataset/d.json"
+    path.unlink()
+    path.symlink_to(path.name)
+    done = run(tmp_path, "nightly")
+    assert (done.code, done.err.count("2 (d-a.json, d-b.json): ")) == (2, 1)
+    assert done.out.count("failed: 2 (d-a.json, d-b.json): ") == 1
+    assert [entry["file"] for entry in stored(tmp_path)["failed"]] == ["d-a.json", "d-b.json"]
+
+
 def test_a_result_of_other_questions_is_not_kept_beside_new_ones(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     run(tmp_path, "nightly")
