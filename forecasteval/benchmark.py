@@ -7,7 +7,7 @@ from __future__ import annotations
 import gc
 from abc import ABC, abstractmethod
 from argparse import BooleanOptionalAction
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
     from forecasteval.display.html import Page
+    from forecasteval.display.submissions import Checked
     from forecasteval.display.tables import Report
 
 
@@ -211,6 +212,7 @@ class Benchmark(NamedTuple):
     results. check(path) finds mistakes in a dataset; None: there is no check.
     ranks_together(dataset): whether all predictions for a dataset are one result.
     has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
+    check_answers(files) says what becomes of each answer of a prediction file, whatever is true.
     """
 
     name: str
@@ -220,3 +222,4 @@ class Benchmark(NamedTuple):
     check: Callable[[Path], Results] | None = None
     ranks_together: Callable[[Path], bool] | None = None
     has_questions: Callable[[Path], bool] | None = None
+    check_answers: Callable[[Files], Iterator[Checked]] | None = None

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from forecasteval import futurex, prophet, rxnopt
-from forecasteval.benchmark import ITEMS, add_options
+from forecasteval.benchmark import ITEMS, Files, add_options
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -373,27 +373,46 @@ def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str,
 
 
 def check(argv: Sequence[str]) -> int:
-    """Find mistakes in a dataset (FutureX, Prophet Arena) before anyone predicts on it."""
+    """Find mistakes in a dataset, or in predictions before any truth is known."""
     parser = _parser(check, _CHECK, "nothing found", 4)
-    file = "file in dataset/, or a path (or a CSV of Prophet Arena)"
-    parser.add_argument("names", metavar="NAME", nargs="+", help=file)
+    add = parser.add_argument
+    file = "file in dataset/ or prediction/, or a path: of a dataset, unless it is in prediction/"
+    add("names", metavar="NAME", nargs="+", help=file)
+    dataset = "dataset of a prediction file; repeatable for RxnOptBench (by the files' names)"
+    add("--dataset", metavar="NAME", action="append", help=dataset)
     owner = "allow only prediction files, given as paths, of systems that LOGIN owns"
-    parser.add_argument("--owner", metavar="LOGIN", help=owner)
+    add("--owner", metavar="LOGIN", help=owner)
     args = _parse(parser, argv)
     codes = [_check_file(name, args, _scorer(args)) for name in args.names]
     return max(codes)
 
 
 def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
-    """Check one file, and with --owner whose it is; the exit code."""
-    if args.owner is None:
-        results = scorer.check(find_file(name, args.root / "dataset"))
-        print_result(results, results.report(), args.json)
-        return 4 if results["findings"] else 0
-    problems = _find_foreign(Path(name), args, scorer)
-    for problem in problems:
-        print(printable(f"{PROGRAM}: {name}: {problem}"), file=sys.stderr)
-    return 4 if problems else 0
+    """Check one file, with --owner whose it is; the exit code."""
+    if args.owner is not None:
+        problems = _find_foreign(Path(name), args, scorer)
+        for problem in problems:
+            print(printable(f"{PROGRAM}: {name}: {problem}"), file=sys.stderr)
+        return 4 if problems else 0
+    results = _check_contents(name, args, scorer)
+    print_result(results, results.report(), args.json)
+    return 4 if results["findings"] else 0
+
+
+def _check_contents(name: str, args: argparse.Namespace, scorer: Scorer) -> Results:
+    """Check a dataset, or predictions; a name that both have is that of the dataset."""
+    predictions, datasets = args.root / "prediction", args.root / "dataset"
+    is_path = bool(os.path.dirname(name))
+    is_dataset = not (args.dataset or is_path) and is_file_name(name, datasets)
+    if is_dataset or not is_file_name(name, predictions):
+        return scorer.check(find_file(name, datasets))
+    path = find_file(name, predictions)
+    if not args.dataset and path.resolve().parent != predictions.resolve():
+        return scorer.check(path)
+    if scorer.has_questions(path):
+        return scorer.check(path)
+    found = None if args.dataset else find_dataset(path, datasets)
+    return scorer.check_answers(Files((path,), (found,) if found else tuple(_find_datasets(args))))
 
 
 def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> list[str]:
@@ -450,7 +469,7 @@ _SCORE: Final = f"""\
 other commands (each has a --help):
   {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
-  {{0}} check NAME [...]      look for mistakes in a dataset
+  {{0}} check NAME [...]      look for mistakes in a dataset, or in predictions
   {{0}} rxnopt import|build|render|parse   make questions from tables of reactions,
                                   write prompts, read replies
   {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables
@@ -466,6 +485,7 @@ _COMPARE: Final = """\
 _FORMATS: Final = "form of the tables; csv prints one table, that of all files"
 _CHECK: Final = """\
   {0} check 250915
+  {0} check 250915-my-run           what cannot be read, or is missing
   {0} check drafts/251001.json --json
   {0} check --owner octocat prediction/250915-a.json prediction/250915-b.json"""
 

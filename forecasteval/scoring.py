@@ -12,6 +12,7 @@ from forecasteval.common.errors import ClashError, EvaluationError, InputError
 from forecasteval.common.files import find_dataset, find_truths, require_regular, stamp_of
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
+from forecasteval.display.submissions import submission_results
 from forecasteval.lookup import find_prediction, group_files
 
 Score = Callable[[Files], Results]
@@ -80,16 +81,20 @@ class Scorer:
         return any(test(prediction) for test in tests)
 
     def check(self, path: Path) -> Results:
-        """The mistakes in a dataset; InputError if its benchmark has no check."""
+        """Find the mistakes in a dataset; InputError if its benchmark has no check."""
         wing = self.recognise(path, path)
         if not wing.check:
-            able = " or ".join(sorted(other.name for other in self.wings.values() if other.check))
-            raise InputError(
-                str(path),
-                f"expected a dataset of {able}, the only ones that are checked",
-                wing.name,
-            )
+            raise InputError(str(path), "expected a benchmark with a check", wing.name)
         return wing.check(path)
+
+    def check_answers(self, files: Files) -> Results:
+        """Say what becomes of each answer of a prediction file, whatever is true."""
+        wing = self.recognise(files.path, files.dataset)
+        if not wing.check_answers:
+            raise InputError(str(files.path), "expected a benchmark with a check", wing.name)
+        datasets = ", ".join(path.name for path in files.datasets)
+        answers = wing.check_answers(files)
+        return submission_results(wing.name, files.prediction, datasets, answers)
 
     def settings(self, name: str) -> dict[str, object]:
         """The part of a benchmark's signatures that does not depend on the files."""

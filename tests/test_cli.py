@@ -307,7 +307,7 @@ OPTIONS: Final = {
         "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *POLICIES),
-    "check": ("--owner",),
+    "check": ("--dataset", "--owner"),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
     "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 6, 130],
@@ -460,18 +460,6 @@ def test_every_command_does_its_job(tmp_path: Path) -> None:
     assert files_below(root) == EXAMPLE
     assert run(root, "nightly", "--json").json["evaluated"] == 2
     assert "evaluation/leaderboard.md" in files_below(root)
-
-
-def test_check_takes_what_has_a_check(tmp_path: Path) -> None:
-    write(
-        tmp_path, {"dataset/d.json": [{"id": "q", "question_type": "?", "options": [], "meta": {}}]}
-    )
-    assert_refused(
-        run(tmp_path, "check", "d"),
-        "d.json",
-        "a dataset of FutureX or Prophet Arena",
-        "got RxnOptBench",
-    )
 
 
 def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

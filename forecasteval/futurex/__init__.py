@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
 from forecasteval.display.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
 
 if TYPE_CHECKING:
+    from forecasteval.display.submissions import Checked
+
     from .evaluator import FutureXEvaluator
 
 NAME: Final = "FutureX"
@@ -56,4 +59,13 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
-BENCHMARK: Final = Benchmark(NAME, claims_file, make_evaluator, OPTIONS, find_mistakes)
+def check_answers(files: Files) -> Iterator[Checked]:
+    """Say what becomes of each answer of a prediction file."""
+    from .check import check_answers
+
+    return check_answers(files)
+
+
+BENCHMARK: Final = Benchmark(
+    NAME, claims_file, make_evaluator, OPTIONS, find_mistakes, check_answers=check_answers
+)

@@ -1,4 +1,4 @@
-"""Mistakes in a dataset, found before anyone predicts on it."""
+"""Mistakes in a dataset, and what becomes of answers before any truth is known."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import contextlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.markup import clean
-from forecasteval.common.records import BadRecord, repeated_keys
+from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
+from forecasteval.display.submissions import Checked
 
+from .answers import parse_answer
 from .choices import ChoiceTruth
 from .grammar import parse_number
-from .join import Keys, is_void
+from .join import AMBIGUOUS, UNKNOWN, Keys, Rows, differs, is_void, raw_answer
 from .numbers import NumberTruth, readings
-from .questions import parse_record
+from .questions import NO_ANSWER, parse_record, score_answer
 from .rules import Rules
 from .truths import QuestionFile, is_blank, show_keys
 
@@ -187,3 +190,33 @@ def _check_sigma(
             f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}",
         )
     ]
+
+
+# --- Predictions ---
+
+
+def check_answers(files: Files) -> Iterator[Checked]:
+    """Say what becomes of each answer; no truth is looked at, not even one beside an answer."""
+    dataset = files.dataset
+    questions = [_without_truth(row) for row in RecordFile(dataset)] if dataset else None
+    rows = Rows(RecordFile(files.path), str(files.path), questions)
+    for number, row in enumerate(rows, 1):
+        where = str(dataset or files.path)
+        question = parse_record(_without_truth(row), where, number, Rules())
+        name, scored = str(row.get("id")), score_answer(question, parse_answer(raw_answer(row)))
+        state = "read" if scored.read else "not read"
+        if scored.note == NO_ANSWER:
+            is_twice = name.strip() in rows.notes.get(AMBIGUOUS, ())
+            state = "given twice" if is_twice else "missing"
+        yield Checked(question.kind, name, state, scored.note if state == "not read" else "")
+    for note, names in rows.notes.items():
+        # What is missing has been said; a truth beside an answer must not be compared.
+        if not note.endswith("missing") and note != differs("ground_truth"):
+            unused = "unknown" if note == UNKNOWN else "not read"
+            state = unused if note.endswith("not used") else "doubtful"
+            yield from (Checked("", name, state, note) for name in names)
+
+
+def _without_truth(row: object) -> object:
+    """Take the truth from a question, and whether it is void."""
+    return {**row, "ground_truth": None, "void": None} if isinstance(row, Mapping) else row

@@ -35,8 +35,15 @@ _KNOWN_KEYS: Final = _QUESTION_KEYS | {
     *("source", "url", "start_time", "void"),
 }
 _VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-_AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+# What is noted of ids.
+AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+UNKNOWN: Final = "prediction without a question, not used"
 Prediction = Mapping[str, object]
+
+
+def differs(field: str) -> str:
+    """Name what is noted of ids whose prediction repeats a field of the question differently."""
+    return f"{field} of the file differs from the dataset, the dataset counts"
 
 
 class Rows:
@@ -68,7 +75,7 @@ class Rows:
             "prediction_sha256": records,
         }
         self._files = {key: file for key, file in sources.items() if isinstance(file, RecordFile)}
-        self._notes = RecordNotes()
+        self.notes = RecordNotes()
         self._kept, self._stamps = list[object](), list[object]()
 
     def __iter__(self) -> Iterator[Any]:
@@ -79,7 +86,7 @@ class Rows:
             yield row
 
     def _read(self) -> Iterator[object]:
-        self._notes = RecordNotes()
+        self.notes = RecordNotes()
         if self._dataset is not None:
             yield from self._join(self._dataset)
             return
@@ -114,7 +121,7 @@ class Rows:
                 yield self._answer(question, name, found)
             else:
                 yield question
-        left = set(self._notes.get(_AMBIGUOUS, ()))
+        left = set(self.notes.get(AMBIGUOUS, ()))
         unused = [
             name
             for name, records in predictions.items()
@@ -122,7 +129,7 @@ class Rows:
             if id(record) not in used and name not in left
         ]
         if unused:
-            self._notes["prediction without a question, not used"] = unused
+            self.notes[UNKNOWN] = unused
 
     def _read_predictions(self) -> tuple[dict[str, list[Prediction]], list[str]]:
         """The predictions by id, and the keys of records without one."""
@@ -132,14 +139,14 @@ class Rows:
             problem = _find_problem(record)
             if problem or not isinstance(record, Mapping):
                 keys.update(record if isinstance(record, Mapping) else ())
-                self._notes[f"{problem}, not used"].append(f"record {number}")
+                self.notes[f"{problem}, not used"].append(f"record {number}")
                 continue
             name = question_id(record)
             if name != str(record["id"]):
-                self._notes["id with blanks around it, matched without them"].append(name)
+                self.notes["id with blanks around it, matched without them"].append(name)
             predictions.setdefault(name, []).append(record)
             answers.add(record, name)
-        self._notes.update(answers.require_answer(self._name))
+        self.notes.update(answers.require_answer(self._name))
         return predictions, list(keys)
 
     def _answer(
@@ -147,15 +154,14 @@ class Rows:
     ) -> Prediction:
         """The question with the answer of its predictions, if it is one; None: of unknown ones."""
         if found is None or (len(found) > 1 and len(set(map(_answer_text, found))) > 1):
-            self._notes[_AMBIGUOUS].append(name)
+            self.notes[AMBIGUOUS].append(name)
             found = ()
         prediction = found[0] if found else {}
         for field in FIELDS:
             given, expected = prediction.get(field), question.get(field)
             # "4" is level 4, and a copy of the question may be older than its truth
             if given != expected and not is_blank(given) and str(given) != str(expected):
-                differs = f"{field} of the file differs from the dataset, the dataset counts"
-                self._notes[differs].append(name)
+                self.notes[differs(field)].append(name)
         row = {**question, "answer": raw_answer(prediction), "prediction": None}
         twice = [key for key in repeated_keys(prediction) if key in _ANSWER_KEYS]
         repeated = [*repeated_keys(question), *twice]
@@ -183,7 +189,7 @@ class Rows:
         """Warnings about the files and their records; complete once all rows have been read."""
         warnings = [warning for file in self._files.values() for warning in file.warnings]
         unused = self._dataset.messages() if isinstance(self._dataset, QuestionFile) else []
-        return [*warnings, *unused, *self._notes.lines()]
+        return [*warnings, *unused, *self.notes.lines()]
 
     def checksums(self) -> dict[str, str]:
         """sha256 of the files; complete once all rows have been read."""

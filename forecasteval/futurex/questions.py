@@ -33,6 +33,7 @@ from .rules import LEVELS, MISSING, Rules, Scored, unparsed
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
+NO_ANSWER: Final = "no answer"
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
 TITLE: Final = 200  # and of the first line of a prompt
 HEAD: Final = "The event to be predicted:"  # what prompts begin with, up to here
@@ -103,7 +104,7 @@ def score_answer(question: Question, answer: Answer | None) -> Scored:
     scored = _score_answer(question.truth, answer)
     if type(question.truth) is not PendingTruth:
         return scored
-    note = "" if scored.read else scored.note or "no answer"
+    note = "" if scored.read else scored.note or NO_ANSWER
     return Scored(math.nan, "pending", scored.read, note)
 
 

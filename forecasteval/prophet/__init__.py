@@ -32,17 +32,19 @@ Sources: Prophet Arena, "how we score and rank LLMs" (2025); Bo et al., Judgment
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
 from forecasteval.common.records import RecordFile, first_keys
 from forecasteval.display.results import Results
 
 from .columns import is_tidy
 
 if TYPE_CHECKING:
+    from forecasteval.display.submissions import Checked
+
     from .evaluator import ProphetArenaEvaluator
 
 # By module what is public: imported when a name is first used, since these modules need numpy.
@@ -113,6 +115,13 @@ def find_mistakes(path: Path) -> Results:
     return check_file(path)
 
 
+def check_answers(files: Files) -> Iterator[Checked]:
+    """Say what becomes of each forecast of a file."""
+    from .check import check_answers
+
+    return check_answers(files)
+
+
 def list_forecasters(path: Path) -> list[str]:
     """List the names in a prediction file with a dataset, also of forecasts that do not count."""
     from .fields import parse_id
@@ -152,5 +161,12 @@ OPTIONS: Final = (
 )
 NAME: Final = "Prophet Arena"
 BENCHMARK: Final = Benchmark(
-    NAME, claims_file, make_evaluator, OPTIONS, find_mistakes, ranks_together, holds_events
+    NAME,
+    claims_file,
+    make_evaluator,
+    OPTIONS,
+    find_mistakes,
+    ranks_together,
+    holds_events,
+    check_answers,
 )

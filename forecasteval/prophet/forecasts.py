@@ -30,6 +30,7 @@ from .fields import (
 PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 LEAST_EVENTS: Final = 5  # of a forecaster for a rank, and
 LEAST_SHARE: Final = 0.2  # of all events
+UNKNOWN: Final = "unknown problem id"
 BASELINES: Final = ("market", "crowd")  # the last two of the names of all forecasts
 _FIELDS: Final = frozenset(
     {"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids"}
@@ -202,7 +203,7 @@ def _parse_records(
 ) -> Iterator[_Row]:
     """Label, event, forecaster, time, probabilities, odds and bids of records with a forecast."""
     for record, problem, label, forecaster in said:
-        event = places.get(problem, "unknown problem id")
+        event = places.get(problem, UNKNOWN)
         if event == NO_OUTCOME:
             notes.pending["forecast"] += 1
             continue

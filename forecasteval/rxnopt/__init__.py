@@ -20,16 +20,20 @@ to five results of the same table, and every one of them has a `_reference_contr
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark
+from forecasteval.benchmark import ITEMS, Benchmark, Files
 from forecasteval.common.files import find_file
 from forecasteval.common.records import first_keys
 
 from .datasets import NAME, QUESTION_TYPES, dataset_name
 
 if TYPE_CHECKING:
+    from forecasteval.display.results import Results
+    from forecasteval.display.submissions import Checked
+
     from .scoring import RxnOptEvaluator
 
 __all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets"]
@@ -65,7 +69,23 @@ def make_evaluator(output: Path) -> RxnOptEvaluator:
     return RxnOptEvaluator()
 
 
-BENCHMARK: Final = Benchmark(NAME, claims_file, make_evaluator, (ITEMS,))
+def find_mistakes(path: Path) -> Results:
+    """Find the mistakes in a dataset."""
+    from .check import find_mistakes
+
+    return find_mistakes(path)
+
+
+def check_answers(files: Files) -> Iterator[Checked]:
+    """Say what becomes of each pick of a file."""
+    from .check import check_answers
+
+    return check_answers(files)
+
+
+BENCHMARK: Final = Benchmark(
+    NAME, claims_file, make_evaluator, (ITEMS,), find_mistakes, check_answers=check_answers
+)
 
 
 def __getattr__(name: str) -> object:

@@ -235,7 +235,7 @@ class Choices:
             self.path = predictions
             predictions, sha256 = read_prediction(predictions)
             self._checksums = {"dataset_sha256": str(questions.sha256), "prediction_sha256": sha256}
-        self.answers = _read_answers(predictions)
+        self.answers = read_answers(predictions)
         self.unknown = sorted(self.answers.keys() - questions.by_id.keys())
         if self.path and predictions and len(self.unknown) == len(predictions):
             expected = "expected predictions for this dataset"
@@ -266,7 +266,7 @@ def read_prediction(path: Path) -> tuple[dict[str, object], str]:
     return value, hashlib.sha256(raw).hexdigest()
 
 
-def _read_answers(predictions: Mapping[Any, object]) -> dict[str, object]:
+def read_answers(predictions: Mapping[Any, object]) -> dict[str, object]:
     """Return the answers by id as text; InputError unless they are an object with different ids."""
     if not isinstance(predictions, Mapping):
         expected = "expected one object {id: option index}"

@@ -1,0 +1,56 @@
+"""What becomes of forecasts before any outcome is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from forecasteval.benchmark import Files
+from forecasteval.common.errors import InputError
+from forecasteval.common.records import RecordFile
+from forecasteval.display.submissions import Checked
+
+from .events import collect_events
+from .fields import Notes, Records
+from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
+from .score_table import odd_sums
+
+
+def check_answers(files: Files) -> Iterator[Checked]:
+    """Say what becomes of each forecast, and which events each forecaster leaves out.
+
+    Every event gets its first option as the winner, so that outcomes decide nothing.
+    """
+    if not files.dataset:
+        raise InputError(str(files.path), "expected a dataset of problems for it", "none")
+    problems = [
+        {**row, "correct_answer": None, "correct_option_idx": 0}
+        for row in RecordFile(files.dataset)
+        if isinstance(row, Mapping)
+    ]
+    notes = Notes()
+    events, places = collect_events(Records("problems", problems), notes)
+    data = read_forecasts([RecordFile(files.path)], events, places, notes)
+    chosen = choose_forecasts(data, events, "drop", None, notes)
+    states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
+    if data:
+        for label in data.labels(np.full(len(data.event), True), events.ids, None):
+            states[label] = "not read", "late"
+    for (what, reason), labels in notes.names.items():
+        if what == "forecast":
+            state = "unknown" if reason == UNKNOWN else "not read"
+            states |= dict.fromkeys(labels, (state, reason))
+    if chosen:
+        normalised, _, empty = odd_sums(events, chosen)
+        sums = np.add.reduceat(chosen.p, chosen.starts)
+        labels = chosen.labels(np.full(len(chosen.event), True), events.ids, None)
+        for label, is_odd, total in zip(labels, normalised | empty, sums.tolist(), strict=True):
+            odd = "doubtful", f"probabilities sum to {total:.6g}"
+            states[label] = odd if is_odd else ("read", "")
+    for name in data.names if data else ():
+        for event in events.ids:
+            states.setdefault(f"{name} on {event}", ("left out", ""))
+    for label, (state, detail) in states.items():
+        name, _, event = label.rpartition(" on ")
+        yield Checked(name, event, state, detail)
