@@ -488,7 +488,7 @@ class NameTruth(TruthOf[Sequence[Name]]):
             winner = interpret_winner(text, self.sides)
             if winner is not None:
                 return (parse_name(winner),) if winner else "no side that wins"
-        if not answer.boxed and not looks_like_names(text):
+        if not answer.boxed and not looks_like_names(text, not answer.stated):
             return "no box, and no list of names"
         names = {name.key: name for name in map(parse_name, tokens) if name.key}
         return tuple(names.values()) or "no name"

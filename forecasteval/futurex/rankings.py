@@ -5,28 +5,34 @@ and their score.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
+from forecasteval.common.patterns import lazy
 
-from .answers import Answer, TruthOf, drop_last_share, question_words
+from .answers import Answer, TruthOf, question_words
 from .grammar import write_digits
 from .names import IS_CJK, Name, Pairs, fold, match_names, parse_name
 from .rules import PARTIAL_RANKING, Scored
 
-_COMPLEX: Final = re.compile(r"[0-9()\[\]\"“《「『【第>→]|[-•·▪–—]\s")
-ITEM_SEPARATOR: Final = re.compile(r"[,;|、\n](?!\s?or\s)")
+# --- The items of a list ---
+
+_COMPLEX: Final = lazy(
+    r"[()\[\]\"“《「『【第>→#]|[0-9](?:\s?[.):、]|,[0-9]|st|nd|rd|th)|(?i:\bno\.|\brank)|[-•·▪–—]\s"
+)
+ITEM_SEPARATOR: Final = lazy(r"[,;|、\n](?!\s?or\s)")
 # What splits a list; brackets and quotes shield what is in them.
-_SEPARATOR: Final = re.compile(
+_SEPARATOR: Final = lazy(
     r"(?:[;|、\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?!\s?or\s)\s*|(?<=[》」』”])\s*(?=[《「『“])"
 )
-_ARROW: Final = re.compile(r"(?:→|->|>)\s*")
-_SHIELD: Final = re.compile(
+_ARROW: Final = lazy(r"(?:→|->|>)\s*")
+_SHIELD: Final = lazy(
     r"""\((?![0-9]{1,2}\))[^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
 )
-_LABEL: Final = re.compile(  # the name of the last group is the kind of label
+_LABEL: Final = lazy(  # the name of the last group is the kind of label
     r"""(?=[0-9第RN\#(])  # a glance that fails fast
       (?:第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*  # 第6名：
       |(?<![^\s,;|、])(?:
@@ -34,19 +40,24 @@ _LABEL: Final = re.compile(  # the name of the last group is the kind of label
          |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
          |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*  # Rank 15:
          |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))  # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?:  # 1. 2) 18: 3、
-          (?P<weak>[0-9]{1,3})\s?(?P<mark>[.):])|(?P<comma>[0-9]{1,2})、)\s*
+      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,3})(?P<mark>\s?[.):]\s*)  # 1. 2) 18:
       |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
-_TABLE: Final = re.compile(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
-_BULLETS: Final = re.compile(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
-_HAS_AND: Final = re.compile(r"nd\s|ND\s|[&和以]")  # a glance
-_AND: Final = re.compile(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
-_TRAILING_AND: Final = (" and", " And", " AND", " &")  # "1. Red and 2. Blue"
+_COMMA_LABEL: Final = lazy(r"(?:(?<=[\s,;|、])|\A)([0-9]{1,2})、")
+_TABLE: Final = lazy(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
+# Of a row the first cell with a letter, and a number in the first cell
+_ROW: Final = lazy(
+    r"(?m)^\s*\|?\s*(?:([0-9]{1,4})\s*\|)?(?:[^|\n\w]*\|)?\s*([^|\n]*[^\W\d_][^|\n]*?)\s*(?:\||$).*"
+)
+_BULLETS: Final = lazy(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
+_AND: Final = lazy(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
+_TRAILING_AND: Final = lazy(r"(?i)\s(?:and|&)\Z")  # "1. Red and 2. Blue"
 _PUNCTUATION: Final = ",;|、 \n"
-NO_NAME: Final = re.compile(r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*")
-_COUNT: Final = re.compile(  # no flag for case: a set of first letters makes the search fast
+NO_NAME: Final = lazy(  # marks, or the rest of `Monsters, Inc.`
+    r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*|(?i:inc|corp|corporation|ltd|plc)\.?"
+)
+_COUNT: Final = lazy(  # no flag for case: a set of first letters makes the search fast
     r"""[Rr第前Tt](?:
         (?<=[Rr])(?i:ank(?:ed|s|ing)?\s+(?:from\s+)?\#?([0-9]{1,3})\s+(?:to|through|-)\s+\#?([0-9]{1,3}))
        |(?<=第)\s*([0-9]{1,3})\s*[名位]?\s*[到至-]\s*第?\s*([0-9]{1,3})\s*[名位]
@@ -54,179 +65,111 @@ _COUNT: Final = re.compile(  # no flag for case: a set of first letters makes th
        |(?<=[Tt])(?i:op\s+([0-9]{1,3})\b))""",
     re.X,
 )
-_PROSE: Final = re.compile(
-    r"\b(?:will|would|should|might|could)\s+(?:be|not|surely|likely|probably|win|finish|come|reach)\b"
-    r"|\bI\s+(?:think|expect|predict|believe|guess)\b|\b(?:probably|perhaps|maybe|most\s+likely)\b",
-    re.I,
-)
-# Norway first, the United States second and the Netherlands third
-_FIRST: Final = re.compile(r"\w\s(?:first|1st)(?=[,.;]|\sand\b|\s?\Z)", re.I)
-_SECOND: Final = re.compile(r"\w\s(?:second|2nd)(?=[,.;]|\sand\b|\s?\Z)", re.I)
-# "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a
-# title in a list.
-_ABBREVIATIONS: Final = (
-    r"(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt)"
-    r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat)"
-)
-_FULL_STOP: Final = re.compile(rf"(?<=[a-z][a-z)\"”%0-9])(?i:{_ABBREVIATIONS})\.\s+[A-Z]|。\s*\S")
-_BREAK: Final = re.compile(r"(?<=[a-z][a-z)\"”%0-9])[!?]\s+[A-Z]")
-_Span = tuple[int, int]  # where something begins and ends
-
-
-class _Label(NamedTuple):
-    """A possible rank in front of an item: its place, its number, its spelling, and whether no name
-    begins like that: `2. Green, Red`, but not `24: Live, Heat`.
-    """
-
-    start: int
-    end: int
-    number: int
-    style: tuple[str | None, str | None, bool]
-    is_rank: bool
 
 
 def item_count(prompt: str) -> int | None:
-    """How many items a ranking question asks for (`ranked from 6 to 8`, `top 3`, `前3名`,
-    `第4到6名`), or None.
-    """
+    """Read how many items a question asks for: `rank 6 to 8`, `top 3`, `前3名`, `第4到6名`."""
     best = None
     for match in _COUNT.finditer(question_words(prompt)):
-        low, high, first, last, leading, top = match.groups()
-        if low or first:
-            return abs(int(high or last) - int(low or first)) + 1
-        if leading:
-            return _parse_ordinal(leading)
-        best = best or int(top)
+        numbers = [int(write_digits(number)) for number in match.groups() if number]
+        if len(numbers) == 2:
+            return abs(numbers[1] - numbers[0]) + 1
+        if match[5]:
+            return numbers[0]
+        best = best or numbers[0]
     return best
 
 
-def _parse_ordinal(text: str) -> int:
-    """A number in digits or Chinese: 十二 is 12."""
-    return int(text if text.isdigit() else write_digits(text))
-
-
 def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
-    """The items of a list in one text, in the order of their ranks if every item carries one;
-    labels dropped.
+    """Split a list into its items, in the order of their ranks if every item carries one.
 
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
     if "|" in text and (head := _TABLE.search(text)):
-        return _split_table(text[head.end() :])
+        return _in_order((int(rank or 0), name) for rank, name in _ROW.findall(text, head.end()))
     if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
         return list(filter(_is_name, map(str.strip, ITEM_SEPARATOR.split(text))))
-    masked = _mask(text, compounds)
-    parts, ranks = _choose_parts(masked, _find_labels(masked))
-    items = []
-    for begin, end in parts:
-        rank = ranks.get(begin)
-        begin = _skip_bullets(masked, rank.end if rank else begin)
-        item = text[begin:end].strip().rstrip(_PUNCTUATION)
-        if item.endswith(_TRAILING_AND):
-            item = item.rpartition(" ")[0]
-        items.append((rank and rank.number, item))
-    return _in_order(items)
+    masked = text
+    for name in compounds:
+        whole = rf"(?<![^\s,;|、>→:]){re.escape(name)}(?![^\s,;|、>→。])"
+        masked = re.sub(whole, lambda match: "_" * len(match[0]), masked, flags=re.I)
+    masked = _SHIELD.sub(
+        lambda held: f"{held[0][0]}{'_' * (len(held[0]) - 2)}{held[0][-1]}", masked
+    )
+    if _COMMA_LABEL.match(masked):  # Frozen 2、Red Kite has no labels
+        masked = _COMMA_LABEL.sub(r"\1.", masked)
+    return _in_order(
+        (rank, _TRAILING_AND.sub("", text[begin:end].strip().rstrip(_PUNCTUATION)))
+        for rank, begin, end in _find_parts(masked)
+    )
 
 
-def _in_order(items: Iterable[tuple[int | None, str]]) -> list[str]:
-    """The names of items, in the order of their ranks if all have one."""
+def _in_order(items: Iterable[tuple[int, str]]) -> list[str]:
+    """List the names of items, in the order of their ranks if all have one."""
     names = [(rank, name) for rank, name in items if _is_name(name)]
-    if all(rank is not None for rank, _ in names):
-        names.sort(key=lambda ranked: ranked[0] or 0)
+    if all(rank for rank, _ in names):
+        names.sort(key=itemgetter(0))
     return [name for _, name in names]
 
 
-def _split_table(rows: str) -> list[str]:
-    """The names in the rows below the head of a Markdown table: of each the first cell with a
-    letter, in the order of the numbers in first cells if all have one.
-    """
-    items: list[tuple[int | None, str]] = []
-    for row in rows.strip().split("\n"):
-        cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
-        name = next((cell for cell in cells if any(map(str.isalpha, cell))), "")
-        items.append((int(cells[0]) if cells[0].isdecimal() else None, name))
-    return _in_order(items)
-
-
 def _is_name(item: str) -> bool:
-    return bool(item) and (item[0].isalnum() or not NO_NAME.fullmatch(item))
+    return bool(item) and not NO_NAME.fullmatch(item)
 
 
-def _mask(text: str, compounds: Iterable[str]) -> str:
-    """The text with underscores for all that brackets, quotes and compound names hold."""
-    for name in compounds:
-        whole = rf"(?<![^\s,;|、>→:]){re.escape(name)}(?![^\s,;|、>→。])"
-        text = re.sub(whole, lambda match: "_" * len(match[0]), text, flags=re.I)
-    return _SHIELD.sub(lambda match: match[0][0] + "_" * (len(match[0]) - 2) + match[0][-1], text)
-
-
-# --- Rank labels ---
-
-
-def _find_labels(masked: str) -> list[_Label]:
-    """All that may be a rank label, in order."""
-    labels = []
-    for match in _LABEL.finditer(masked):
-        kind, mark, end = match.lastgroup, match["mark"], match.end()
-        number = _parse_ordinal(match["weak"] or match[kind or 0])
-        spaced = masked[end - 1].isspace()
-        glued = not spaced and masked[end : end + 1].isdigit()  # "2.731"
-        is_rank = not mark or (mark != ":" and number < 100 and not glued)
-        labels.append(_Label(match.start(), end, number, (kind, mark, spaced), is_rank))
-    return labels
-
-
-def _choose_parts(masked: str, labels: Sequence[_Label]) -> tuple[list[_Span], dict[int, _Label]]:
-    """Where the items begin and end, and by their beginning the labels that are ranks: those that
-    go on counting from one in front of everything split the text, whatever separates the items; of
-    any others, those with which no name begins.
+class _Label(NamedTuple):
+    """A possible rank in front of an item, in its spelling, and whether no name begins like that:
+    `2. Green, Red`, but not `24: Live, Heat` or `2.731`.
     """
-    heads = {label.start: label for label in labels}
-    parts = _split_parts(masked, (0, len(masked)), heads)
-    ranks = [heads[begin] for begin, _ in parts if begin in heads]
-    # "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold no chain.
-    chain = _find_chain(labels) if labels and labels[0].start == parts[0][0] else []
-    if not chain or len(chain) <= len(ranks) == len(parts):  # "1. Red", "2. Blue", "2. Blue"
-        return parts, {label.start: label for label in ranks if label.is_rank or label in chain}
-    heads = {label.start: label for label in chain}
-    parts = list(pairwise([*heads, len(masked)]))
-    # Separators split too if there are any in the last item: not in "1. Tyler, the Creator 2.
-    # Drake"
-    if _SEPARATOR.search(masked[chain[-1].end :].rstrip(_PUNCTUATION)):
-        parts = [part for span in parts for part in _split_parts(masked, span, heads)]
-    return parts, heads
+
+    rank: int
+    style: tuple[str | None, str | None]
+    end: int
+    is_rank: bool
 
 
-def _split_parts(masked: str, span: _Span, heads: Mapping[int, _Label]) -> list[_Span]:
-    """Where what stands between separators begins and ends; the 、 of a label in front of it is
-    none.
+def _read_label(label: re.Match[str]) -> _Label:
+    mark, number, end = label["mark"], label["weak"] or label[label.lastgroup or 0], label.end()
+    rank = int(write_digits(number))
+    glued = mark and not mark[-1].isspace() and label.string[end : end + 1].isdigit()
+    is_rank = not mark or (":" not in mark and rank < 100 and not glued)
+    return _Label(rank, (label.lastgroup, mark), end, is_rank)
+
+
+def _find_parts(masked: str) -> list[tuple[int, int, int]]:
+    """Find the rank of each item, 0 without one, and where its name begins and ends.
+
+    Labels that go on counting from one in front of everything split the text, whatever separates
+    the items; of any others, those with which no name begins are ranks.
     """
-    position, stop = span
     separator = _SEPARATOR if _SEPARATOR.search(masked) else _ARROW
-    parts = []
-    while position < stop:
-        begin = _skip_bullets(masked, position)
-        cut = separator.search(masked, heads[begin].end if begin in heads else begin + 1, stop)
-        end, position = cut.span() if cut else (stop, stop)
-        if begin < end:
-            parts.append((begin, end))
-    return parts
+    labels = {label.start(): _read_label(label) for label in _LABEL.finditer(masked)}
+    cuts = [place for cut in separator.finditer(masked) for place in cut.span()]
+    places = iter([0, *cuts, len(masked)])
+    parts = [
+        (_skip_bullets(masked, begin, end), end) for begin, end in zip(places, places, strict=True)
+    ]
+    heads = [labels.get(begin) for begin, _ in parts]
+    chain: list[int] = []  # "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none
+    for at, label in labels.items() if heads[0] else ():
+        last = labels[chain[-1]] if chain else label._replace(rank=label.rank - 1)
+        if label.rank == last.rank + 1 and label.style == last.style:
+            chain.append(at)
+    chained = len(chain) > 1
+    if chained and not len(chain) <= len([*filter(None, heads)]) == len(parts):
+        parts = list(pairwise([*chain, len(masked)]))
+        heads = [labels.get(begin) for begin, _ in parts]
+    return [
+        (label.rank, _skip_bullets(masked, label.end, end), end)
+        if label and (label.is_rank or (chained and begin in chain))
+        else (0, begin, end)
+        for label, (begin, end) in zip(heads, parts, strict=True)
+    ]
 
 
-def _skip_bullets(masked: str, position: int) -> int:
-    if masked[position : position + 1].isalnum():  # most
-        return position
-    bullets = _BULLETS.match(masked, position)
-    return bullets.end() if bullets else position
-
-
-def _find_chain(labels: Sequence[_Label]) -> list[_Label]:
-    """The first label and those of its style that go on counting from it, if there are any."""
-    chain = list(labels[:1])
-    for label in labels[1:]:
-        if label.number == chain[-1].number + 1 and label.style == chain[0].style:
-            chain.append(label)
-    return chain if len(chain) > 1 else []
+def _skip_bullets(masked: str, begin: int, end: int) -> int:
+    plain = masked[begin : begin + 1].isalnum()  # most
+    bullets = None if plain else _BULLETS.match(masked, begin, end)
+    return bullets.end() if bullets else begin
 
 
 # --- The names of an answer ---
@@ -239,7 +182,7 @@ def parse_items(
     known: frozenset[str] = frozenset(),
     compounds: tuple[str, ...] = (),
 ) -> tuple[Name, ...]:
-    """The names of a list answer or truth.
+    """Read the names of a list answer or truth.
 
     Elements of a list literal are never split. Otherwise a final `and` splits the last item of a
     list, unless the number of items (`count`, or the one that `prompt` asks for) is reached or the
@@ -247,51 +190,80 @@ def parse_items(
     asked for. `compounds`: see `split_items`.
     """
     if answer.elements:
-        return tuple([parse_name(clean(e)) for e in answer.elements if _is_name(e)])
-    items = split_items(drop_last_share(answer.cleaned), compounds)
-    if items and (_HAS_AND.search(items[-1]) or (len(items) == 1 and " " in items[0])):
-        count = item_count(prompt) if count is None else count
-        names = items[0].split(" ")
-        if len(items) == 1 and len(names) == count and not IS_CJK.sub("", "".join(names)):
-            items = names
-        if len(items) > 1 or (count or 0) > 1:  # "Red and Green" where two are asked for
-            items = [*items[:-1], *_split_final_and(items[-1], len(items) - 1, count, known)]
+        return tuple([parse_name(clean(item)) for item in answer.elements if _is_name(item)])
+    items = split_items(answer.cleaned, compounds)
+    last = items[-1] if items else ""
+    if " " not in last and last.isascii():
+        return tuple(map(parse_name, items))
+    parts = [part for part in _AND.split(last) if part.strip()]
+    names = last.split(" ")
+    count = item_count(prompt) if count is None else count
+    if len(parts) == 1 and parts[0] != last:  # Oxford comma
+        items[-1:] = parts
+    elif len(items) == 1 and len(names) == count and not IS_CJK.sub("", "".join(names)):
+        items = names
+    elif len(parts) > 1 and len(items) - 1 + len(parts) == count:
+        items[-1:] = parts
+    elif len(parts) > 1 and 1 < len(items) != count and parse_name(last).key not in known:
+        cuts = list(_AND.finditer(last))[-8:]
+        ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
+        cut = next(ends, cuts[-1])
+        items[-1:] = [last[: cut.start()], last[cut.end() :]]
     return tuple(map(parse_name, items))
 
 
-def _split_final_and(
-    last: str, before: int, count: int | None, known: frozenset[str]
-) -> Sequence[str]:
-    """The last item of a list as one, as all that `and` parts where this makes as many as are asked
-    for, or else as two.
-    """
-    parts = [part for part in _AND.split(last) if part.strip()]
-    if len(parts) < 2 or before + len(parts) == count:
-        return parts
-    if (count is not None and before + 1 >= count) or parse_name(last).key in known:
-        return [last]
-    cuts = [[last[: cut.start()], last[cut.end() :]] for cut in list(_AND.finditer(last))[-8:]]
-    cuts = [cut for cut in cuts if all(map(str.strip, cut))] or [[last]]
-    best = [cut for cut in cuts if any(parse_name(part).key in known for part in cut)]
-    return (best or cuts)[-1]
+# --- Lists and sentences ---
+
+# A sentence: `Norway will win`, `I would go with`, `Norway first, Sweden second`. In lower case:
+# `I Will Always Love You` is a title.
+_PROSE: Final = lazy(
+    r"""(?i:\b(?:will|would|should|might|could)\s+(?:be|not|surely|likely|probably|win|finish|come|reach)\b
+       |\bI\s+(?:think|expect|predict|believe|guess)\b|(?:\A|(?-i:\b(?=[pm])))(?:probably|perhaps|maybe|most\s+likely)\s
+       |\w\s(?:first|1st)(?:[,.;]|\sand\b)[^\n]{1,200}\w\s(?:second|2nd)(?=[,.;]|\sand\b|\s?\Z))""",
+    re.X,
+)
+_SPEAKS: Final = lazy(
+    r"(?:I|[Ww]e|[Ii]t|[Tt]hey|[Hh]e|[Ss]he|[Yy]ou|[Tt]his|[Tt]hat|[Tt]here)(?:['’](?:d|m|ll|ve|re|s))?\s[a-z]{2,}"
+    r"|(?:Based on|According to|Given) (?:the|my|current|recent|available|all)\b"
+    r"|我们?(?:认为|预测|觉得|预计|选择|会)|根据|综合|基于"
+)
+_BRACKETED: Final = lazy(r"\([^()]*\)")
+_PLAIN_WORD: Final = lazy(r"(?<!\S)[\"“]?[a-z]{4,}(?=[\s.!?:\"”]|\Z)")
+_SENTENCE_CJK: Final = lazy(r"[^\n0-9、《]*[。!:]\s?")
+# "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a
+# title in a list.
+_FULL_STOP: Final = lazy(
+    r"(?<=[a-z][a-z)\"”%0-9])(?i:(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt)"
+    r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat))\.\s+[A-Z]|。\s*\S"
+)
+_BREAK: Final = lazy(r"(?<=[a-z][a-z)\"”%0-9])[!?]\s+[A-Z]")
 
 
-def looks_like_names(text: str) -> bool:
-    """Whether bare text may be a list of names: no item over 12 words, no sentence break, no `will
-    be`.
+def looks_like_names(text: str, bare: bool = True) -> bool:
+    """Return whether a text without a box may be a list of names, and is no sentence.
+
+    No item has over 12 words; of `bare` text, which nothing states to be an answer, none speaks.
     """
-    if len(text) > 2000 or _PROSE.search(text) or (_FIRST.search(text) and _SECOND.search(text)):
+    if len(text) > 2000 or _PROSE.search(text):
+        return False
+    cjk = len(IS_CJK.findall(text))
+    if bare and (_SPEAKS.match(text) or (cjk >= 6 and _SENTENCE_CJK.fullmatch(text))):
         return False
     items = split_items(text)
-    for item in items:
-        cjk = len(IS_CJK.findall(item))
-        if (
-            len(item.split()) + cjk / 3 > 12
-            or _FULL_STOP.search(item)
-            or (len(items) == 1 and _BREAK.search(item))
-        ):
-            return False
-    return True
+    if len(items) == 1 and _BREAK.search(text):
+        return False
+    return not any(
+        len(item.split()) + len(IS_CJK.findall(item)) / 3 > 12
+        or _FULL_STOP.search(item)
+        or (bare and _count_plain_words(item) > (2 if len(items) == 1 else 3))
+        for item in items
+    )
+
+
+def _count_plain_words(item: str) -> int:
+    """Count the words in lower case, of four letters or more and outside brackets, beside `and`."""
+    parts = _AND.split(_BRACKETED.sub(" ", item))
+    return max(len(_PLAIN_WORD.findall(part)) for part in parts)
 
 
 def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
@@ -324,8 +296,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
     def __init__(
         self, names: tuple[Name, ...], prompt: str = "", ordered: bool = True, whole: bool = False
     ) -> None:
-        self.names, self.ordered, self.whole = names, ordered, whole
-        self._prompt = prompt
+        self.names, self.ordered, self.whole, self._prompt = names, ordered, whole, prompt
         self._keys = frozenset([name.key for name in names])
         compounds = [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
         self._compounds = tuple(compounds)
@@ -334,7 +305,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         """The predicted names, best first, or why there are none."""
         if status := self.find_status(answer):
             return status
-        if not answer.boxed and not looks_like_names(answer.cleaned):
+        if not answer.boxed and not looks_like_names(answer.cleaned, not answer.stated):
             return "no box, and no list of names"
         return (
             parse_items(answer, self._prompt, len(self.names) or None, self._keys, self._compounds)
@@ -345,28 +316,18 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         return is_name_of(text, words, self.names)
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
-        """The score of `score_ranking` with its note; `known` pairs of names mean the same."""
-        score, matched = score_ranking(self.names, predicted, self._prompt, known)
-        if not self.ordered and matched == len(self.names) == len(predicted):
-            score = 1.0
-        if self.whole and score < 1:
-            score = 0.0
-        note = f"{matched} of {len(self.names)} matched" if score < 1 else ""
-        padded = len(predicted) > len(self.names)
+        """Score 1 if the lists agree item by item and in length, else 0.8·matched/k.
+
+        There are k true items; all predicted ones count, in any order (seed README, 评分机制).
+        `known` pairs of names mean the same.
+        """
+        total, padded = len(self.names), len(predicted) > len(self.names)
+        places = match_names(self.names, predicted, self._prompt, known)
+        in_order = not self.ordered or all(true == place for true, place in places.items())
+        if in_order and len(places) == total == len(predicted):
+            return Scored(1.0, "scored", show_names(predicted), "")
+        score = 0.0 if self.whole else PARTIAL_RANKING * (len(places) / max(1, total))
+        note = f"{len(places)} of {total} matched"
         if padded:
-            note += f"; {len(predicted)} items for {len(self.names)}"
+            note += f"; {len(predicted)} items for {total}"
         return Scored(score, "scored", show_names(predicted), note, padded=padded)
-
-
-def score_ranking(
-    truth: Sequence[Name], predicted: Sequence[Name], prompt: str = "", known: Pairs = ()
-) -> tuple[float, int]:
-    """1 if the lists agree item by item and in length, else 0.8·matched/k, and the number matched.
-
-    k = len(truth) true items; all predicted items count, whatever their order (seed README,
-    评分机制).
-    """
-    places = match_names(truth, predicted, prompt, known)
-    if len(places) == len(predicted) and places == dict(enumerate(range(len(truth)))):
-        return 1.0, len(truth)
-    return PARTIAL_RANKING * (len(places) / max(1, len(truth))), len(places)

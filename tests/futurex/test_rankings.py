@@ -14,7 +14,6 @@ from forecasteval.futurex.rankings import (
     item_count,
     looks_like_names,
     parse_items,
-    score_ranking,
     split_items,
 )
 
@@ -35,18 +34,15 @@ RANKING = RankingTruth(TRUTH)
     ],
 )
 def test_score_ranking(predicted: str, score: float, matched: int) -> None:
-    assert score_ranking(TRUTH, [parse_name(text) for text in predicted.split()]) == (
-        score,
-        matched,
-    )
+    scored = RANKING.compare([parse_name(text) for text in predicted.split()])
+    assert scored.score == pytest.approx(score)
+    assert scored.note.partition(";")[0] == ("" if score == 1 else f"{matched} of 3 matched")
 
 
 def test_an_alias_that_is_another_name_does_not_make_a_list_right() -> None:
     truth = tuple(map(parse_name, ("Falcon", "Quill Falcon")))
-    assert score_ranking(truth, truth)[0] == 1
-    assert (
-        score_ranking(truth, truth[::-1])[0] == 0.8
-    )  # each fits the other, but in the wrong place
+    assert RankingTruth(truth).compare(truth).score == 1
+    assert RankingTruth(truth).compare(truth[::-1]).score == 0.8  # each fits, but elsewhere
 
 
 @pytest.mark.parametrize(
@@ -215,8 +211,8 @@ def test_elements_of_a_list_are_never_split() -> None:
         ("Probably Red", False),
         ("Red won last time. We take Blue", False),
         ("红队。蓝队", False),
-        ("one two three four five six seven eight nine ten eleven twelve", True),
-        ("one two three four five six seven eight nine ten eleven twelve thirteen", False),
+        ("One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve", True),
+        ("One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve Thirteen", False),
         ("甲" * 33, True),
         ("甲" * 34, False),
         ("Red, " * 401, False),
