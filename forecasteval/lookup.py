@@ -31,7 +31,12 @@ Test = Callable[[Path], bool]  # of a file: whether it has its own questions, is
 
 
 def find_prediction(name: str, folder: Path) -> Path:
-    """Find the prediction file that a name means, in a folder unless it is a path."""
+    """Find the prediction file that a name means, in a folder unless it is a path.
+
+    `table.csv` may lie in the current folder.
+    """
+    if name.endswith(".csv") and not os.path.exists(folder / name) and os.path.isfile(name):
+        return Path(name)
     if os.sep not in name and "/" not in name:
         require_folder(folder)
     path = find_file(name, folder)

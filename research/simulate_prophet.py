@@ -17,7 +17,7 @@ from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from forecasteval.prophet import estimates, irt, models, ranks, return_intervals, scores
+from forecasteval.prophet import estimates, irt, models, ranks, scores
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 
 F, OPTIONS = 8, 5
@@ -102,24 +102,6 @@ def t_ends(values: Any, cluster: Any = None) -> Ends:
     return low.reshape(means.shape), high.reshape(means.shape)
 
 
-def tilted_ends(data: Draw, gamma: float, values: Any, against: bool) -> Ends:
-    """The wing's intervals of a return, or of its difference to the market's, for every forecaster
-    of a draw.
-    """
-    inside, offsets = data.inside, data.offsets
-    q = data.q[inside]
-    prices = q / np.repeat(np.add.reduceat(q, offsets[:-1]), np.diff(offsets))
-    pay = [scores.crra_stake(p[inside], q, gamma, offsets) / q for p in data.p]
-    ends = [
-        return_intervals.tilted_interval(
-            pay[i] - pay[F] * against, prices, offsets, values[i].mean()
-        )
-        for i in range(F)
-    ]
-    low, high = np.array(ends).T
-    return low, high
-
-
 def irt_errors(repeats: int) -> list[Row]:
     """Point 2: reported errors of θ - mean θ, and those of the inverse Hessian, over the deviation
     of many draws.
@@ -182,46 +164,105 @@ def adjustment(repeats: int) -> list[Row]:
 
 
 def intervals(repeats: int) -> list[Row]:
-    """Means, returns, differences to the market and ranks; every interval by the function that the
-    board calls.
-    """
+    """Means, returns, differences to the market and ranks, as a board shows them."""
     rows, truth = [], long_run()
+    order = np.arange(1, F + 1)
     for events in (30, 100):
         rng = np.random.default_rng(events)
         found: dict[str, list[Any]] = {}
-        for seed in range(repeats):
-            data = draw(rng, events)
-            table = score(data)
-            for name in ("brier", "log"):
-                apart = table[name][:F] - table[name][F]
-                found.setdefault(name, []).append((*t_ends(table[name][:F].T), truth[name][:F]))
-                ends = t_ends(apart.T)
-                found.setdefault(f"{name} against the market", []).append(
-                    (*ends, (truth[name] - truth[name][F])[:F])
-                )
-            for gamma in GAMMAS:
-                name = f"return_{gamma:g}"
-                ends = tilted_ends(data, gamma, table[name][:F], against=False)
-                found.setdefault(name, []).append((*ends, truth[name][:F]))
-                ends = tilted_ends(data, gamma, table[name][:F] - table[name][F], against=True)
-                apart = (truth[name] - truth[name][F])[:F]
-                found.setdefault(f"{name} against the market", []).append((*ends, apart))
-            brier = -table["brier"][:F]
-            influence = (brier - brier.mean(axis=1, keepdims=True)).T / events
-            samples = ranks.Draws(events, 500, seed).shifted(brier.mean(axis=1), influence)
-            found.setdefault("rank by Brier", []).append(
-                (*ranks.rank_intervals(samples), np.arange(1, F + 1))
-            )
+        for _ in range(repeats):
+            problems, forecasts = records(draw(rng, events))
+            board = ProphetArenaEvaluator(min_events=1).evaluate_all(forecasts, problems)
+            own = [board["forecasters"][f"f{i}"] for i in range(F)]
+            for name, wanted in truth.items():
+                ends = np.array([row[f"{name}_interval"] for row in own]).T
+                found.setdefault(name, []).append((*ends, wanted[:F]))
+                apart = [row["against"]["market"][name]["interval"] for row in own]
+                less = (*np.array(apart).T, (wanted - wanted[F])[:F])
+                found.setdefault(f"{name} less the market's", []).append(less)
+            ends = np.array([row["brier_rank_interval"] for row in own]).T
+            found.setdefault("rank by Brier", []).append((*ends, order))
         for name, hits in found.items():
             low, high, wanted = np.array(hits).transpose(1, 0, 2)
-            rows.append(
-                (
-                    f"{name}: 95 % interval covers",
-                    f"{events} events",
-                    share_inside((low, high), wanted),
-                )
-            )
+            what = f"{name}: 95 % interval covers"
+            rows.append((what, f"{events} events", share_inside((low, high), wanted)))
     return rows
+
+
+def close_ranks(repeats: int) -> list[Row]:
+    """Forecasters of nearly equal skill: how often the true rank is in its interval, and how often
+    the truly best could be first.
+    """
+    rows = []
+    for count, events, spread in ((8, 30, 0.12), (8, 80, 0.12), (8, 300, 0.12), (20, 80, 0.05)):
+        inside, first = [], []
+        for seed in range(repeats):
+            (low, high), true = rank_board(events, seed, spread, count)
+            inside.append((low <= true) & (true <= high))
+            first.append(low[true == 1][0] == 1)
+        setting = f"{count} forecasters, {events} events, spread {spread}"
+        shares = f"{np.mean(inside):.3f}, {np.mean(first):.3f}"
+        rows.append(("rank of close forecasters: covers, the best could be first", setting, shares))
+    return rows
+
+
+def rank_board(events: int, seed: int, spread: float, count: int) -> tuple[Ends, Any]:
+    """Both ends of the rank intervals of forecasters of close skill, and their true ranks."""
+    rng = np.random.default_rng(seed)
+    x, skill = rng.normal(0, 1.2, events), rng.normal(0.5, spread, count).clip(0.1)
+    won = rng.random(events) < 1 / (1 + np.exp(-x))
+    seen = x[:, None] + rng.normal(0, 1, (events, count)) * skill
+    values = -((1 / (1 + np.exp(-seen)) - won[:, None]) ** 2)
+    influence = (values - values.mean(axis=0)) / events
+    errors = estimates.clustered_errors(influence, np.full((events, count), 1 / events))
+    ends = ranks.rank_intervals(values.mean(axis=0), influence, *errors)
+    return ends, skill.argsort().argsort() + 1
+
+
+def returns_in_series(repeats: int) -> list[Row]:
+    """Returns of bets on options at a price, all events fair: independent, or in series of one
+    winner.
+    """
+    rows, gammas = [], ("return_0", "return_0.5", "return_1")
+    for price, events, length in (
+        (0.5, 30, 1),
+        (0.1, 30, 1),
+        (0.05, 60, 1),
+        (0.1, 100, 5),
+        (0.5, 60, 5),
+    ):
+        rng, hits = np.random.default_rng(11), []
+        for _ in range(repeats):
+            luck = np.repeat(rng.random(-(-events // length)), length)[:events]
+            own = rng.random(events)
+            won = np.where(np.arange(events) % length < 2, luck, own) < price
+            problems = [
+                {
+                    "problem_id": event,
+                    "options": ["a", "b"],
+                    "correct_option_idx": int(not won[event]),
+                    "odds": [price, 1 - price],
+                    "series": f"s{event // length}",
+                }
+                for event in range(events)
+            ]
+            more = rng.uniform(0.02, 0.3, events)
+            forecasts = [
+                {"problem_id": event, "username": "f0", "prediction": [price + x, 1 - price - x]}
+                for event, x in enumerate(more.tolist())
+            ]
+            board = ProphetArenaEvaluator(min_events=1).evaluate_all(forecasts, problems)
+            row = board["forecasters"]["f0"]
+            hits.append([_holds_one(row[f"{name}_interval"]) for name in gammas])
+        shares = ", ".join(f"{part:.3f}" for part in np.mean(hits, axis=0))
+        setting = f"{events} events at {price}, series of {length}"
+        rows.append(("return at γ = 0, 0.5, 1 of fair bets: covers", setting, shares))
+    return rows
+
+
+def _holds_one(interval: Any) -> bool:
+    low, high = interval
+    return bool(low <= 1 <= high)
 
 
 def few_events(repeats: int) -> list[Row]:
@@ -253,42 +294,18 @@ def adjusted_ends(table: Any, present: Any) -> Ends:
     return estimates.t_intervals(fit.score, *errors)
 
 
-def strengths(repeats: int) -> list[Row]:
-    """The prior pulls the strengths together, so that they have no truth but their own mean over
-    draws.
-    """
-    rows = []
-    for events in (100, 400):
-        rng, fits = np.random.default_rng(events), []
-        for _ in range(repeats):
-            problems, forecasts = records(draw(rng, events))
-            fits.append(
-                ProphetArenaEvaluator(bootstrap=1).evaluate_all(forecasts, problems)["forecasters"]
-            )
-        value = np.array([[found[f"f{i}"]["bradley_terry"] for i in range(F)] for found in fits])
-        ends = np.array(
-            [[found[f"f{i}"]["bradley_terry_interval"] for i in range(F)] for found in fits]
-        )
-        held = share_inside((ends[..., 0], ends[..., 1]), value.mean(axis=0))
-        rows.append(
-            (
-                "Bradley–Terry strength: 95 % interval holds the mean of all draws",
-                f"{events} events",
-                held,
-            )
-        )
-    return rows
-
-
 def records(data: Draw) -> tuple[list[Any], list[Any]]:
-    """A draw as problems and forecasts, without prices."""
+    """A draw as problems with prices, and forecasts."""
     problems = [
         {
             "problem_id": event,
             "options": list("abcde")[: inside.sum()],
             "correct_option_idx": int(won.argmax()),
+            "odds": q[inside].tolist(),
         }
-        for event, (inside, won) in enumerate(zip(data.inside, data.outcome, strict=True))
+        for event, (inside, won, q) in enumerate(
+            zip(data.inside, data.outcome, data.q, strict=True)
+        )
     ]
     forecasts = [
         {
@@ -300,36 +317,6 @@ def records(data: Draw) -> tuple[list[Any], list[Any]]:
         for event in range(len(problems))
     ]
     return problems, forecasts
-
-
-def best(repeats: int) -> list[Row]:
-    """How well P(best) tells who is best: -ln of what it gives the truly best, and that of shares
-    of resamples.
-    """
-    rows = []
-    for count, events, spread in ((10, 50, 0.01), (10, 50, 0.03), (10, 200, 0.01), (30, 50, 0.03)):
-        rng, losses = np.random.default_rng(7), []
-        for seed in range(repeats):
-            skill = rng.normal(0, spread, count)
-            table = skill + rng.beta(1, 3, (events, 1)) + rng.normal(0, 0.15, (events, count))
-            means = table.mean(axis=0)
-            influence = (table - means) / events
-            shrunk = ranks.probability_best(means, influence, stats.sem(table), 1000, seed)
-            samples = ranks.Draws(events, 1000, seed).shifted(means, influence)
-            plain = np.bincount(samples.argmax(axis=1), minlength=count) / 1000
-            losses.append(
-                [-np.log(max(share[skill.argmax()], 1 / 1000)) for share in (shrunk, plain)]
-            )
-        now, before = np.mean(losses, axis=0)
-        what = "P(best): log loss of shrunk draws, of resamples"
-        rows.append(
-            (
-                what,
-                f"{count} forecasters, {events} events, spread {spread}",
-                f"{now:.2f}, {before:.2f}",
-            )
-        )
-    return rows
 
 
 def series(repeats: int) -> list[Row]:
@@ -401,8 +388,8 @@ def main(repeats: int) -> None:
         (adjustment, some),
         (intervals, repeats),
         (few_events, 5 * repeats),
-        (strengths, some),
-        (best, repeats // 2),
+        (close_ranks, 5 * repeats),
+        (returns_in_series, 2 * repeats),
         (series, 5 * repeats),
         (one_optimum, 2),
     )

@@ -45,6 +45,7 @@ _OPTION_ROWS: Final = ("event", "option", "forecaster", "probability")
 _QUESTION_ROWS: Final = ("event", "forecaster", "probability", "result")
 _ARENA: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
 _MARKETS: Final = frozenset({"market_info", "market_outcome"})
+_SIDES: Final = frozenset({"option", "forecaster"})
 _OF_OPTION: Final = ("won", "correct")  # a result of the row's option, never of the question
 
 
@@ -126,9 +127,10 @@ def _suggest_melt(columns: Sequence[str], roles: Mapping[str, str], path: Path) 
     It is "" for a table without such columns.
     """
     kept = [name for name in columns if name in roles.values()]
-    if "event" not in roles or "probability" in roles or len(columns) - len(kept) < 2:
+    known, rest = roles.keys(), len(columns) - len(kept)
+    if "event" not in known or "probability" in known or rest < 2 or known >= _SIDES:
         return ""
-    name = "option" if "forecaster" in roles else "forecaster"
+    name = "option" if "forecaster" in known else "forecaster"
     table = f"pandas.read_csv({path.name!r}).melt({kept}, var_name={name!r}, "
     line = f'{table}value_name="probability").to_csv("long-{path.name}", index=False)'
     return f"; of a column per {name} make rows: {printable(line, 400)}"

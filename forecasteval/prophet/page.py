@@ -280,7 +280,8 @@ def _draw_events(shown: Scored) -> Html:
     """Draw the events as rows that open, the hardest first."""
     rows = list(_list_events(shown))
     counted = pages.count_rows(len(rows), len(shown.events.ids), "the hardest", "events")
-    note = f"{counted} Dots: what each forecaster gave to what came true; diamond: the market."
+    note = f"{counted} Dots: what each forecaster gave to what came true"
+    note += "; diamond: the market." if shown.forecasts.priced.any() else "."
     categories = sorted({str(row.data["category"]) for row in rows} - {""})
     chips = draw_chips("all", "category", [Choice(name, name) for name in categories], "seg")
     orders = [("-brier", "hardest first"), ("brier", "easiest first"), ("closed", "by time")]

@@ -160,7 +160,7 @@ def test_says_nothing_of_what_is_not_shown() -> None:
     """Without prices, times and rivals there is no word about them."""
     page = ProphetArenaEvaluator().evaluate_all(*records(timestamp=None)).page()
     html = render(page)
-    for text in ("Dotted", "±", "Shaded", "over time", "earned money"):
+    for text in ("Dotted", "±", "Shaded", "the market", "over time", "earned money"):
         assert text not in html.partition("<h2>Left out")[0], text
 
 

@@ -1,4 +1,5 @@
-"""The same numbers as pm_rank 0.3.1 on the sample, and where they are not meant to be the same.
+"""The same numbers as pm_rank 0.3.1 on the sample and on a board full of ties, and where they are
+not meant to be the same.
 
 Events are the exclusive ones, forecasts the last in time with the sum 1: pm_rank counts all of
 several forecasts, and leaves lateness and other sums to its users. Its item response theory needs
@@ -20,8 +21,16 @@ pytestmark = pytest.mark.extra("pm_rank", "pydantic")
 LAST = "2025-01-01T00:00:00Z"
 
 
+BOARDS = ("sample", "ties")
+Board = tuple[list[Row], list[Row]]
+
+
 @cache
-def sample() -> tuple[list[Row], list[Row]]:
+def records(board: str) -> Board:
+    return sample() if board == "sample" else ties()
+
+
+def sample() -> Board:
     problems = {
         row["problem_id"]: row
         for row in SAMPLE[0]
@@ -37,33 +46,50 @@ def sample() -> tuple[list[Row], list[Row]]:
     return list(problems.values()), list(last.values())
 
 
+def ties() -> Board:
+    """Draw forecasts in eighths at prices in eighths, by twins, so that scores, p/q and ranks tie."""
+    rng, problems, forecasts = np.random.default_rng(3), [], []
+    for event in range(60):
+        options = list("abcd")[: int(rng.integers(2, 5))]
+        problem: Row = {"problem_id": f"e{event}", "title": "Who?", "options": options}
+        problem |= {"correct_answer": str(rng.choice(options)), "end_date": LAST}
+        problems.append(problem)
+        ask = 1 / 16 + eighths(rng, len(options)) * (1 - len(options) / 16)
+        quote = {"odds": ask.tolist(), "bids": (ask / 2).tolist()}
+        for twin in range(4):
+            p = eighths(rng, len(options)).tolist()
+            for name in (f"f{twin}", f"g{twin}"):
+                row = {"problem_id": f"e{event}", "username": name, "timestamp": LAST}
+                forecasts.append({**row, "prediction": p, **quote})
+    return problems, forecasts
+
+
+def eighths(rng: np.random.Generator, count: int) -> Any:
+    return rng.multinomial(8, np.ones(count) / count) / 8
+
+
 @cache
-def ours(contracts: str = "yes") -> dict[str, Row]:
-    problems, forecasts = sample()
-    priced = [{**row, "odds": prices(row)[0], "bids": prices(row)[1]} for row in problems]
+def ours(contracts: str = "yes", board: str = "sample") -> dict[str, Row]:
+    problems, forecasts = records(board)
+    quotes = {row["problem_id"]: (row["odds"], row["bids"]) for row in forecasts}
+    priced = [
+        {**row, "odds": quotes[row["problem_id"]][0], "bids": quotes[row["problem_id"]][1]}
+        for row in problems
+    ]
     rows = [{**row, "odds": None, "bids": None} for row in forecasts]
     return dict(evaluate(rows, priced, contracts=contracts)["forecasters"])
 
 
 @cache
-def quotes() -> dict[str, tuple[list[float], list[float]]]:
-    return {row["problem_id"]: (row["odds"], row["bids"]) for row in sample()[1]}
-
-
-def prices(problem: Row) -> tuple[list[float], list[float]]:
-    """One asking and one bid price for all forecasts of an event: of whoever came last."""
-    return quotes()[problem["problem_id"]]
-
-
-@cache
-def theirs() -> list[Any]:
+def theirs(board: str = "sample") -> list[Any]:
     from pm_rank.data.base import ForecastEvent, ForecastProblem
 
     logging.disable(logging.INFO)
-    problems, forecasts = sample()
+    problems, forecasts = records(board)
+    quotes = {row["problem_id"]: (row["odds"], row["bids"]) for row in forecasts}
     made = []
     for problem in problems:
-        ask, bid = prices(problem)
+        ask, bid = quotes[problem["problem_id"]]  # of whoever came last
         rows = [row for row in forecasts if row["problem_id"] == problem["problem_id"]]
         events = [
             ForecastEvent(
@@ -91,44 +117,54 @@ def theirs() -> list[Any]:
     return made
 
 
-def returns(gamma: float, function: str, **options: Any) -> dict[str, float]:
+def returns(gamma: float, function: str, board: str = "sample") -> dict[str, float]:
     """Their average returns by one of the three functions that a model may run."""
     from pm_rank.model.average_return import AverageReturn
 
-    model = AverageReturn(risk_aversion=gamma, **options)
+    model = AverageReturn(risk_aversion=gamma)
     model.process_problem_fn = getattr(model, function)
-    return dict(model.fit(theirs())[0])
+    return dict(model.fit(theirs(board))[0])
 
 
-def column(key: str, contracts: str = "yes") -> dict[str, float]:
-    return {name: row[key] for name, row in ours(contracts).items()}
+def column(key: str, contracts: str = "yes", board: str = "sample") -> dict[str, float]:
+    return {name: row[key] for name, row in ours(contracts, board).items()}
 
 
-def test_brier_is_one_minus_theirs() -> None:
-    """Theirs is 1 - Brier, so that larger is better."""
+@pytest.mark.parametrize("board", BOARDS)
+def test_brier_is_one_minus_theirs(board: str) -> None:
+    """Theirs is 1 - Brier, so that larger is better; of equal scores each has a rank of its own."""
     from pm_rank.model.scoring_rule import BrierScoringRule
 
-    scores, ranks = BrierScoringRule().fit(theirs())
-    assert {name: 1 - value for name, value in scores.items()} == pytest.approx(column("brier"))
-    assert ranks == column("brier_rank")
+    scores, ranks = BrierScoringRule().fit(theirs(board))
+    own = column("brier", board=board)
+    assert {name: 1 - value for name, value in scores.items()} == pytest.approx(own)
+    shared = {
+        name: min(ranks[other] for other in own if own[other] == pytest.approx(own[name]))
+        for name in own
+    }
+    assert shared == column("brier_rank", board=board)
+    assert (shared == ranks) == (board == "sample")
 
 
+@pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("metric", ["log", "spherical"])
-def test_other_scores(metric: str) -> None:
+def test_other_scores(metric: str, board: str) -> None:
     from pm_rank.model import scoring_rule
 
     rule = {"log": "LogScoringRule", "spherical": "SphericalScoringRule"}[metric]
     scores = {
         name: np.ravel(value)[0]
-        for name, value in getattr(scoring_rule, rule)().fit(theirs())[0].items()
+        for name, value in getattr(scoring_rule, rule)().fit(theirs(board))[0].items()
     }
-    assert scores == pytest.approx(column(metric))
+    assert scores == pytest.approx(column(metric, board=board))
 
 
+@pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("gamma", [0.5, 1])
-def test_returns_of_yes_contracts(gamma: float) -> None:
+def test_returns_of_yes_contracts(gamma: float, board: str) -> None:
     """By a function of theirs that no option runs."""
-    assert returns(gamma, "_process_problem") == pytest.approx(column(f"return_{gamma}"))
+    found = returns(gamma, "_process_problem", board)
+    assert found == pytest.approx(column(f"return_{gamma}", board=board))
 
 
 def test_returns_of_yes_contracts_at_risk_neutrality() -> None:
@@ -139,10 +175,11 @@ def test_returns_of_yes_contracts_at_risk_neutrality() -> None:
     assert set(apart) <= {"desk-analyst", "coin-and-dice", "first-impression", "weekend-club"}
 
 
-def test_returns_of_both_contracts() -> None:
+@pytest.mark.parametrize("board", BOARDS)
+def test_returns_of_both_contracts(board: str) -> None:
     """Their default, `use_binary_reduction`."""
-    found = returns(0.5, "_process_problem_with_binary_reduction")
-    assert found == pytest.approx(column("return_0.5", "both"))
+    found = returns(0.5, "_process_problem_with_binary_reduction", board)
+    assert found == pytest.approx(column("return_0.5", "both", board))
 
 
 def test_log_bets_on_both_contracts_are_no_dollar_there() -> None:
