@@ -143,6 +143,7 @@ class Evaluator(ABC, Generic[Data, Scores]):
     higher_is_better: bool = True
     report: Callable[..., Report]  # a result, and options, as lines and tables
     explain: Callable[[Any], str] | None = None  # the reason of an item's score in one sentence
+    rows: Callable[[Any], Sequence[Mapping[str, object]]] | None = None  # of results without items
 
     @abstractmethod
     def settings(self) -> dict[str, object]:
@@ -185,7 +186,13 @@ class Evaluator(ABC, Generic[Data, Scores]):
         if (self.bounds, self.higher_is_better) != usual:
             values |= {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
         values = {**(names or {}), "benchmark": self.benchmark, **values}
-        return Results(values, self.report, lambda results: self.page(results, data), self.explain)
+        return Results(
+            values,
+            self.report,
+            lambda results: self.page(results, data),
+            self.explain,
+            self.rows,
+        )
 
     def evaluate_file(
         self, path: str | Path, datasets: str | Path | Sequence[str | Path] = ()

@@ -90,15 +90,15 @@ class Results(dict[str, Any]):
         return plot(self.page().charts(), name, ax)
 
     def to_frame(self) -> Any:
-        """The items as a pandas DataFrame, a row per question, with an "explanation" of its score
-        where there is one; of a board its rows, of a comparison its pairs. All values are scalar: a
-        list is its JSON.
+        """Make a pandas DataFrame of the items, a row per question, with an "explanation" of its
+        score where there is one; of a board its rows, of a comparison its pairs. All values are
+        scalar: a list is its JSON.
 
         InputError without pandas, or for results without items.
         """
         with extra_package("pandas", "to_frame"):
             import pandas  # type: ignore[import-untyped]
-        if self._rows is not None:
+        if self._rows is not None and "items" not in self:
             return pandas.DataFrame([*self._rows(self)])
         if "items" not in self:
             how = " (items=True of the evaluator, --items of the command)" if self._explain else ""

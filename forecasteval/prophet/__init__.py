@@ -86,12 +86,13 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
 
 
 def holds_events(path: Path) -> bool:
-    """Whether a file is a CSV that contains its events, and needs no dataset.
+    """Return whether a file is a CSV that contains its events, and needs no dataset.
 
-    With a column "id" it may be answers to questions, whatever else it has.
+    With an "id" and answers it is of questions, whatever else it has.
     """
     keys = first_keys(path) if path.suffix == ".csv" else set[str]()
-    return not _EVENT_COLUMNS.isdisjoint(keys) or (is_tidy(keys) and "id" not in keys)
+    has_answers = "id" in keys and not keys.isdisjoint(("answer", "prediction"))
+    return not _EVENT_COLUMNS.isdisjoint(keys) or (is_tidy(keys) and not has_answers)
 
 
 def ranks_together(dataset: Path) -> bool:

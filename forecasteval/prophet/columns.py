@@ -110,15 +110,22 @@ def require_columns(columns: Sequence[str], path: Path) -> None:
             expected = f"expected the columns {', '.join(_ARENA)}"
             raise InputError(str(path), expected, f"none named {missing[0]}")
     elif not is_tidy(columns):
-        missing = [role for role in _OPTION_ROWS if role not in roles]
-        named = "; ".join(f"the {role} ({', '.join(ROLES[role])})" for role in missing)
-        expected = f"expected a row per option, and columns for {named}"
+        missing = [_describe(role) for role in _OPTION_ROWS if role not in roles]
+        expected = f"expected a row per option, and columns for {'; '.join(missing)}"
+        if not {"option", "result"} & roles.keys():
+            expected += f"; or of a question of Yes and No {_describe('result')}"
         if len(columns) == 1:
             expected += "; with commas between the columns"
         raise InputError(str(path), expected + _suggest_melt(columns, roles, path), got)
     elif "option" not in roles and _fold(roles["result"]) == "correct":
         what = "expected 'resolution' for what came true: 'correct' may be of the forecast"
         raise InputError(str(path), f"{what} where no column is the option", got)
+
+
+def _describe(role: str) -> str:
+    """Say what a column is for: `the bid (bid, yes_bid)`."""
+    names = ROLES[role]
+    return f"the {role} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 
 def _suggest_melt(columns: Sequence[str], roles: Mapping[str, str], path: Path) -> str:

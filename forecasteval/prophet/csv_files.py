@@ -326,7 +326,9 @@ def find_winners(
         return None, _EITHER  # No alone: "No" may be its name
     if len(set(flags.values())) == 1 and len(options) > 1:
         named = words.intersection(option.casefold() for option in options)
-        if is_question and not named & {"0", "1"} and words.isdisjoint((True, False)):
+        if is_question and not words.isdisjoint((True, False)):
+            return None, "Yes and No have the same outcome"
+        if is_question and not named & {"0", "1"}:
             return [options[meant.index(next(iter(flags.values())))]], ""
         if is_question or named:
             return None, _EITHER

@@ -27,7 +27,7 @@ from .models import PRIOR, Models, fit_models
 from .page import KEPT, make_page
 from .prices import settle_prices
 from .ranks import add_ranks, choose_ranking, make_records
-from .report import explain, report_blocks
+from .report import explain, list_rows, report_blocks
 from .score_table import (
     Scored,
     odd_sums,
@@ -121,6 +121,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
     benchmark = NAME
     report = staticmethod(report_blocks)
     explain = staticmethod(explain)
+    rows = staticmethod(list_rows)
 
     gammas: Iterable[float] = GAMMAS
     min_events: int | None = None

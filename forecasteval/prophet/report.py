@@ -124,6 +124,25 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
     return lines + [f"warning: {text}" for text in results["warnings"]]
 
 
+def list_rows(results: ProphetResult) -> list[dict[str, object]]:
+    """List the numbers of every forecaster, best first, and baseline; an interval is two."""
+    ranked, baselines = results["forecasters"], results["baselines"]
+    records, rows = {**ranked, **results["provisional"], **baselines}, []
+    for name in [*(row["name"] for row in results["ranking"]), *baselines]:
+        kind = "ranked" if name in ranked else "provisional"
+        row: dict[str, object] = {
+            "forecaster": name,
+            "kind": "baseline" if name in baselines else kind,
+        }
+        for key, value in records[name].items():
+            if key.endswith("_interval"):
+                row[f"{key}_low"], row[f"{key}_high"] = value or (None, None)
+            elif not isinstance(value, dict):
+                row[key] = value
+        rows.append(row)
+    return rows
+
+
 # --- The board ---
 
 

@@ -225,6 +225,20 @@ def test_results_show_themselves_and_rank() -> None:
     assert [row["rank"] for row in rank([results])["tables"][0]["rows"]] == [1, 2]
 
 
+def test_a_table_of_the_current_folder(tmp_path: Path) -> None:
+    """`-f table.csv` is that of prediction/ if there is one, else the one beside you."""
+    (tmp_path / "prediction").mkdir()
+    head = "question,model,probability,resolution\n"
+    (tmp_path / "table.csv").write_text(f"{head}Q,ada,0.5,Yes\n")
+    for p, name in (("0.2500", "table.csv"), ("0.2500", "./table.csv"), ("0.0000", "table.csv")):
+        if p == "0.0000":
+            (tmp_path / "prediction/table.csv").write_text(f"{head}Q,ada,1,Yes\n")
+        result = run_process(tmp_path, "-f", name, "--min-events", "1", cwd=tmp_path)
+        assert f"100%  {p}" in result.out, result
+    assert run_process(tmp_path, "-f", "table", cwd=tmp_path).out.count("0.0000")
+    assert run_process(tmp_path, "-f", "other.csv", cwd=tmp_path).code == 2
+
+
 def test_the_number_of_processors_changes_no_digit(tmp_path: Path) -> None:
     """On two threads the fit of Bradley–Terry ends elsewhere in its seventh digit."""
     for folder in ("dataset", "prediction"):

@@ -54,6 +54,8 @@ def test_whose_file_it_is(
         ("question,market,model,prob", True),
         ("question,model,prob", False),
         ("id,question,answer,model,prediction", False),
+        ("id,question,answer,model,probability,resolution", False),
+        ("id,question,model,probability,resolution", True),
     ],
 )
 def test_which_tables_need_no_dataset(tmp_path: Path, columns: str, expected: bool) -> None:

@@ -47,7 +47,7 @@ def sample() -> Board:
 
 
 def ties() -> Board:
-    """Draw forecasts in eighths at prices in eighths, by twins, so that scores, p/q and ranks tie."""
+    """Draw forecasts in eighths by twins, and prices in eighths: scores, p/q and ranks tie."""
     rng, problems, forecasts = np.random.default_rng(3), [], []
     for event in range(60):
         options = list("abcd")[: int(rng.integers(2, 5))]

@@ -38,8 +38,21 @@ def test_report_of_little_and_hostile_data() -> None:
     assert "nan" not in report.lower()
 
 
-def test_a_frame_needs_items() -> None:
-    with pytest.raises(InputError) as caught:
-        sample_results().to_frame()
-    how = "items=True of the evaluator, --items of the command"
-    assert str(caught.value) == f"to_frame: expected results with items ({how}), got Prophet Arena"
+def test_a_frame_has_a_row_per_forecaster() -> None:
+    """Best first; the baselines are last, and intervals are two numbers."""
+    frame = sample_results().to_frame()
+    best = sample_results()["ranking"][0]
+    first = frame.iloc[0]
+    assert (first["forecaster"], first["kind"]) == (best["name"], "ranked")
+    ends = first["adjusted_brier_interval_low"], first["adjusted_brier_interval_high"]
+    assert ends == tuple(best["interval"])
+    assert list(frame["kind"]) == ["ranked"] * 12 + ["baseline"] * 2
+    assert not any(isinstance(value, (list, dict)) for value in frame.to_numpy().ravel())
+    problem, rows = [GOOD_PROBLEM], GOOD
+    assert len(evaluate(rows, problem, items=True).to_frame()) == len(rows)  # of items a row each
+
+
+def test_two_forecasters_have_no_rank_agreement() -> None:
+    """Between two ranks every agreement is 1 or -1."""
+    assert "Rank agreement" not in format_text(report_blocks(evaluate(GOOD, [GOOD_PROBLEM])))
+    assert "Rank agreement" in format_text(report_blocks(sample_results()))

@@ -99,6 +99,7 @@ def binary(
         ("Yes No", "no NO", "No"),
         ("True False", "false false", "False"),
         ("Yes No", "1 1", "Yes"),  # the question came true
+        ("1 0", "yes yes", "1"),
         ("Yes No", "0 0", "No"),
         ("Yes No", "Yes No", "Yes"),  # whether each option came true
         ("Yes No", "no yes", "No"),
@@ -116,13 +117,11 @@ def test_winners_by_name(tmp_path: Path, options: str, results: str, winner: str
 @pytest.mark.parametrize(
     ("options", "results", "reason"),
     [
-        ("0 1 2", "1 1 1", "its outcome may be 1 or 0 of an option, or the name of one"),
-        ("No", "No", "its outcome may be 1 or 0 of an option, or the name of one"),
-        (
-            "Yes No Both",
-            "Yes Yes Yes",
-            "its outcome may be 1 or 0 of an option, or the name of one",
-        ),
+        ("0 1 2", "1 1 1", EITHER),
+        ("0 1", "1 1", EITHER),
+        ("0 1", "0 0", EITHER),
+        ("No", "No", EITHER),
+        ("Yes No Both", "Yes Yes Yes", EITHER),
         ("Ada Bob", "Ada Bob", "its rows name different winners"),
         ("Ada Bob", "Cid Cid", "a winner is not among the options"),
         ("Ada ada", "ADA ADA", "its winner's name is that of several options"),
@@ -137,6 +136,38 @@ def test_ambiguous_winners_are_refused(
     found = binary(tmp_path, [*rows, "R,A,ada,1,1", "R,B,ada,0,0"])
     [entry] = [entry for entry in found["excluded"] if entry["what"] == "event"]
     assert (entry["reason"], entry["names"]) == (reason, ["Q"])
+
+
+def test_won_is_of_the_option(tmp_path: Path) -> None:
+    """`won` says nothing of the question: both cannot win, and none may have lost yet."""
+    for flag in "01":
+        rows = [f"Q,{option},ada,0.5,{flag}" for option in ("Yes", "No")]
+        found = binary(
+            tmp_path, [*rows, "R,A,ada,1,1", "R,B,ada,0,0"], "question,option,model,p,won"
+        )
+        [entry] = [entry for entry in found["excluded"] if entry["what"] == "event"]
+        assert (entry["reason"], entry["names"]) == ("Yes and No have the same outcome", ["Q"])
+    named = [f"Q,{option},ada,{int(option == 'Bob')},Bob" for option in ("Ada", "Bob")]
+    assert (
+        binary(tmp_path, named, "question,option,model,p,won")["forecasters"]["ada"]["brier"] == 0
+    )
+
+
+def test_prices_in_cents_are_named(tmp_path: Path) -> None:
+    """Of a question, too, whose No would cost 1 - 50."""
+    text = "odds are all above 1, as prices in cents are, not used: divide them by 100"
+    for rows, columns in (
+        (["Q,ada,0.75,Yes,50"], "question,model,prob,result,price"),
+        (["Q,A,ada,0.75,1,50", "Q,B,ada,0.25,0,51"], "question,option,model,prob,result,price"),
+    ):
+        results = binary(tmp_path, rows, columns)
+        assert f"{text}: 1 (ada on Q)" in results["warnings"]
+        assert results["forecasters"]["ada"]["n_priced"] == 0
+
+
+def test_a_result_that_may_be_of_the_forecast_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'correct' may be of the forecast"):
+        binary(tmp_path, ["Q,ada,0.75,1"], "question,model,prob,correct")
 
 
 def test_a_row_per_question_has_the_probability_of_yes(tmp_path: Path) -> None:
@@ -199,9 +230,9 @@ def test_missing_columns_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         evaluate_csv(path)
     expected = (
-        "expected a row per option, and columns for the option (option, choice, answer, candidate, "
-        "market, contract, outcome); the probability (probability, prob, p, prediction, forecast), "
-        "got event_id, model, chance"
+        "expected a row per option, and columns for the option (option, choice, answer, …); the "
+        "probability (probability, prob, p, …); or of a question of Yes and No the result "
+        "(resolved, resolution, result, …), got event_id, model, chance"
     )
     assert str(caught.value).endswith(expected)
 
