@@ -319,8 +319,8 @@ BAD_FILES: Final = {
         "x.csv",
         b"event,model,prob,a\n1,2\n",
         "x.csv: expected a row per option, and columns for "
-        "the option (option, choice, answer, candidate, market, contract, outcome), "
-        "got event, model, prob, a",
+        "the option (option, choice, answer, …); or of a question of Yes and No the result "
+        "(resolved, resolution, result, …), got event, model, prob, a",
     ),
     "arena": (
         "x.csv",
