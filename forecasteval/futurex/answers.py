@@ -45,7 +45,6 @@ _CONFIDENCE: Final = lazy(
       |(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\(){_SOME}\s?\\?%\s(?:confidence|certainty))\)?\.?\Z""",
     re.X | re.I,
 )
-_LAST_SHARE: Final = lazy(r"\n[~≈]?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%\Z")
 
 
 @dataclass(slots=True, eq=False)
@@ -139,11 +138,6 @@ def _drop_confidence(text: str) -> str:
     return _CONFIDENCE.sub("", text) if _SURE_GLANCE.search(end) else text
 
 
-def drop_last_share(text: str) -> str:
-    """A cleaned text without a share on a last line of its own, as a second box leaves it."""
-    return _LAST_SHARE.sub("", text) if "%" in text and "\n" in text else text
-
-
 def question_words(prompt: str) -> str:
     """The prompt up to the paragraph with instructions for the answer."""
     return prompt.partition("IMPORTANT:")[0]
@@ -215,10 +209,10 @@ def find_status(text: str) -> tuple[str, str]:
 
 def _is_echo(raw: str, prompt: str) -> bool:
     """Whether a text of more than 60 characters stands whole in the prompt, escaped or not."""
-    text = raw.strip(" \n\"'")
-    if not 60 < len(text) < 2 * len(prompt) or text[:12] not in prompt:
+    if not 60 < len(raw) < 2 * len(prompt):
         return False
-    return is_quoted(text, prompt)
+    text = raw.strip(" \n\"'")
+    return text[:12] in prompt and is_quoted(text, prompt)
 
 
 # --- Statements ---

@@ -12,7 +12,7 @@ from forecasteval.common.doubts import NO, find_doubt
 from forecasteval.common.markup import clean
 from forecasteval.common.patterns import lazy
 
-from .answers import Answer, TruthOf, drop_last_share, drop_lead_in
+from .answers import Answer, TruthOf, drop_lead_in
 from .names import IS_CJK, SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
 from .rankings import is_name_of, looks_like_names, show_names
 from .rules import Scored
@@ -45,7 +45,8 @@ _FORMS: Final = (
 _SECOND: Final = lazy(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 
-def find_options(prompt: str) -> list[str]:
+@lru_cache(maxsize=16)
+def find_options(prompt: str) -> Sequence[str]:
     r"""The options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` | `).
 
     Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are
@@ -54,11 +55,11 @@ def find_options(prompt: str) -> list[str]:
     for form in _FORMS if _SECOND.search(prompt) else ():
         texts: list[str] = []
         for label, text in form.findall(prompt):
-            if label == _LABELS[len(texts) : len(texts) + 1]:
+            if len(texts) < MAX_OPTIONS and label == _LABELS[len(texts)]:
                 texts.append(text.strip())
         if len(texts) > 1:
             return texts
-    return []
+    return ()
 
 
 def count_options(prompt: str) -> int:
@@ -82,7 +83,6 @@ SEPARATOR: Final = lazy(  # not in 4,000
 _JOINT: Final = lazy(r"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|\band\b|和|与|以及)+")
 _DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
 _AROUND: Final = "\\{} $*\"'“”‘’().。!"
-_WORD: Final = lazy(r"\w+")
 _ROUND: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)")
 _BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
 _LABELLED: Final = lazy(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
@@ -100,8 +100,8 @@ _SEQUENCE: Final = lazy(  # (A)(C), A.C., A 2. C behind a first number
 )
 _LABEL_RANGE: Final = lazy(r"(?i)([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])")
 _ASIDE: Final = lazy(r"\s*\(([^()]*)\)\Z")
-_DASHES: Final = lazy(r"\s*[-–—]\s*")
-_COMPARISON: Final = lazy(r"\s*([<>≤≥])\s*")
+_MARKS: Final = lazy("[-–—<>≤≥]")
+_SPACED: Final = lazy(r"\s*(?:[-–—]|([<>≤≥]))\s*")
 _PROBABILITY: Final = lazy(
     r"(?i)[,;.(\s–—-]{1,4}(?:with\s)?(?:confidence|probability|likelihood|置信度|可能性|概率)"
     r"(?:\s?level)?[\s:=~≈]{0,3}(?:of\s|约|为)?(?!0+(?:\.0+)?(?![.0-9]))"
@@ -134,7 +134,7 @@ def choice_key(text: str) -> str:
     `10-20`.
     """
     key = key_of(fold(drop_lead_in(text) or text)).replace("$", "")
-    return _COMPARISON.sub(r"\1", _DASHES.sub("-", key))
+    return _SPACED.sub(lambda mark: mark[1] or "-", key) if _MARKS.search(key) else key
 
 
 class Options:
@@ -146,10 +146,15 @@ class Options:
         self.labels, self.prompt = labels, prompt
 
     @cached_property
-    def _texts(self) -> list[tuple[str, str]]:
-        """Each label with its option's text without markup."""
-        texts = [drop_lead_in(clean(text)) for text in find_options(self.prompt)]
-        return list(zip(_LABELS, texts, strict=False))
+    def _verbatim(self) -> dict[str, str]:
+        """Label by option text just as it stands in the prompt, `B. Tie` or `Tie`: a short way."""
+        texts = find_options(self.prompt)
+        return {
+            form: label
+            for label, text in zip(_LABELS, texts, strict=False)
+            if texts.count(text) == 1
+            for form in (text, f"{label}. {text}")
+        }
 
     @cached_property
     def index(self) -> dict[str, str]:
@@ -158,28 +163,19 @@ class Options:
         """
         if not self.labels:
             return YES_NO
-        pairs = [(choice_key(text), label) for label, text in self._texts]
+        texts = find_options(self.prompt)
+        pairs = [
+            (choice_key(clean(text)), label) for label, text in zip(_LABELS, texts, strict=False)
+        ]
         said = {YES_NO[key]: label for key, label in pairs if key in YES_NO}
         index = {name: said[meaning] for name, meaning in YES_NO.items() if meaning in said}
         keys = [key for key, _ in pairs]
         return index | {key: label for key, label in pairs if keys.count(key) == 1}
 
     @cached_property
-    def _wholes(self) -> list[tuple[re.Pattern[str], str]]:
-        """The texts that hold a separator as patterns, each with its label."""
-        wholes = []
-        for label, text in self._texts:
-            if SEPARATOR.search(text):
-                words = r"[\W_]{1,6}".join(_WORD.findall(text))
-                whole = rf"(?i)[\"'“”‘’]*(?<!\w){words}(?!\w)[^\w\s,;(]*"
-                wholes.append((re.compile(whole), label.replace("\\", r"\\")))
-        return wholes
-
-    def mask(self, text: str) -> str:
-        """The text with labels for options that hold a separator."""
-        for whole, label in self._wholes:
-            text = whole.sub(label, text)
-        return text
+    def width(self) -> int:
+        """How many separators one option's text holds at most."""
+        return max(len(SEPARATOR.findall(text)) for text in ("", *find_options(self.prompt)))
 
     def find_label(self, token: str) -> str:
         """The label, or Yes or No, that a token is in any case; "" if it is none."""
@@ -189,18 +185,19 @@ class Options:
 
     def find_labels(self, text: str) -> frozenset[str]:
         """The labels of a text that is nothing but labels in their dress; none of any other."""
-        if text in self.labels:  # most
-            return frozenset([text])
         exact = text.replace(", ", ",").split(",")
-        if self.labels.issuperset(exact):  # before "|" may part them
+        if self.labels.issuperset(exact):  # most, and before "|" may part them
             return frozenset(exact)
+        if label := self._verbatim.get(text):
+            return frozenset([label])
         text = _DRESS.sub(r"\1", text) if "\\" in text else text
-        tokens = filter(None, _JOINT.split(text))
-        labels = [
-            self.find_label(token) or self.find_label(token.strip(_AROUND)) for token in tokens
-        ]
-        one = self.labels or len(labels) == 1
-        return frozenset(labels) if one and all(labels) else frozenset()
+        labels = list[str]()
+        for token in filter(None, _JOINT.split(text)):
+            label = self.find_label(token) or self.find_label(token.strip(_AROUND))
+            if not label or (labels and not self.labels):
+                return frozenset()
+            labels.append(label)
+        return frozenset(labels)
 
 
 # --- Picks ---
@@ -222,8 +219,12 @@ class Picks(NamedTuple):
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
     """The picks of an answer: labels in any dress, options' texts, yes and no."""
-    if labels := options.find_labels(answer.text):
-        return Picks(labels)
+    labels = frozenset() if answer.elements else options.find_labels(answer.text)
+    return Picks(labels) if labels else _interpret_cleaned(answer, options)
+
+
+def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
+    """The picks of an answer that is not only labels: a list literal, a distribution, texts."""
     if answer.elements:
         parts = [
             options.find_labels(part) or interpret_token(clean(part), options)
@@ -275,22 +276,32 @@ def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
     """
     if marked:
         text = _PROBABILITY.sub("", drop_lead_in(text))
-        if choice_key(text.rpartition("\n")[2]) not in options.index:
-            text = drop_last_share(text)
         if label := _interpret_yes_or_no(text, options):
             return [label]
-    text = options.mask(text)
-    groups = [
-        (end, picks)
-        for begin, end in split_tokens(text)
-        if (picks := interpret_token(text[begin:end], options))
-    ]
+    groups = _interpret_tokens(text, options)
     if marked and groups and options.labels.issuperset(first := groups[0][1]):
         # "B (a draw), because …", "B. Because …".
         reason = any(_is_reason(tail, options) for tail in (text[groups[0][0] :], text[1:]))
         if reason and all(picks[0][0] == "?" for _, picks in groups[1:]):
             return first
     return [pick for _, picks in groups for pick in picks]
+
+
+def _interpret_tokens(text: str, options: Options) -> list[tuple[int, list[str]]]:
+    """The picks of each token, and where it ends; an option's text may hold separators, and the
+    longest counts.
+    """
+    groups: list[tuple[int, list[str]]] = []
+    spans = split_tokens(text)
+    first, width = 0, options.width if len(spans) > 1 else 0
+    while first < len(spans):
+        begin, last = spans[first][0], min(first + width, len(spans) - 1)
+        while last > first and not _find_whole(_bare(text[begin : spans[last][1]]), options):
+            last -= 1
+        if picks := interpret_token(text[begin : spans[last][1]], options):
+            groups.append((spans[last][1], picks))
+        first = last + 1
+    return groups
 
 
 def _interpret_yes_or_no(text: str, options: Options) -> str:
@@ -334,11 +345,10 @@ def interpret_token(token: str, options: Options) -> list[str]:
     `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.
     """
     index, labels = options.index, options.labels
-    token = token.strip().lstrip("-•·▪ ").rstrip(" 。!").strip("\"'“”‘’")
-    token = token[1:-1] if token[:1] + token[-1:] == "[]" else token
-    if label := index.get(choice_key(token)):
+    token = _bare(token)
+    if label := _find_whole(token, options):
         return [label]
-    token = _NUMBERED.sub("", token, count=1) if token[:1].isdigit() else token
+    token = _drop_number(token)
     if _SEQUENCE.fullmatch(token):
         letters = [char for char in token if char not in "(). 0123456789"]
         return letters if labels.issuperset(letters) else ["?" + token]
@@ -355,23 +365,41 @@ def interpret_token(token: str, options: Options) -> list[str]:
     return letters if labels.issuperset(letters) else ["?" + choice_key(token)]
 
 
-def _find_label(token: str, options: Options) -> str:
-    """The label in front of a token or in brackets behind its own text, a letter past the last
-    option, too; a token that its text takes back is "?" and itself: `A (could be B)`, `A: wrong`.
-    """
+def _bare(token: str) -> str:
+    """The token without bullets, quotes and a full stop."""
+    token = token.strip().lstrip("-•·▪ ").rstrip(" 。!").strip("\"'“”‘’")
+    return token[1:-1] if token[:1] + token[-1:] == "[]" else token
+
+
+def _drop_number(token: str) -> str:
+    return _NUMBERED.sub("", token, count=1) if token[:1].isdigit() else token
+
+
+def _find_whole(token: str, options: Options) -> str:
+    """The label of the option whose text a token is, perhaps with its label at either end."""
+    if label := options.index.get(choice_key(token)):
+        return label
+    token = _drop_number(token)
+    if label := options.index.get(choice_key(token)):
+        return label
     for found in filter(None, (_LABELLED.match(token), _LABEL_BEHIND.fullmatch(token))):
-        label = options.find_label(found["label"]) or found["label"] * found["label"].isalpha()
-        named, other = (
-            options.index.get(choice_key(found["text"])),
-            found["text"].strip("()[]【】 "),
-        )
-        if named == label:
+        label = options.find_label(found["label"])
+        if label and options.index.get(choice_key(found["text"])) == label:
             return label
-        if label and found.start("label") < found.start("text"):
-            other = found["text"].strip("()[]【】 ")
-            taken_back = find_doubt(found["text"]) or (other in options.labels and other != label)
-            return f"?{token}" if taken_back else label
     return ""
+
+
+def _find_label(token: str, options: Options) -> str:
+    """The label in front of a token, a letter past the last option, too; "?" and the token if its
+    text takes it back: `A (could be B)`, `A: wrong`.
+    """
+    found = _LABELLED.match(token)
+    label = found and (options.find_label(found["label"]) or found["label"])
+    if not found or not label or not (label in options.labels or label.isalpha()):
+        return ""
+    other = found["text"].strip("()[]【】 ")
+    taken_back = find_doubt(found["text"]) or (other in options.labels and other != label)
+    return f"?{token}" if taken_back else label
 
 
 @dataclass(slots=True, eq=False)
@@ -389,11 +417,12 @@ class ChoiceTruth(TruthOf[Picks]):
         else.
         """
         right = self.picks.unknown
-        if labels := self.options.find_labels(answer.text):
+        labels = frozenset() if answer.elements else self.options.find_labels(answer.text)
+        if labels:
             return Picks(labels)
         if status := self.find_status(answer):
             return status
-        picks = interpret_picks(answer, self.options)
+        picks = _interpret_cleaned(answer, self.options)
         if (picks.labels or picks.unknown & right) and (answer.boxed or picks.unknown <= right):
             return picks
         return "no option" if answer.boxed else "no box, and not only options"
@@ -474,8 +503,8 @@ class NameTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """The picked names, or why there are none."""
-        text, elements = drop_last_share(answer.cleaned), answer.elements
-        whole = parse_name(answer.cleaned)
+        text, elements = answer.cleaned, answer.elements
+        whole = parse_name(text)
         if not elements and any(compare_names(name, whole) >= SAME for name in self.names):
             return (whole,)  # one name with "and" or "/" in it
         if status := self.find_status(answer):

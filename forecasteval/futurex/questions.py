@@ -186,7 +186,8 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     options = Options(label_set(count_options(prompt)), prompt)
     if not options.labels:
         tokens: Sequence[str] = answer.elements or answer.text.replace(", ", ",").split(",")
-        if not answer.elements and not all(map(_may_be_label, tokens)):
+        plain = all(_may_be_label(token) or token.lower() in YES_NO for token in tokens)
+        if not answer.elements and not plain:
             tokens = SEPARATOR.split(answer.cleaned)
         tokens = [token.strip(" .") or token for token in tokens if token.strip()]
         if all(token.lower() in YES_NO for token in tokens):
