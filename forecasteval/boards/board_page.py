@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import hash_text, number_text
+from forecasteval.common.records import number_text
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Head,
@@ -68,14 +68,6 @@ from .tables import Row as BoardRow
 _SEARCHED: Final = 8  # systems from which on they can be searched
 
 
-def page_key(board: BoardRow, linked: Collection[str], history: History | None) -> str:
-    """The data of a board's page."""
-    nights = history.raw if history else b""
-    return hash_text(
-        repr((board["leaderboard"], board.get("inputs_sha256"), sorted(linked), nights))
-    )
-
-
 def make_page(
     board: BoardRow,
     linked: Collection[str] = (),
@@ -108,7 +100,6 @@ def make_page(
         [Link(text, "", anchor) for anchor, text in parts.items() if text]
         + [Link("CSV", f"{BOARD}.csv")] * bool(history),
         f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
-        page_key(board, linked, history),
     )
 
 

@@ -16,9 +16,9 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, get_args, get_origin, get_type_hints
 
 from forecasteval.boards.changes import (
     ANSWERS,
@@ -43,13 +43,13 @@ from forecasteval.boards.tables import mark_of
 from forecasteval.common import forms
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
-from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, as_text, dump_json
 from forecasteval.nightly.store import read_stored
 from forecasteval.ranking.board import file_rows, list_tables
 from forecasteval.ranking.names import system_of_row
 
 HISTORY: Final = "history.jsonl"
+_DEEP: Final = 100  # objects and lists in a line, of which settings have a few
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 _NAMED: Final = 10  # corrected truths in a line
@@ -93,14 +93,25 @@ def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
     return History(raw, lines, warnings)
 
 
+def _find_types(hint: object) -> set[object]:
+    """List the types that JSON has for a field: `float | None` → float, int, NoneType."""
+    kinds = {get_origin(kind) or kind for kind in get_args(hint) or (hint,)}
+    return kinds | {int} if float in kinds else kinds
+
+
+_TYPES: Final = {key: _find_types(hint) for key, hint in get_type_hints(Line).items()}
+
+
 def _read_line(text: bytes) -> Line | None:
     """Read the known keys of a line; None if one has a value of another type."""
-    known = {field.name for field in fields(Line)}
-    with contextlib.suppress(ValueError, RecursionError, FormError):
-        record = forms.read_as(dict[str, Any], json.loads(text), HISTORY)
-        line = forms.from_record(Line, {key: record[key] for key in known & record.keys()})
-        dump_json(line.settings)  # not nested deeper than can be compared
-        return line if 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE else None
+    with contextlib.suppress(ValueError, RecursionError, TypeError, AttributeError):
+        record = json.loads(text)
+        values = {key: record[key] for key in _TYPES.keys() & record.keys()}
+        is_typed = all(type(value) in _TYPES[key] for key, value in values.items())
+        line = Line(**values)
+        usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
+        # Not nested deeper than can be compared.
+        return line if is_typed and usable and text.count(b"{") + text.count(b"[") < _DEEP else None
     return None
 
 
@@ -132,8 +143,10 @@ def append_night(
         corrected = corrections.get(checksums)
         reason = state.reason or _find_reason(before, state, corrected)
         of_system = reasons[state.benchmark, state.system]
-        if reason == OTHERS and _is_overall(state):  # what moved it on its datasets, if they did
-            reason = min(of_system, key=REASONS.index, default=OTHERS)
+        # Over all datasets: what moved it on its datasets, if they did. Version 1.5 wrote no such
+        # lines.
+        if _is_overall(state) and reason in (NEW, OTHERS):
+            reason = min(of_system, key=REASONS.index, default=reason)
         of_system.add(reason)
         line = replace(state, night=history.night + 1, date=date, reason=reason)
         new.append(replace(line, corrections=corrected or None))

@@ -16,6 +16,7 @@ from forecasteval.display.html import Page, render
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Link
 from forecasteval.nightly.store import is_current, lock_folder, read_stored, result_pieces
+from forecasteval.ranking.board import file_rows
 from forecasteval.ranking.names import BOARD
 
 if TYPE_CHECKING:
@@ -104,9 +105,6 @@ def write_board(board: Row, folder: Path, history: History | None) -> None:
     """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
     are there.
     """
-    from forecasteval.boards.board_page import make_page, page_key  # a run's page needs neither
-    from forecasteval.ranking.board import file_rows
-
     checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
     linked = {
         name
@@ -120,7 +118,11 @@ def write_board(board: Row, folder: Path, history: History | None) -> None:
         return items
 
     path = folder / f"{BOARD}.html"
-    key = f"{page_key(board, linked, history)}-{hash_view()}"
+    nights = history.raw if history else b""
+    shown = board["leaderboard"], board.get("inputs_sha256"), sorted(linked), nights
+    key = f"{hash_text(repr(shown))}-{hash_view()}"
     if not is_current(path, key):
+        from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
+
         page = make_page(board, linked, history, read_items)
         write_page(page._replace(key=key), path)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.benchmark import Files
-from forecasteval.boards.board_page import make_page
 from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
 from forecasteval.boards.report import board_report, format_csv, format_markdown
@@ -25,6 +24,7 @@ from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
+from forecasteval.display.html import Page
 from forecasteval.display.results import Results
 from forecasteval.lookup import Failure, explain, failure, find_tasks
 from forecasteval.nightly.history import append_night, find_corrections, read_history, today
@@ -99,7 +99,13 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         "notes": night.notes,
         "changes": changes,
     }
-    return Results(values, board_report, make_page)
+    return Results(values, board_report, _make_page)
+
+
+def _make_page(board: Board) -> Page:
+    from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
+
+    return make_page(board)
 
 
 # --- The run ---

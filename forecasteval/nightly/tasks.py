@@ -86,12 +86,14 @@ def score_files(
     """Score files in their order, with a progress bar on a terminal: in processes where that pays,
     or on a cluster.
     """
-    from tqdm import tqdm
+    if not tasks:
+        return
+    from tqdm import tqdm  # here: a quiet night needs none
 
     folder = temporary_name(output)  # made for the first result
     work = partial(_score_task, score, root, folder, output if options.pages else None)
     outcomes: Generator[Outcome | None, None, None]
-    if options.cluster and tasks:
+    if options.cluster:
         checked = [(task, _checksums(task)) for task in tasks]
         outcomes = run_on_cluster(partial(_score_same, work), checked, options.cluster)
     elif options.processes and sum(map(_size, tasks)) > POOL_BYTES:

@@ -13,7 +13,6 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -197,6 +196,8 @@ def _connect(address: str) -> Iterator[Client]:
 
 def environment() -> dict[str, str]:
     """What must be equal on all machines, so that scores are equal to the last digit."""
+    from importlib.metadata import version  # here: it costs a fifth of a quiet night's start
+
     libraries = {name: version(name) for name in ("numpy", "scipy")}
     python = ".".join(map(str, sys.version_info[:2]))
     return {"code_sha256": hash_code(PACKAGE), "python": python, **libraries}
