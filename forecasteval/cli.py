@@ -383,8 +383,7 @@ def check(argv: Sequence[str]) -> int:
     owner = "allow only prediction files, given as paths, of systems that LOGIN owns"
     add("--owner", metavar="LOGIN", help=owner)
     args = _parse(parser, argv)
-    codes = [_check_file(name, args, _scorer(args)) for name in args.names]
-    return max(codes)
+    return max([_check_file(name, args, _scorer(args)) for name in args.names])
 
 
 def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
@@ -394,25 +393,21 @@ def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
         for problem in problems:
             print(printable(f"{PROGRAM}: {name}: {problem}"), file=sys.stderr)
         return 4 if problems else 0
-    results = _check_contents(name, args, scorer)
+    predictions, datasets = args.root / "prediction", args.root / "dataset"
+    given = _find_datasets(args)
+    # A name that both folders have is that of the dataset.
+    is_dataset = is_file_name(name, datasets) and not given
+    path = find_file(
+        name, predictions if not is_dataset and is_file_name(name, predictions) else datasets
+    )
+    is_prediction = given or path.resolve().parent == predictions.resolve()
+    if is_prediction and not scorer.has_questions(path):
+        found = given or [*filter(None, [find_dataset(path, datasets)])]
+        results = scorer.check_answers(Files((path,), tuple(found)))
+    else:
+        results = scorer.check(path)
     print_result(results, results.report(), args.json)
     return 4 if results["findings"] else 0
-
-
-def _check_contents(name: str, args: argparse.Namespace, scorer: Scorer) -> Results:
-    """Check a dataset, or predictions; a name that both have is that of the dataset."""
-    predictions, datasets = args.root / "prediction", args.root / "dataset"
-    is_path = bool(os.path.dirname(name))
-    is_dataset = not (args.dataset or is_path) and is_file_name(name, datasets)
-    if is_dataset or not is_file_name(name, predictions):
-        return scorer.check(find_file(name, datasets))
-    path = find_file(name, predictions)
-    if not args.dataset and path.resolve().parent != predictions.resolve():
-        return scorer.check(path)
-    if scorer.has_questions(path):
-        return scorer.check(path)
-    found = None if args.dataset else find_dataset(path, datasets)
-    return scorer.check_answers(Files((path,), (found,) if found else tuple(_find_datasets(args))))
 
 
 def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> list[str]:

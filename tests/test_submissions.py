@@ -146,7 +146,7 @@ def test_forecasts(tmp_path: Path) -> None:
     ]
     kinds = strict(run(tmp_path, "check", "w-x", "--json").out)["kinds"]
     assert kinds["last"] == {"read": 1, "left out": 1}
-    assert "probabilities sum to 1.2\n" in run(tmp_path, "check", "w-x").out
+    assert "probabilities do not sum to 1\n" in run(tmp_path, "check", "w-x").out
 
 
 def test_more_late_forecasts_than_notes_name(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_dataset_of_rxnoptbench(tmp_path: Path) -> None:
     assert done.code == 4
     assert "3 records, 2 findings" in done.out
     assert "'answer' must be [2], the options with the best score: 1\n" in done.out
-    assert "first in record 1" in done.out
+    assert "id used more than once: 1\n" in done.out
     write(tmp_path, {"dataset/w.json": [good]})
     assert run(tmp_path, "check", "w").code == 0
     assert json.loads(run(tmp_path, "check", "w", "--json").out)["count"] == 1

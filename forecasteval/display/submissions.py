@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -36,20 +35,18 @@ def submission_results(
     benchmark: str, prediction: str, dataset: str, answers: Iterable[Checked]
 ) -> Results:
     """Count the answers by kind and state, and list those whose state is not fine."""
-    by_kind = group_by(answers, itemgetter(0))
+    kinds: dict[str, Counter[str]] = {}
+    findings = []
+    for answer in answers:
+        kinds.setdefault(answer.kind, Counter())[answer.state] += 1
+        if answer.state not in FINE:
+            findings.append(answer._asdict())
     values = {
         "benchmark": benchmark,
         "prediction": prediction,
         "dataset": dataset,
-        "kinds": {
-            kind: Counter(answer.state for answer in by_kind[kind]) for kind in sorted(by_kind)
-        },
-        "findings": [
-            answer._asdict()
-            for same in by_kind.values()
-            for answer in same
-            if answer.state not in FINE
-        ],
+        "kinds": dict(sorted(kinds.items())),
+        "findings": findings,
     }
     return Results(values, _report)
 
@@ -63,18 +60,13 @@ _FINDINGS: Final = (
 
 def _report(results: Results) -> Report:
     """Show the counts, and the findings by state."""
-    kinds: dict[str, Counter[str]] = results["kinds"]
-    titles = [state for state in STATES if any(state in counts for counts in kinds.values())]
-    columns = [Column(results["benchmark"], lambda row: printable(row[0], 40) or "–")]
-    columns += [
-        Column(state.capitalize(), partial(_show_count, state), "number") for state in titles
-    ]
+    rows = [{"kind": printable(kind, 40) or "–", **n} for kind, n in results["kinds"].items()]
+    shown = [state for state in STATES if any(state in row for row in rows)]
+    columns = [Column(results["benchmark"], itemgetter("kind"))]
+    columns += [Column(state.capitalize(), itemgetter(state), "number") for state in shown]
+    counts = make_table(columns, [{**dict.fromkeys(shown, 0), **row} for row in rows])
     names = printable(f"{results['prediction']}, {results['dataset'] or 'no dataset'}", 200)
-    report: Report = [f"Submission check  {names}", "", make_table(columns, [*kinds.items()])]
+    report: Report = [f"Submission check  {names}", "", counts]
     for state, same in sorted(group_by(results["findings"], itemgetter("state")).items()):
         report += ["", f"{state}: {len(same)}", make_table(_FINDINGS, same)]
     return report if results["findings"] else [*report, "", "nothing found"]
-
-
-def _show_count(state: str, row: tuple[str, Counter[str]]) -> str:
-    return str(row[1][state])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import RecordFile
@@ -35,19 +33,18 @@ def check_answers(files: Files) -> Iterator[Checked]:
     chosen = choose_forecasts(data, events, "drop", None, notes)
     states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
     if data:
-        for label in data.labels(np.full(len(data.event), True), events.ids, None):
-            states[label] = "not read", "late"
+        late = "not read", "late"
+        states = dict.fromkeys(data.labels(data.sizes > 0, events.ids, None), late)
     for (what, reason), labels in notes.names.items():
         if what == "forecast":
             state = "unknown" if reason == UNKNOWN else "not read"
             states |= dict.fromkeys(labels, (state, reason))
     if chosen:
         normalised, _, empty = odd_sums(events, chosen)
-        sums = np.add.reduceat(chosen.p, chosen.starts)
-        labels = chosen.labels(np.full(len(chosen.event), True), events.ids, None)
-        for label, is_odd, total in zip(labels, normalised | empty, sums.tolist(), strict=True):
-            odd = "doubtful", f"probabilities sum to {total:.6g}"
-            states[label] = odd if is_odd else ("read", "")
+        labels = chosen.labels(chosen.sizes > 0, events.ids, None)
+        states |= dict.fromkeys(labels, ("read", ""))
+        odd = "doubtful", "probabilities do not sum to 1"
+        states |= dict.fromkeys(chosen.labels(normalised | empty, events.ids, None), odd)
     for name in data.names if data else ():
         for event in events.ids:
             states.setdefault(f"{name} on {event}", ("left out", ""))
