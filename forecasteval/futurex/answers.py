@@ -228,14 +228,14 @@ _PROBABLY: Final = lazy(r"(?i)(?:probably|most\slikely|likely)[\s:,]+(?=\S)|大�
 _CAVEAT: Final = lazy(
     r"""[\s,;:(（–—-]*(?:I|It|This|That|There|My|We|But|However|Though|Although|While|Still|Not[ei]?|No
       |Please|As|Given|Based|Because|Since|Of\scourse|Confidence|Certainty|Uncertain|High|Low|Medium
-      |Moderate|Take|Treat|Don|Do|Caveat|Disclaimer|The|An?|Things|Anything|Nothing|Reason\w*|Source\w*
+      |Moderate|Take|Treat|Don|Do|Caveat|Disclaimer|These|Those|They|The|An?|Things|Anything|Nothing|Reason\w*|Source\w*
       |Rationale|Subject|Could|May|Might|Hard|Only|~?[0-9]{1,3}\s?%|[但不然虽尽仅理原因依来说置信概这该我此以])
       (?![A-Z])""",
     re.X | re.I,
 )
 _NAMES: Final = lazy(  # a number, a label, an answer or a name
     r"[0-9](?![0-9.]{0,5}\s?%[^0-9]*(?:confident|confidence|sure|certain|likely|chance|probab))"
-    r"(?<![0-9]{4})|(?<![A-Za-z0-9'’])(?:[B-HJ-Z](?![A-Za-z0-9'’])|A(?=[.,;!)]|\Z))|\bYes\b|\bNo\b(?!\s[a-z])"
+    r"(?<![0-9]{4})|(?<![A-Za-z0-9'’])(?:[B-HJ-Z](?![A-Za-z0-9'’])|A(?=[.,;!)]|\Z|\s(?:is|could|may|might|wo?n|will|has|seems|and|or)))|\bYes\b|\bNo\b(?!\s[a-z])"
     r"|(?<=[a-z,;]\s)(?!I\b)[A-Z]|[是选]\s?[A-Z]\b"
 )
 _LONE_LABEL: Final = lazy(r"[A-Z](?=[.。]\s{1,3}[A-Z])")

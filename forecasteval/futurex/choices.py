@@ -119,7 +119,7 @@ _SHARE: Final = lazy(
 # "A" and "I" are words, too, but at no end
 _CAPITAL: Final = lazy(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z))")
 _SAID_SPLIT: Final = lazy(
-    r"(?i)\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|actually|perhaps|maybe|possibly"
+    r"(?i)\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|actually|perhaps|maybe|possibly|probably"
     r"|(?:could|may|might)\s+be)\b)\s*"
 )
 _SAID: Final = lazy(
@@ -275,7 +275,10 @@ def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
     where the answer is `marked` by a box or stated: any other text is prose.
     """
     if marked:
-        text = _PROBABILITY.sub("", drop_lead_in(text))
+        text = drop_lead_in(text)
+        cut = _PROBABILITY.search(text)
+        if cut and not (text[: cut.start()].lower() in YES_NO and _leans_away(text, cut.start())):
+            text = text[: cut.start()]
         if label := _interpret_yes_or_no(text, options):
             return [label]
     groups = _interpret_tokens(text, options)
@@ -314,19 +317,28 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
     label = options.index.get(tail[0].lower()) if tail else None
     if not tail or not label:
         return ""
-    share, doubt = _SHARE.search(text), find_doubt(text, tail.end())
-    # "Yes: 30%" leans to No; in "Yes, inflation falls to 2.1%" it is of something else.
-    if share and not any(map(str.isalnum, text[tail.end() : share.start()])):
-        value = float(share[1])
-        if value < (50 if value > 1 else 0.5):
-            return ""
-    if doubt == "weighed" or (doubt and YES_NO[tail[0].lower()] == "Yes"):
+    doubt = find_doubt(text, tail.end())
+    if (
+        _leans_away(text, tail.end())
+        or doubt == "weighed"
+        or (doubt and YES_NO[tail[0].lower()] == "Yes")
+    ):
         return ""
     words = [word.strip("() ") for word in _SAID_SPLIT.split(text)]
     meanings = {options.index.get(word.lower(), word) for word in words}
     if len(meanings & {*options.labels, *options.index.values()}) > 1:
         return ""
     return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
+
+
+def _leans_away(text: str, end: int) -> bool:
+    """Whether a text gives what ends at a position less than a half: `Yes: 30%`; in `Yes, inflation
+    falls to 2.1%` the share is of something else.
+    """
+    share = _SHARE.search(text)
+    if not share or any(map(str.isalnum, text[end : share.start()])):
+        return False
+    return float(share[1]) < (50 if float(share[1]) > 1 else 0.5)
 
 
 def _is_reason(text: str, options: Options) -> bool:
@@ -357,10 +369,11 @@ def interpret_token(token: str, options: Options) -> list[str]:
         return [chr(code) for code in range(ord(ends[1]), ord(ends[2]) + 1)]
     if labels and (label := _find_label(token, options)):
         return [label]
-    aside = _ASIDE.search(token)  # Yes (or No) is no pick
-    bare = choice_key(token[: aside.start()] if aside and not find_doubt(aside[1]) else token)
-    if index.get(bare):
-        return [index[bare]]
+    if aside := _ASIDE.search(token):  # Yes (or No) and Yes (30%) are no picks
+        bare = choice_key(token[: aside.start()])
+        away = bare in YES_NO and _leans_away(token, aside.start())
+        if bare in index and not away and not find_doubt(aside[1]):
+            return [index[bare]]
     letters = token.split() if " " in token else list(token)
     return letters if labels.issuperset(letters) else ["?" + choice_key(token)]
 

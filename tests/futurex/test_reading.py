@@ -1,0 +1,266 @@
+r"""What counts of an answer, rule by rule (docs/scoring.md, *How an answer is read*), each way."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from cli import Record
+from eval import FutureXEvaluator
+
+_ASK: Final = 'You are an agent that can predict future events. The event to be predicted: "'
+_END: Final = '"\n        IMPORTANT: Your final answer MUST end with this exact format:\n        '
+_NO_OTHER: Final = "\n        Do not use any other format. Do not refuse to make a prediction."
+_OPEN: Final = _END + r"\boxed{YOUR_PREDICTION}" + _NO_OTHER
+EXAMPLE: Final = (
+    r"For example: \boxed{A} for a single correct option, or \boxed{B, C} for multiple correct"
+    " options."
+)
+QUESTIONS: Final[dict[str, Record]] = {
+    "side": {
+        "level": 1,
+        "prompt": _ASK
+        + "Alderwick vs. Port Selby\nA. Alderwick win\nB. a draw\nC. Port Selby win"
+        + _END
+        + "listing all correct options.\n        "
+        + EXAMPLE
+        + _NO_OTHER,
+        "ground_truth": "B",
+    },
+    "yes": {
+        "level": 1,
+        "prompt": _ASK
+        + "Will the tunnel open before 1 September 2026?"
+        + _END
+        + r"\boxed{Yes} or \boxed{No}"
+        + _NO_OTHER,
+        "ground_truth": "Yes",
+    },
+    "price": {
+        "level": 4,
+        "prompt": _ASK + "What will be the price of Brent crude in USD?" + _OPEN,
+        "ground_truth": "71.5",
+        "Std": 2.0,
+    },
+    "films": {
+        "level": 3,
+        "prompt": _ASK + "Which three films will be ranked from 1 to 3?" + _OPEN,
+        "ground_truth": "['Red Kite', 'Silver Fox', 'Blue Heron']",
+    },
+    "winner": {
+        "level": 3,
+        "prompt": _ASK + "Who will win the 2026 Song Contest?" + _OPEN,
+        "ground_truth": "Sweden",
+    },
+}
+FILMS: Final = "Red Kite, Silver Fox, Blue Heron"
+
+# By rule: (question, answer) that earns 1, and that earns 0
+CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
+    "the prompt's words are none": [
+        ("side", EXAMPLE + "\nSo: \\boxed{B}"),
+        ("side", "\\boxed{B}\n\n" + EXAMPLE),
+        ("side", "> " + EXAMPLE + "\nAnswer: B"),
+        ("side", "\\boxed{B}\n\\boxed{YOUR_PREDICTION}"),  # a placeholder beside another
+        ("yes", r"Answer: \boxed{Yes}"),  # does not stand in `… \boxed{Yes} or …`
+        ("yes", "\\boxed{Yes}"),  # a box alone on its line is the answer's
+        ("side", "B. a draw"),  # an option's line
+    ],
+    "the last box": [
+        ("side", r"My first guess was \boxed{A}. Final answer (confidence 60%): \boxed{B}"),
+        ("side", "\\boxed{A}\n\nWait, I should reconsider.\n\n\\boxed{B}"),
+        ("side", "\\boxed{B}\n\nActually, this is almost certain."),
+        ("side", "\\boxed{B} (could also be C)"),
+        ("side", r"\boxed{B} is unlikely to be wrong"),
+        ("yes", "\\boxed{Yes}\nActually, this is almost unanimous"),
+        ("side", "\\boxed{B}\nConfidence: \\boxed{80%}"),
+        ("side", "\\boxed{B}\nConfidence in this prediction: \\boxed{0.7}"),
+        ("side", "\\boxed{B}\n置信度：\\boxed{70%}"),
+        ("yes", "\\boxed{Yes}\n\\boxed{70%}"),
+        ("yes", "\\boxed{Yes}\n\n**Probability of this outcome:** \\boxed{61%}"),
+        ("price", "\\boxed{71.5}\nConfidence: \\boxed{60%}"),
+        ("films", ", ".join(rf"\boxed{{{name}}}" for name in FILMS.split(", "))),
+        ("films", "1st: \\boxed{Red Kite}\n2nd: \\boxed{Silver Fox}\n3rd: \\boxed{Blue Heron}"),
+        ("films", "2nd: \\boxed{Silver Fox}\n1st: \\boxed{Red Kite}\n3rd: \\boxed{Blue Heron}"),
+        ("side", r"\boxed{A} or so I thought. Now I say \boxed{B}"),  # two sentences
+        ("side", r"\boxed{A} or \boxed{C}?" + "\n\nNo: \\boxed{B}"),  # the last two are asked
+        ("side", r"\boxed{B}, not \boxed{A}"),
+        ("side", "\\boxed{B}\nFinal answer: C"),  # a statement below changes nothing
+    ],
+    "a share has a sign": [
+        ("yes", r"\boxed{Yes, it airs on January 18}"),
+        ("yes", r"\boxed{Yes, inflation falls to 2.1%}"),
+        ("yes", r"\boxed{Yes (18 of 20 agree)}"),
+        ("yes", r"\boxed{Yes - 0.8}"),
+        ("yes", r"\boxed{Yes, with probability 70%}"),
+        ("yes", r"\boxed{Yes: 96%, No: 4%}"),
+    ],
+    "the last statement": [
+        ("yes", "Final answer: Yes\n\nI'm about 70% confident in this."),
+        ("side", "Final answer: B\n\nA is a bit less likely."),
+        ("side", "Final answer: B. But I could be wrong."),
+        ("side", "Answer: B, but I am not sure"),
+        ("side", "Final answer: B (though this is uncertain)"),
+        ("side", "最终答案：B。但不确定。"),
+        ("side", "Answer: A\n\nOn reflection:\nAnswer: B"),
+        ("side", "Answer: B.\nMy prediction is tentative."),
+        ("side", "I believe that the answer is B"),
+        ("side", "I think the answer is B"),
+        ("side", "The most likely outcome is B"),
+        ("side", "Final: B"),
+        ("side", "我预测结果为B"),
+        ("yes", "The answer is probably Yes."),
+        ("price", "Final answer: 71.5 USD per barrel. This is uncertain."),
+        ("films", f"My prediction: {FILMS}. These could change."),
+        ("films", "## Final answer\n1. Red Kite\n2. Silver Fox\n3. Blue Heron\n\nEstimates only."),
+        ("side", '{"answer": "B"}\nAnswer: B'),
+        ("side", "<answer>A</answer>\nFinal answer: B"),
+    ],
+    "refusals and statuses": [
+        ("side", r"I'm sorry, I can't browse. My prediction: \boxed{B}"),
+        ("side", "I'm sorry, I can't browse.\nMy prediction: B"),
+        ("side", "Let me search for this.\n…\nFinal answer: B"),
+        ("price", "Error: no network.\nFinal answer: 71.5"),
+    ],
+}
+NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
+    "the prompt's words are none": [
+        ("side", EXAMPLE),
+        ("side", "Agent failed. Task was: " + EXAMPLE[:60]),
+        ("side", EXAMPLE[:70] + "..."),
+        ("yes", r"The box is \boxed{Yes} or \boxed{No}"),
+        ("side", "Final answer MUST end with this exact format: listing all correct options."),
+        *((name, question["prompt"]) for name, question in QUESTIONS.items()),
+    ],
+    "the last box": [
+        ("side", "\\boxed{B}\n\nOn second thought: \\boxed{A}"),
+        ("side", r"\boxed{B?}"),
+        ("side", r"\boxed{not B}"),
+        ("side", r"\boxed{B or C}"),
+        ("side", r"\boxed{B (could be C)}"),
+        ("side", r"\boxed{❌ B}"),
+        ("side", r"\boxed{A} or \boxed{B}"),
+        ("side", r"\boxed{B} 或 \boxed{C}"),
+        ("side", r"\boxed{B}, or alternatively \boxed{C}"),
+        ("side", r"\boxed{B} (backup: \boxed{C})"),
+        ("side", r"\boxed{A}. Hedge: \boxed{B}"),
+        ("side", r"\boxed{A}, \boxed{B} as a second choice"),
+        ("side", "\\boxed{A}\nFinal answer: B"),
+    ],
+    "a share has a sign": [
+        ("yes", r"\boxed{Yes: 30%}"),
+        ("yes", r"\boxed{Yes (30%)}"),
+        ("yes", r"\boxed{Yes (0.3)}"),
+        ("yes", r"\boxed{Yes, probability 30%}"),
+        ("yes", r"\boxed{Yes (30% chance)}"),
+        ("yes", r"\boxed{Yes: 4%, No: 96%}"),
+    ],
+    "the last statement": [
+        ("side", "Answer: B\nAnswer: A"),
+        ("side", "The answer is B, if they rest players."),
+        ("side", "Answer: B unless it rains"),
+        ("side", "Answer: B, but C could also happen"),
+        ("side", "Final answer: B. A is just as likely."),
+        ("side", "Final answer: B. Port Selby may win too."),
+        ("side", "Final answer: B. Or maybe A."),
+        ("price", "Answer: 45. The close was 71.5."),
+        ("price", "Answer: 71.5. The close was 45."),
+        ("winner", "Final answer: Sweden. Finland may win as well."),
+        ("winner", "Final answer: Sweden, but Norway could win"),
+        ("side", '{"answer": "B"}\nAnswer: A'),
+        ("side", "> Answer: B"),
+        ("side", "Most say that the answer is B."),
+    ],
+    "refusals and statuses": [
+        *(
+            (question, text)
+            for question in QUESTIONS
+            for text in (
+                "Connection error.",
+                "TIMEOUT",
+                "Rate limit exceeded",
+                "Agent failed: no answer",
+                "Max iterations reached",
+                "Let me search for the latest news.",
+                "I'm sorry, but I can't help with that.",
+                "As an AI, I do not predict.",
+                "I cannot access live data",
+                "Unable to determine",
+                "I do not have enough information",
+                "抱歉，我不能",
+                "无法预测",
+                "作为一个AI，我不能",
+                r"\boxed{YOUR_PREDICTION}",
+                r"\boxed{your answer here}",
+                r"\boxed{…}",
+                r"\boxed{answer}",
+                r"\boxed{X}",
+                "Final answer: I cannot determine",
+                'Traceback (most recent call last):\n  File "a.py", line 3',
+            )
+        ),
+    ],
+}
+
+
+def rows(table: dict[str, list[tuple[str, str]]]) -> list[Any]:
+    return [
+        pytest.param(*row, id=f"{rule} {number}")
+        for rule, answers in table.items()
+        for number, row in enumerate(answers)
+    ]
+
+
+def score(question: str, answer: str) -> float:
+    return FutureXEvaluator().evaluate_prediction(answer, {"id": "q", **QUESTIONS[question]})
+
+
+@pytest.mark.parametrize(("question", "answer"), rows(CREDIT))
+def test_what_counts(question: str, answer: str) -> None:
+    assert score(question, answer) == 1
+
+
+@pytest.mark.parametrize(("question", "answer"), rows(NO_CREDIT))
+def test_what_does_not_count(question: str, answer: str) -> None:
+    assert score(question, answer) == 0
+
+
+REASONS: Final = {
+    "Connection error.": "error of a program",
+    "I'm sorry, but I can't rank films.": "refusal",
+    r"\boxed{YOUR_PREDICTION}": "placeholder",
+    r"\boxed{Red} or \boxed{Blue}": "contradiction",
+    "I would go with Red Kite.": "prose",
+}
+
+
+@pytest.mark.parametrize("question", ["films", "side", "price", "yes"])
+@pytest.mark.parametrize(("answer", "reason"), REASONS.items(), ids=REASONS.values())
+def test_the_reason_is_the_same_for_every_kind(answer: str, reason: str, question: str) -> None:
+    other = {**QUESTIONS[question], "id": "a", "answer": r"\boxed{B}"}
+    (item, _) = FutureXEvaluator().evaluate_all(
+        [{"id": "q", **QUESTIONS[question], "answer": answer}, other]
+    )["items"]
+    assert (item["outcome"], item["reason"]) == ("unparsed", reason)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_prompt_as_the_answer_earns_nothing(question: str) -> None:
+    prompt = QUESTIONS[question]["prompt"]
+    instructions = prompt[prompt.index("IMPORTANT") :]
+    for text in (
+        "Agent failed: max steps. Task was: " + prompt,
+        "I do not have enough information. The task asks me to end with: " + instructions,
+        f"Traceback (most recent call last):\nRuntimeError: {prompt!r}",
+        "Task: " + " ".join(prompt.split()),
+        "\n".join(f"> {line}" for line in prompt.split("\n")),
+    ):
+        assert score(question, text) == 0, text
+
+
+def test_a_song_may_begin_like_a_refusal() -> None:
+    row = {"id": "q", "level": 3, "prompt": "Which song will be number one?"}
+    for title in ("I'm Sorry", "I Can't Help Myself", "Timeout", "Sorry"):
+        truth = {**row, "ground_truth": repr([title])}
+        assert FutureXEvaluator().evaluate_prediction(title, truth) == 1, title
