@@ -46,8 +46,7 @@ from forecasteval.common.files import find_file, hash_file  # noqa: E402
 from forecasteval.common.records import RecordFile  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
-from forecasteval.convert.formats import PREDICTION  # noqa: E402
-from forecasteval.convert.tables import QUESTION_ID  # noqa: E402
+from forecasteval.convert.formats import PREDICTION, QUESTION_ID  # noqa: E402
 from forecasteval.futurex.join import is_void  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
 from forecasteval.futurex.results import Item, Scoring  # noqa: E402

@@ -123,7 +123,6 @@ def _convert_answers(
         )
     texts: dict[Path, str] = {}
     lines: list[str] = []
-    reasons: list[str] = []
     numbers = itertools.count(1)
     for source_path, source in sources.items():
         lines.append(f"{source_path}: {source.format}, {_counted(len(source.runs), 'run')}")
@@ -134,7 +133,6 @@ def _convert_answers(
             path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
             title = f"run {number}: no answers, not written"
             notes = [f"left out, {line}" for line in run.left_out.lines()]
-            reasons += notes
             if run.answers:
                 texts[path], answers, repeated = prediction_text(run)
                 title = f"{path}: {_counted(answers, 'answer')}"
@@ -142,20 +140,19 @@ def _convert_answers(
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
         where = ", ".join(map(str, sources))
-        raise InputError(where, "expected answers", f"none ({'; '.join(reasons)})")
+        reasons = "; ".join(line.strip() for line in lines if "left out" in line)
+        raise InputError(where, "expected answers", f"none ({reasons})")
     return texts, lines
 
 
 def _find_truths(output: Path) -> dict[str, object]:
     """Find the truths of the dataset that a prediction of this name belongs to, by id."""
-    for folder in (output.absolute().parent.parent / "dataset", Path("dataset").absolute()):
-        if dataset := find_dataset(output, folder):
-            return {
-                id_text(record.get("id")): record["ground_truth"]
-                for record in RecordFile(dataset)
-                if isinstance(record, Mapping) and "ground_truth" in record
-            }
-    return {}
+    dataset = find_dataset(output, output.absolute().parent.parent / "dataset")
+    return {
+        id_text(record.get("id")): record.get("ground_truth")
+        for record in (RecordFile(dataset) if dataset else ())
+        if isinstance(record, Mapping)
+    }
 
 
 def _compare_truths(run: Run, truths: Mapping[str, object]) -> list[str]:

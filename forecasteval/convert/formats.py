@@ -26,12 +26,14 @@ from forecasteval.common.records import (
 )
 from forecasteval.common.replies import is_failed, reply_texts
 
-from .tables import LOG_KEYS, QUESTION_ID, Table, at_path, clear_ids, epoch_of, read_table
+from .tables import LOG_KEYS, Table, at_path, clear_ids, epoch_of, read_table
 
 Row = JsonObject
 PREDICTION: Final = (
     "forecasteval_prediction"  # in a score's metadata: the index that counts in place of the output
 )
+# in a sample's metadata: the id of its question, where several have the same id
+QUESTION_ID: Final = "forecasteval_id"
 _ATTACHMENT: Final = "attachment://"
 _NO_BOX: Final = (
     r"No \boxed{} content found in the final answer."  # MiroFlow's words where a model gave no box
@@ -57,13 +59,10 @@ class Answer(NamedTuple):
 
 
 class Run:
-    """The answers of a run, the ids of all its records, and the names of the records left out, by
-    reason.
-    """
+    """The answers of a run, and the names of the records left out, by reason."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
-        self.ids: set[str] = set()
         self.left_out = RecordNotes()
 
 
@@ -84,7 +83,6 @@ def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) ->
             continue
         for answer in read(row):
             run, name = runs.setdefault(answer.run, Run()), id_text(answer.id)
-            run.ids.add(answer.alias or name)
             if not name.strip():
                 run.left_out["without an id"].append(f"record {number}")
             elif answer.problem:
@@ -93,12 +91,6 @@ def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) ->
                 run.left_out[problem[0]].append(name + problem[1])
             else:
                 run.answers.append(answer._replace(id=name))
-    known = dict.fromkeys(
-        [*map(str, table.ids), *(name for run in runs.values() for name in sorted(run.ids))]
-    )
-    for run in runs.values():
-        if missing := [name for name in known if name.strip() and name not in run.ids]:
-            run.left_out["not in this run"] = missing
     return Source(form, dict(sorted(runs.items())), list(table.notes))
 
 
@@ -176,14 +168,19 @@ def _read_task(row: Row) -> Iterator[Answer]:
     again, and the last one counts.
     """
     listed = row.get("attempts")
-    listed = listed if isinstance(listed, list) else []
-    attempts = [attempt for attempt in listed if isinstance(attempt, Mapping)]
-    retried = all(type(attempt.get("retry_id")) is int for attempt in attempts)
-    if retried:
+    attempts = [
+        attempt
+        for attempt in (listed if isinstance(listed, list) else ())
+        if isinstance(attempt, Mapping)
+    ]
+    if all(type(attempt.get("retry_id")) is int for attempt in attempts):
         attempts.sort(key=itemgetter("retry_id"))
     numbers = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
-    repeated = len(set(map(repr, numbers))) < len(numbers) and not retried
-    if repeated or not all(type(number) is int and 0 < number < 10**6 for number in numbers):
+    tries = {
+        f"{attempt.get('retry_id')} {at}" for attempt, at in zip(attempts, numbers, strict=True)
+    }
+    is_number = [type(number) is int and 0 < number < 10**6 for number in numbers]
+    if len(tries) < len(attempts) or not all(is_number):
         numbers = [*range(1, len(attempts) + 1)]
     for number, attempt in (dict(zip(numbers, attempts, strict=True)) or {1: row}).items():
         answer, problem = attempt.get("model_boxed_answer"), ""

@@ -25,16 +25,13 @@ MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which tak
 MAX_EPOCHS: Final = 1000
 CSV: Final = "CSV"  # a form of tables, whose cells are all text
 LOG_KEYS: Final = frozenset({"version", "eval", "status"})
-# in a sample's metadata: the id of its question, where several have the same id
-QUESTION_ID: Final = "forecasteval_id"
 _UNUSED: Final = {"messages", "events", "events_data", "store", "timelines"}  # nine tenths of a log
 
 
 class Table(NamedTuple):
     """The rows of a file, the names of their columns, and notes for the user.
 
-    `keys` are those of the first objects in the file, if it is JSON, `ids` the questions that every
-    run should answer, if the file says so.
+    `keys` are those of the first objects in the file, if it is JSON.
     """
 
     form: str
@@ -42,7 +39,6 @@ class Table(NamedTuple):
     rows: Sequence[Any]
     notes: Sequence[str] = ()
     keys: Set[str] = frozenset()
-    ids: Sequence[Any] = ()
 
 
 def read_table(path: Path, columns_named: bool = False) -> Table:
@@ -139,20 +135,16 @@ def _read_log(path: Path, is_json: bool) -> Table:
         if is_json
         else _read_eval(path)
     )
-    samples, ids = at_path(log, "samples"), at_path(log, "eval", "dataset", "sample_ids")
+    samples = at_path(log, "samples")
     if not isinstance(samples, list) or not samples:
         raise InputError(str(path), "expected a log with samples", "none")
-    if not isinstance(ids, list) or any(
-        at_path(sample, "metadata", QUESTION_ID) for sample in samples
-    ):
-        ids = []
     notes = [" of ".join(printable(at_path(log, "eval", key), 60) for key in ("task", "model"))]
     if log["status"] != "success":
         notes.append(f"the evaluation did not finish: status {printable(log['status'], 40)}")
     epochs, count = at_path(log, "eval", "config", "epochs"), len(set(map(epoch_of, samples)))
     if type(epochs) is int and epochs > count:
         notes.append(f"epochs in the log: {count} of {epochs}")
-    return Table("inspect_ai log", (), samples, notes, LOG_KEYS, ids)
+    return Table("inspect_ai log", (), samples, notes, LOG_KEYS)
 
 
 def _read_eval(path: Path) -> Any:

@@ -5,6 +5,7 @@ replies → picks.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -17,7 +18,6 @@ from forecasteval.common.files import write_atomic
 from forecasteval.common.records import RecordFile, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
-from forecasteval.display.tables import Column, make_table, print_report
 
 from .builder import (
     Build,
@@ -32,12 +32,13 @@ from .datasets import require_question
 from .imports import Layout, import_file
 from .prompts import LANGUAGES, find_templates, render_prompts
 from .replies import parse_replies
-from .settings import DUPLICATES, SETTING_HELP, SETTINGS
+from .settings import SETTING_HELP, SETTINGS
 from .sheets import fold_name, read_sheet
 
 _RESULTS: Final = ("yield_ratio", "isolated_yield", *SELECTIVITIES)  # options, too
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
 Add = Callable[..., Any]  # a parser's add_argument
+Work = Callable[[argparse.Namespace, str], None]
 
 _EXAMPLES: Final = {
     "": """\
@@ -60,7 +61,7 @@ it lists the columns and writes nothing.""",
   {0} rxnopt build tables -o questions --reactant-product-require none --year-filter 2019""",
     "render": """\
   {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl
-  {0} rxnopt render questions/multiple_choice_single_varying.json --id TABLE_q1""",
+  {0} rxnopt render questions/multiple_choice_single_varying.json --language zh""",
     "parse": """\
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
 
@@ -86,37 +87,52 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    def command(name: str, text: str, source: str, work: Callable[..., None]) -> Add:
+    def command(name: str, text: str, work: Work, *files: str) -> Add:
+        """Add a command with its two files; returns the function that adds options."""
         sentence = f"{text[0].upper()}{text[1:]}."
         usage = describe(program, sentence, _EXAMPLES[name], "done")
         added = commands.add_parser(name, help=text, **usage)
         added.set_defaults(run=work)
-        metavar, _, help_text = source.partition(": ")
-        added.add_argument("source", metavar=metavar, type=Path, help=help_text)
-        return added.add_argument
+        (source, _, of_source), (output, _, of_output) = (each.partition(": ") for each in files)
+        needed = work is not _run_render
+        add = added.add_argument
+        add("source", metavar=source, type=Path, help=of_source)
+        add("-o", "--output", metavar=output, type=Path, required=needed, help=of_output)
+        return add
 
-    table = "TABLE: CSV, TSV or .xlsx of experiments"
-    add = command("import", "table files from a sheet of experiments", table, _run_import)
-    _add_output(add, "TABLES_DIR", "folder for the table files")
+    add = command(
+        "import",
+        "table files from a sheet of experiments",
+        _run_import,
+        "TABLE: CSV, TSV or .xlsx of experiments",
+        "TABLES_DIR: folder for the table files",
+    )
     _import_options(add)
-    folder = "TABLES_DIR: folder of table files (JSON), read recursively"
-    add = command("build", "questions from a folder of tables", folder, _run_build)
-    _add_output(add, "OUT_DIR", "folder to create; it must not exist")
+    add = command(
+        "build",
+        "questions from a folder of tables",
+        _run_build,
+        "TABLES_DIR: folder of table files (JSON), read recursively",
+        "OUT_DIR: folder to create; it must not exist",
+    )
     _build_options(add)
-    dataset = "DATASET: file of questions, JSON or JSONL"
-    add = command("render", "prompts of a dataset, as {id, prompt} rows", dataset, _run_render)
-    _add_output(add, "FILE", "JSONL file to write (default: the screen)", required=False)
-    add("--id", metavar="ID", help="only this question")
+    add = command(
+        "render",
+        "prompts of a dataset, as {id, prompt} rows",
+        _run_render,
+        "DATASET: file of questions, JSON or JSONL",
+        "FILE: JSONL file to write (default: the screen)",
+    )
     text = "language (en), unless the folder of DATASET has prompts, prompt_*.txt, of its own"
     add("--language", choices=LANGUAGES, help=text)
-    replies = "REPLIES: JSONL rows {id, reply}"
-    add = command("parse", "a prediction from raw replies", replies, _run_parse)
-    _add_output(add, "FILE", "prediction to write")
+    command(
+        "parse",
+        "a prediction from raw replies",
+        _run_parse,
+        "REPLIES: JSONL rows {id, reply}",
+        "FILE: prediction to write",
+    )
     return parser
-
-
-def _add_output(add: Add, metavar: str, text: str, required: bool = True) -> None:
-    add("-o", "--output", metavar=metavar, type=Path, required=required, help=text)
 
 
 def _import_options(add: Add) -> None:
@@ -136,8 +152,6 @@ def _import_options(add: Add) -> None:
     add("--sheet", metavar="NAME", help="sheet of the workbook (default: the first)")
     add("--doi", metavar="DOI", default="", help="DOI of the publication")
     add("--year", metavar="N", type=int, help="year of the publication")
-    text = "rows with equal conditions (median)"
-    add("--duplicates", choices=DUPLICATES, default="median", help=text)
     text = "yields are shares of 1, or percent although all are between 0 and 1"
     add("--fraction", action=argparse.BooleanOptionalAction, help=text)
 
@@ -146,7 +160,7 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
     results = {name: column for name in _RESULTS if (column := getattr(args, name))}
     shared = {field.name: getattr(args, field.name) for field in fields(Layout)[1:]}
     layout = Layout(results, **shared)
-    if not layout.is_complete:
+    if not args.conditions or not (args.yield_ratio or args.isolated_yield):
         _list_columns(args.source, layout.sheet)
         missing = "--yield COL and --conditions COL …, names of the columns above"
         raise InputError(str(args.source), f"nothing is written without {missing}")
@@ -162,14 +176,11 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
 
 
 def _list_columns(path: Path, sheet_name: str | None) -> None:
-    """Print the columns of a sheet with three of their cells."""
+    """Print the columns of a sheet with three of their cells: `base: K2CO3, NaOH, Et3N`."""
     sheet = read_sheet(path, sheet_name)
-    cells = {name: dict.fromkeys(row.cells[name] for row in sheet.rows) for name in sheet.header}
-    columns = [
-        Column("Column", lambda name: printable(name, 40)),
-        Column("Cells", lambda name: printable(", ".join(list(filter(None, cells[name]))[:3]), 60)),
-    ]
-    print_report([make_table(columns, sheet.header)])
+    for name in sheet.header:
+        cells = filter(None, dict.fromkeys(row.cells[name] for row in sheet.rows))
+        print(printable(f"{name}: {', '.join(itertools.islice(cells, 3))}", 100))
 
 
 def _build_options(add: Add) -> None:
@@ -225,10 +236,6 @@ def _read_questions(path: Path) -> list[Any]:
 
 def _run_render(args: argparse.Namespace, program: str) -> None:
     questions = _read_questions(args.source)
-    if args.id is not None:
-        questions = [question for question in questions if str(question["id"]) == args.id]
-        if not questions:
-            raise InputError(str(args.source), f"no question {printable(args.id, 60)}")
     templates = find_templates(questions, args.source.parent, args.language)
     rows = render_prompts(questions, templates)
     if args.output:

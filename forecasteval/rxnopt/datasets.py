@@ -73,18 +73,6 @@ def table_of(name: str) -> str:
     return re.sub(r"_q[0-9]+(?:_ref(?:_control)?)?$", "", name)
 
 
-def find_twin(name: str) -> str:
-    """The id of the same question with references, or without; "" for a question that is no side of
-    a pair.
-
-    >>> find_twin("t_q1_ref"), find_twin("t_q1_ref_control"), find_twin("t_q1")
-    ('t_q1_ref_control', 't_q1_ref', '')
-    """
-    if name.endswith("_ref_control"):
-        return name.removesuffix("_control")
-    return f"{name}_control" if name.endswith("_ref") else ""
-
-
 # --- What must hold ---
 
 

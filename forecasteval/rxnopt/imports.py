@@ -22,7 +22,6 @@ from .settings import Settings
 from .sheets import Row, Sheet, read_sheet, show_names
 
 Tables = dict[str, dict[str, Any]]
-MOST_REASONS: Final = 20
 SPLIT: Final = "expected one quantity in a column: split it into two columns"
 _ONE_HEADER: Final = "expected one header, in the first row: make a file of each table"
 _NO_DITTO: Final = "expected the value itself in place of a ditto mark: write it into every row"
@@ -31,7 +30,7 @@ _SUMMARY: Final = any_case(  # what stands in front of a row of averages below t
     r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|stdev|mittelwert)\b\W*"
     r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?)\W*)",
 )
-_COMMA: Final = re.compile(r"([0-9]+),([0-9]+\s?%?)")
+_COMMA: Final = re.compile(r"[<>≤≥~]?\s?[0-9]+,[0-9]+\s?%?")
 _NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]+")
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
@@ -53,20 +52,13 @@ class Layout:
     sheet: str | None = None
     doi: str = ""
     year: int | None = None
-    duplicates: str = "median"
     fraction: bool | None = None
-
-    @property
-    def is_complete(self) -> bool:
-        """Return whether the columns of yields and conditions are named."""
-        return bool(self.conditions) and not set(YIELDS).isdisjoint(self.results)
 
     @property
     def columns(self) -> list[str]:
         """List the columns that are used."""
-        entry = [self.entry] if self.entry else []
-        results = self.results.values()
-        return [*results, *entry, *self.conditions, *self.reactants, *self.products]
+        named = [*self.conditions, *self.reactants, *self.products, self.entry or ""]
+        return [*self.results.values(), *filter(None, named)]
 
 
 class Experiment(NamedTuple):
@@ -96,10 +88,8 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     left_out, changed = RecordNotes(), RecordNotes()
     used = list(_find_experiments(sheet, layout, left_out, changed))
     reasons = [f"left out: {line}" for line in left_out.lines()]
-    if more := reasons[MOST_REASONS:]:
-        reasons[MOST_REASONS:] = [f"left out: {len(more)} more reasons"]
     if not used:
-        raise InputError(where, "expected rows with a yield", "; ".join(reasons) or "none")
+        raise InputError(where, "expected rows with a yield", "; ".join(reasons))
     _require_scale(where, used, layout.fraction)
     cells = {name: [each.row.cells[name] for each in used] for name in layout.conditions}
     leaks = warn_of_conditions(cells, [each.amount for each in used])
@@ -117,8 +107,6 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
 def _check_columns(where: str, layout: Layout) -> None:
     """Refuse a column with two uses or two quantities, or one that build leaves out."""
     named = layout.columns
-    if not layout.is_complete:
-        raise InputError(where, "expected the columns of the yield and of the conditions")
     for field in (*YIELDS, "ee"):
         if other := find_second_quantity(name := layout.results.get(field, "")):
             got = f"{printable(other, 40)} in the name {printable(name, 60)}"
@@ -156,9 +144,10 @@ def _require_scale(where: str, used: Sequence[Experiment], fraction: bool | None
         is_open = fraction is None or (fraction and field == "ee")
         if is_open and 0 < most <= MOST_SHARE and not any("%" in cell for cell in cells):
             numbers = f"all numbers of {_NAMES.get(field, field)} are within 0 and {MOST_SHARE}"
-            shares = "--fraction if they are shares of 1"
-            todo = "write shares in percent" if field == "ee" else f"say {shares}"
-            raise InputError(where, f"{numbers}: {todo}, or say --no-fraction if they are percent")
+            todo = "write them in percent" if field == "ee" else "say --fraction"
+            raise InputError(
+                where, f"{numbers}: say --no-fraction if they are percent, else {todo}"
+            )
 
 
 # --- Rows ---
@@ -173,15 +162,26 @@ def _find_experiments(
     stand to `changed`.
     """
     for number, row in enumerate(sheet.rows, 1):
-        results = {key: cell for key, name in layout.results.items() if (cell := row.cells[name])}
-        amounts, unread, notes = _read_results(results, layout.fraction is True)
-        reason = _why_no_experiment(row, layout) or unread or ("" if amounts else "no yield")
-        if reason:
+        if reason := _why_no_experiment(row, layout):
             left_out[reason].append(row.place)
             continue
-        blank = [name for name in layout.conditions if not row.cells[name]]
-        for note in notes + [f"{name} is blank, read as none" for name in blank]:
-            changed[note].append(row.place)
+        results = {key: cell for key, name in layout.results.items() if (cell := row.cells[name])}
+        read = {key: _read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
+        notes = {key: f"{_NAMES.get(key, key)}: {note}" for key, (_, note) in read.items() if note}
+        unread = [key for key in notes if read[key][0] is None]
+        yields = [read[key][0] for key in YIELDS if key in read]
+        amounts = [amount for amount in yields if amount is not None]
+        if unread:
+            left_out[notes[unread[0]]].append(f"{row.place}: {results[unread[0]]}")
+            continue
+        if not amounts:
+            left_out["no yield"].append(row.place)
+            continue
+        for key, note in notes.items():
+            changed[note].append(f"{row.place}: {results[key]}")
+        for name in layout.conditions:
+            if not row.cells[name]:
+                changed[f"{name}: blank, read as none"].append(row.place)
         entry = {
             "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
             "rxn_id": "0",
@@ -207,23 +207,14 @@ def _why_no_experiment(row: Row, layout: Layout) -> str:
     return "" if any(row.cells[name] for name in layout.conditions) else "no condition"
 
 
-def _read_results(results: Mapping[str, str], fraction: bool) -> tuple[list[float], str, list[str]]:
-    """Read (yields, which cell cannot be read, notes on cells that are not read as they stand)."""
-    amounts: list[float] = []
-    notes: list[str] = []
-    for field, cell in results.items():
-        name, shown = _NAMES.get(field, field), repr(printable(cell, 40))
-        if comma := _COMMA.fullmatch(cell):
-            return amounts, f"{name}: {shown}: write {comma[1]}.{comma[2]}", notes
-        if field in YIELDS:
-            value, *_, note = read_yield(cell, fraction)
-            amounts += [] if value is None else [value]
-        else:
-            value, note = read_fraction(cell, field)
-        if note and value is None:
-            return amounts, f"{name}: {note}: {shown}", notes
-        notes += [f"{name}: {note}: {shown}"] if note else []
-    return amounts, "", notes
+def _read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]:
+    """Read (yield or major fraction, note) of a cell; None with a note if it cannot be read."""
+    if _COMMA.fullmatch(cell):
+        return None, "a decimal comma (1,5: write 1.5)"
+    if field in YIELDS:
+        reading = read_yield(cell, fraction)
+        return reading.value, reading.note
+    return read_fraction(cell, field)
 
 
 def _read_side(row: Row, smiles: Sequence[str], columns: Sequence[str]) -> list[Item]:
@@ -246,10 +237,10 @@ def _item(column: str, cell: str, molecule: bool) -> Item:
 def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) -> Tables:
     """Make a table file of the experiments of each reaction."""
     groups = group_by(experiments, lambda each: dump_json(each.sides))
-    stem, width = _FILE_NAME.sub("_", path.stem).strip(".") or "table", len(str(len(groups)))
+    stem = _FILE_NAME.sub("_", path.stem).strip(".") or "table"
     tables: Tables = {}
     for number, members in enumerate(groups.values(), 1):
-        name = stem if len(groups) == 1 else f"{stem}_{number:0{width}d}"
+        name = stem if len(groups) == 1 else f"{stem}_{number}"
         reactants, products = members[0].sides
         tables[f"{name}.json"] = {
             "root_img_name": name,
@@ -258,7 +249,7 @@ def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) 
             "year": layout.year,
             "is_table": True,
             "yield_scale": "fraction" if layout.fraction else "percent",
-            "duplicates": layout.duplicates,
+            "duplicates": "median",  # the best of many repeats is luck
             "reactants": reactants,
             "products": products,
             "entries": [member.entry for member in members],

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from forecasteval.common.errors import printable
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.html import (
     Head,
@@ -18,7 +17,6 @@ from forecasteval.display.html import (
     draw_table,
     join,
     show_heat,
-    show_link,
     show_score,
     tag,
 )
@@ -26,10 +24,10 @@ from forecasteval.display.pages import TEXT, make_keys, show_text
 from forecasteval.display.results import Results
 from forecasteval.display.rows import Choice, draw_chips
 from forecasteval.display.run_page import Question, Run
-from forecasteval.display.tables import Cell, Link, Table, show_number
+from forecasteval.display.tables import Cell, Table
 
 from .chemicals import ABSENT, SELECTIVITIES
-from .datasets import QUESTION_TYPES, Item, find_twin
+from .datasets import QUESTION_TYPES, Item
 from .prompts import condition_lines, show_items
 from .report import (
     RELATIVE,
@@ -39,7 +37,6 @@ from .report import (
     list_notes,
     make_charts,
     name_cause,
-    show_index,
 )
 
 Record = JsonObject
@@ -115,24 +112,14 @@ def _read_records(items: Sequence[Item], records: Callable[[], Iterable[Record]]
 
 def _list_questions(items: Sequence[Item], read: Questions) -> list[Question]:
     keys = make_keys(item["id"] for item, _ in read)
-    anchors = {item["id"]: key for (item, _), key in zip(read, keys, strict=True)}
-    twins = {item["id"]: item for item in items}
     return [
-        _make_question(
-            item,
-            record,
-            anchors,
-            twins.get(find_twin(item["id"])),
-            (1 - item["score"]) / len(items),
-        )
-        for item, record in read
+        _make_question(item, record, key, (1 - item["score"]) / len(items))
+        for (item, record), key in zip(read, keys, strict=True)
     ]
 
 
-def _make_question(
-    item: Item, record: Record, anchors: Mapping[str, str], twin: Item | None, cost: float
-) -> Question:
-    """What was picked, what is best, and the twin; conditions and options."""
+def _make_question(item: Item, record: Record, key: str, cost: float) -> Question:
+    """Draw what was picked and what is best, the conditions and the options of a question."""
     why, reaction = explain(item, record), _show_reaction(record)
     texts = [
         (title, text)
@@ -140,7 +127,7 @@ def _make_question(
         if title not in ("Options", "Picked") and text != reaction
     ]
     return Question(
-        anchors[item["id"]],
+        key,
         item["id"],
         item["score"],
         cost,
@@ -148,9 +135,8 @@ def _make_question(
         join(tag("b", _name_asked(item, record)), " ", show_text(reaction)),
         why,
         facts=[
-            ("Picked", show_index(item["read"]) or show_text(item["answer"], 60) or "nothing"),
+            ("Picked", as_text(item["read"]) or show_text(item["answer"], 60) or "nothing"),
             ("Best", ", ".join(map(str, record.get("answer", ())))),
-            _show_twin(item, twin, anchors),
         ],
         texts=texts,
         note="" if item["note"] in why else item["note"],
@@ -167,16 +153,6 @@ def _name_asked(item: Item, record: Record) -> str:
     return show_text(base, 60) + side * ("_reference" in kind)
 
 
-def _show_twin(item: Item, twin: Item | None, anchors: Mapping[str, str]) -> tuple[str, str]:
-    """The score of the same question with references, or without them, and what it is called."""
-    is_control = item["question_type"].endswith("_control")
-    title = "The same with results" if is_control else "The same without results"
-    if twin is None:
-        return title, ""
-    text = f"{show_number(twin['score'])} in {printable(twin['id'], 120)}"
-    return title, show_link(Link(text, "", anchors.get(twin["id"], "")))
-
-
 # --- Reactions and conditions ---
 
 
@@ -189,7 +165,7 @@ def _list_texts(item: Item, record: Record) -> dict[str, Cell]:
         for row in (references if isinstance(references, list) else ())
         if isinstance(row, Mapping)
     ]
-    picked = show_index(item["read"])
+    picked = as_text(item["read"])
     texts = {
         "Reaction": _show_reaction(record),
         "In all experiments": _list_conditions(given.get("constant_conditions")),

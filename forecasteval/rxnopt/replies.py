@@ -9,14 +9,13 @@ from typing import Final
 
 from forecasteval.common.errors import RecordNotes
 from forecasteval.common.markup import clean, find_object, last_boxed
-from forecasteval.common.records import as_text, number_text
+from forecasteval.common.records import as_text
 from forecasteval.common.replies import reply_texts
 
 from .chemicals import any_case
 
 NO_INDEX: Final = "no index"
 CONFLICT: Final = "two different indices"
-ORDINAL: Final = "an ordinal, read as the index before it (the second option is index 1)"
 
 
 # --- What is no text: tokens of a model, markup, invisible characters ---
@@ -64,18 +63,10 @@ _LABEL: Final = any_case(  # Reference 2, entries 3 and 4: numbers of something 
     r" ?#? ?[0-9]{1,6}(?: ?(?:,|&|and|or) ?[0-9]{1,6})*|\bpH ?=? ?[0-9]{1,2}"
     r"|(?:参考|条目|配体|催化剂|溶剂|表|图|步骤|实验) ?[0-9]{1,6}|第 ?[0-9]{1,6} ?(?:步|行|组)",
 )
-_ORDINALS: Final = {
-    word: number
-    for words in (
-        "first second third fourth fifth sixth seventh eighth ninth tenth",
-        "一 二 三 四 五 六 七 八 九 十",
-    )
-    for number, word in enumerate(words.split(), 1)
-}
-_ORDINAL: Final = any_case(
-    r"第\s?([1-9][0-9]{0,3}|[一二三四五六七八九十])\s?(?:个|项|种|选项)(?:\s?选项)?"
-    r"|\b(?:([1-9][0-9]{0,3})(?:st|nd|rd|th)"
-    r"|(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth))\soption\b",
+_ORDINAL: Final = any_case(  # counts from one or from zero: no index
+    r"第\s?(?:[0-9]{1,4}|[一二三四五六七八九十])\s?(?:个|项|种|选项)"
+    r"|\b(?:[0-9]{1,4}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
+    r"|tenth|last)\soption\b",
 )
 
 # --- Sentences, their clauses, and what these do with the options that they name ---
@@ -188,17 +179,12 @@ _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{1,200})\}")
 _KEY: Final = any_case(
     r"(?:\w{1,20}[_ ])?(?:answer|option|index|choice|prediction)(?:[_ ](?:index|id))?",
 )
-_REPLY_FIELDS: Final = (
-    *("reply", "response", "output", "completion", "text", "content", "prediction", "answer"),
-)
-# Beside other fields, `answer` may be the truth: so a dataset calls it.
-_PLAIN: Final = frozenset({"id", "custom_id", "prompt", "answer"})
-NO_REPLY: Final = f"no reply ({', '.join(_REPLY_FIELDS[:-1])}, or answer without other fields)"
+_REPLY_FIELDS: Final = (*("reply", "response", "output", "completion", "text", "content"),)
+NO_REPLY: Final = f"no reply ({', '.join(_REPLY_FIELDS)})"
 
 
 def parse_reply(reply: object) -> tuple[int | None, str]:
-    r"""(index, "" or that it was an ordinal) of a reply, or (None, "no index" or "two different
-    indices").
+    r"""Read (index, "") of a reply, or (None, "no index" or "two different indices").
 
     What is stated as the answer counts: a box, a JSON object, what follows "Answer:" or "The best
     option is", a first or last line that is a number. Without a statement the last clause that
@@ -208,33 +194,23 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
     """
-    plain = _plain_text(reply)
-    text = _ORDINAL.sub(_index_of_ordinal, plain)
+    text = _plain_text(reply)
     indices, corrected = _interpret_text(text), _CORRECTED.split(text)[-1]
     if corrected != text and _MENTION.search(corrected):
         later = _interpret_text(corrected)
         indices = later and indices | later
     if len(indices) == 1 and not _FROM_ONE.search(text):
-        index = indices.pop()
-        ordinals = {_index_of_ordinal(match) for match in _ORDINAL.finditer(plain)}
-        return index, ORDINAL if f" option {index} " in ordinals else ""
+        return indices.pop(), ""
     return None, CONFLICT if len(indices) > 1 else NO_INDEX
 
 
 def _plain_text(reply: object) -> str:
     """The text after any thoughts, without markup and the tokens that end a turn."""
-    if not isinstance(reply, str):
-        reply = as_text(reply) if isinstance(reply, dict) else number_text(reply)
-    text = reply.rpartition("</think>")[2].partition("<think>")[0]
+    text = as_text(reply).rpartition("</think>")[2].partition("<think>")[0]
     text = _NOISE.sub(" ", unicodedata.normalize("NFKC", text))
     text = _ANSWER_TAG.sub(r"\nAnswer: \1\n", text).replace("->", ":")
     text = _GLUED.sub(r"\1 ", _INVISIBLE.sub("", text.translate(_MARKUP)))
     return _SPELLED.sub(lambda match: f"{match[1]} {_DIGITS.index(match[2].lower())}", text)
-
-
-def _index_of_ordinal(match: re.Match[str]) -> str:
-    word = next(filter(None, match.groups())).lower()
-    return f" option {(_ORDINALS.get(word) or int(word)) - 1} "
 
 
 # --- Statements ---
@@ -243,8 +219,9 @@ def _index_of_ordinal(match: re.Match[str]) -> str:
 def _interpret_text(text: str) -> set[int]:
     """The options that a text gives as its answer; none if one of its statements names none."""
     stated = [_interpret_statement(statement) for statement in _find_statements(text)]
-    indices = set[int]().union(*stated) if stated else _interpret_clauses(text)
-    return indices if all(stated) else set()
+    if stated:
+        return set[int]().union(*stated) if all(stated) else set()
+    return set() if _ORDINAL.search(text) else _interpret_clauses(text)
 
 
 def _find_statements(text: str) -> list[str]:
@@ -368,8 +345,9 @@ def _mask(clause: str, numbers: set[int]) -> str:
 
 
 def parse_replies(records: Iterable[object]) -> tuple[dict[str, int], list[str]]:
-    """(`{id: index}`, warnings) of records with an id and a reply; what cannot be read is left out
-    and named.
+    """Read (`{id: index}`, warnings) of records with an id and a reply.
+
+    What cannot be read is left out and named.
     """
     indices: dict[str, int] = {}
     conflicting: set[str] = set()
@@ -380,16 +358,16 @@ def parse_replies(records: Iterable[object]) -> tuple[dict[str, int], list[str]]
             notes["reply without id, not used"].append(f"record {number}")
             continue
         name = str(given)
-        fields = _REPLY_FIELDS if row.keys() <= _PLAIN else _REPLY_FIELDS[:-1]
-        replies = [row[field] for field in fields if row.get(field) is not None]
+        replies = [row[field] for field in _REPLY_FIELDS if row.get(field) is not None]
         if not replies:
             notes[f"{NO_REPLY}, left out"].append(name)
-        for text in reply_texts(replies[0]) if replies else ():  # all choices of a batch's line
+            continue
+        for text in reply_texts(replies[0]):  # all choices of a batch's line
             index, note = parse_reply(text)
             if index is not None and indices.setdefault(name, index) != index:
-                index, note = None, CONFLICT
+                note = CONFLICT
                 conflicting.add(name)
             if note:
-                notes[f"{note}, left out" if index is None else note].append(name)
+                notes[f"{note}, left out"].append(name)
     clear = {name: index for name, index in indices.items() if name not in conflicting}
     return clear, notes.lines()

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import JsonObject
+from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.charts import Chart
 from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import (
@@ -196,17 +196,12 @@ def find_asked(question: JsonObject, place: int) -> object:
     return option.get(key) if is_one else None
 
 
-def show_index(read: int | None) -> str:
-    """Return the index that was read as text, "" if none was."""
-    return "" if read is None else str(read)
-
-
 _ITEMS: Final = (
     Column("Id", lambda item: printable(item["id"], 60)),
     Column("Type", itemgetter("question_type"), spare=3),
     Column("Score", itemgetter("score"), "number"),
     Column("Outcome", itemgetter("outcome"), spare=1),
-    Column("Read", lambda item: show_index(item["read"]), "number", spare=2),
+    Column("Read", lambda item: as_text(item["read"]), "number", spare=2),
     Column("Answer", lambda item: printable(item["answer"], 20), spare=5),
     Column("Note", itemgetter("note"), spare=4),
     Column("Why", explain),

@@ -56,8 +56,8 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     (place, names), *below = grid[filled[0] : filled[-1] + 1]
     header = [fold_name(name) or f"(column {number})" for number, name in enumerate(names, 1)]
     if twice := [column for column in header if header.count(column) > 1]:
-        expected = f"expected a name of its own for each column: rename {printable(twice[0], 60)}"
-        raise InputError(f"{where}: {place}", expected, f"it {header.count(twice[0])} times")
+        expected = "expected a name of its own for each column: rename one"
+        raise InputError(f"{where}: {place}", expected, show_names(twice))
     rows = []
     for place, cells in below:
         if cells and len(cells) != len(header):

@@ -115,7 +115,6 @@ def test_ids_that_repeat_in_the_dataset_keep_their_prompts(save: Save, tmp_path:
     ]  # fmt: skip
     source = save(log_of(samples, 1))
     assert converted(tmp_path, source) == {"x.json": rows}
-    assert "not in this run" not in convert(source, "-o", tmp_path / "y.json").out
 
 
 def test_one_answer_of_an_id_that_repeats_keeps_its_prompt(save: Save, tmp_path: Path) -> None:
@@ -133,14 +132,13 @@ def test_a_log_that_did_not_finish(save: Save, tmp_path: Path) -> None:
     log = log_of(
         [log_sample("a", 1, "A"), log_sample("b", 1, "B"), log_sample("a", 2, "A")], 3, "cancelled"
     )
-    log["eval"]["dataset"]["sample_ids"].append("c")
     done = convert(save(log), "-o", tmp_path / "x.json")
     assert (
         "  the evaluation did not finish: status cancelled\n  epochs in the log: 2 of 3\n"
         in done.out
     )
-    assert "x@1.json: 2 answers\n  left out, not in this run: 1 (c)\n" in done.out
-    assert "x@2.json: 1 answer\n  left out, not in this run: 2 (b, c)\n" in done.out
+    assert "x@1.json: 2 answers\n" in done.out
+    assert done.out.endswith("x@2.json: 1 answer\n")
 
 
 @pytest.mark.parametrize("epoch", [None, "2", 0, -1, 10**9, True, 1.5])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.replies import NO_REPLY, ORDINAL, parse_replies, parse_reply
+from forecasteval.rxnopt.replies import NO_REPLY, parse_replies, parse_reply
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
 
@@ -40,7 +40,7 @@ def test_replies_are_read_or_reported(case: Record) -> None:
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.lists(st.text())))
 def test_any_reply_gives_an_index_or_a_note(reply: object) -> None:
     index, note = parse_reply(reply)
-    assert (index is None) == (note not in ("", ORDINAL))
+    assert (index is None) == (note != "")
     assert index is None or index >= 0
 
 
@@ -59,13 +59,12 @@ def test_replies_by_id() -> None:
         {"id": "g", "reply": "第2个选项"},
     ]  # fmt: skip
     assert parse_replies(rows) == (
-        {"a": 0, "b": 1, "g": 1},
+        {"a": 0, "b": 1},
         [
             "two different indices, left out: 2 (c, e)",
             f"{NO_REPLY}, left out: 1 (d)",
-            "no index, left out: 1 (f)",
+            "no index, left out: 2 (f, g)",
             "reply without id, not used: 2 (record 8, record 10)",
-            f"{ORDINAL}: 1 (g)",
         ],
     )
 
@@ -98,9 +97,8 @@ def test_replies_take_linear_time(piece: str) -> None:
 
 
 def test_the_answer_of_a_dataset_is_no_reply() -> None:
-    """Only a row that has nothing else names the reply so."""
     rows = [{"id": "a", "answer": "[1]", "model_output": "2"}, {"id": "b", "answer": "1"}]
-    assert parse_replies(rows) == ({"b": 1}, [f"{NO_REPLY}, left out: 1 (a)"])
+    assert parse_replies(rows) == ({}, [f"{NO_REPLY}, left out: 2 (a, b)"])
 
 
 def test_choices_that_differ_and_requests_that_failed_are_no_picks() -> None:

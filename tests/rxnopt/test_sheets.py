@@ -31,7 +31,7 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
     [
         (
             "a,a\n1,2\n",
-            ": line 1: expected a name of its own for each column: rename a, got it 2 times",
+            ": line 1: expected a name of its own for each column: rename one, got a, a",
         ),
         (
             "a,b\n1,2,3\n",
