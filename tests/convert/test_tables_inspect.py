@@ -13,10 +13,10 @@ import pytest
 
 from cli import EVIL, assert_refused, read_json, write
 from conversions import convert, converted
-from forecasteval.convert import formats, tables
+from forecasteval.convert import formats
 from make_convert_samples import BOXED, SAMPLES, SECOND_BOXED, log_of, log_sample, zip_log
 
-KEY, ID = formats.PREDICTION, tables.QUESTION_ID
+KEY, ID = formats.PREDICTION, formats.QUESTION_ID
 FAILED = {"message": "down", "traceback": "", "traceback_ansi": ""}
 Save = Callable[[dict[str, Any]], Path]
 

@@ -256,9 +256,7 @@ def test_decimal_commas_are_left_out_by_name(cell: str, column: str, tmp_path: P
     path = write(tmp_path / "x.csv", f"base;yield;ee\nK;{row['yield']};{row['ee']}\nNa;7;8\n")
     tables, notes = import_file(path, Layout({"yield_ratio": "yield", "ee": "ee"}, ["base"]))
     assert [e["results"]["yield_ratio"] for e in tables["x.json"]["entries"]] == ["7"]
-    assert notes[0] == (
-        f"left out: {column}: a decimal comma (1,5: write 1.5): 1 (line 2: {cell})"
-    )
+    assert notes[0] == (f"left out: {column}: a decimal comma (1,5: write 1.5): 1 (line 2: {cell})")
 
 
 NOTATION: Final = json.loads((CASES / "rxnopt_notation.json").read_text(encoding="utf-8"))
@@ -303,7 +301,7 @@ def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
     for text in ("base,yield\na,0.88\nb,1.02\n", path.read_text(encoding="utf-8")):
         with pytest.raises(
             InputError,
-            match=r"all numbers of yield are within 0 and 1\.1: say --no-fraction if they are percent, else",
+            match=r"all numbers of yield are within 0 and 1\.1: say --no-fraction if they",
         ):
             read(write(path, text))
     for fraction, scale in ((True, "fraction"), (False, "percent")):
