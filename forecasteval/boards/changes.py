@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import printable
-from forecasteval.display.html import Head, Html, draw_section, draw_table, tag
+from forecasteval.display.html import Head, Html, draw_section, draw_table, join, soft, tag
 from forecasteval.display.html import Line as HtmlLine
 from forecasteval.display.tables import Column, Report, Table, make_table, show_number
 
 from .tables import Row
 
 OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
-_SHOWN: Final = 20  # changes in the table
+_SHOWN: Final = 30  # changes in the table
 _CUT: Final = 60  # characters of a name
 
 # The reasons of a change, of which each has the first that holds.
@@ -181,11 +181,14 @@ def is_move(change: Change) -> bool:
 
 
 def _order(change: Change) -> tuple[object, ...]:
-    """Put moves of rank first, then what came and went, then moves of scores; of these those over
-    all datasets, the largest first.
+    """Put ranks over all datasets first, then who came and went, then scores over all datasets,
+    then the same of single datasets; the largest moves first.
     """
-    stayed, is_part = None not in change["score"], not change["dataset"].startswith(OVERALL)
-    return -_distance(change["rank"]), stayed, is_part, -_distance(change["score"])
+    rank, is_part = _distance(change["rank"]), not change["dataset"].startswith(OVERALL)
+    if None in change["score"]:
+        return 1, is_part, change["dataset"], -(change["score"][1] or 0.0)
+    place = 3 if is_part else 0 if rank else 2
+    return place, not rank, -rank, -_distance(change["score"])
 
 
 def _show_step(values: tuple[float | None, float | None], digits: int) -> str:
@@ -226,9 +229,14 @@ def draw_changes(history: History, names: Mapping[str, str]) -> Html:
         text = "This is the first night: there is nothing to compare it with."
         return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
     table, more = tabulate_changes(history.changes, names)
-    said = [tag("li", text) for text in [*say_changes(history.changes), more] if text]
+    said = [tag("li", text) for text in say_changes(history.changes)]
     parts = [tag("ul", *said, class_="plain")] if said else []
     if table.rows:
-        heads = list(map(Head, table.header))
-        parts.append(draw_table(heads, [HtmlLine([*map(str, row)]) for row in table.rows]))
+        heads = [Head("System"), Head("Rank", "n"), Head("Score", "n"), Head("Why", "w")]
+        lines = [
+            HtmlLine([join(system, " ", soft(dataset)), *cells])
+            for system, dataset, *cells in (map(str, row) for row in table.rows)
+        ]
+        parts.append(draw_table(heads, lines))
+    parts += [tag("p", more, class_="cap")] if more else []
     return draw_section(f"What changed on {printable(history.date, 20)}", *parts, name="changed")

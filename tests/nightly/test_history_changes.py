@@ -223,24 +223,37 @@ def test_of_several_reasons_the_first_is_named(root: Path) -> None:
     ]  # fmt: skip
 
 
-def change_of(system: str, score: tuple[Any, Any], rank: tuple[Any, Any] = (1, 1)) -> Any:
-    place = {"benchmark": "FutureX", "dataset": "d", "system": system}
+def change_of(
+    system: str, score: tuple[Any, Any], rank: tuple[Any, Any] = (1, 1), dataset: str = "d"
+) -> Any:
+    place = {"benchmark": "FutureX", "dataset": dataset, "system": system}
     more = {"resolved": (4, 4), "questions": 4, "version": (None, None), "corrections": None}
     return {**place, **more, "score": score, "rank": rank, "reason": "new answers"}
 
 
-def test_moves_of_rank_come_first_and_many_are_cut() -> None:
-    changes = [change_of(f"s{n:02}", (0.0, n / 100)) for n in range(25)]
-    changes += [change_of("ranks", (0.5, 0.501), (3, 2)), change_of("new", (None, 0.3), (None, 5))]
+def test_ranks_over_all_come_first_then_who_came_and_many_are_cut() -> None:
+    changes = [change_of(f"s{n:02}", (0.0, n / 100)) for n in range(35)]
+    changes += [
+        change_of("rank", (0.5, 0.501), (3, 2)),
+        change_of("new", (None, 0.3), (None, 5)),
+        change_of("gone", (0.3, None), (5, None)),
+        change_of("all", (0.5, 0.9), dataset="all datasets"),
+        change_of("first", (0.5, 0.501), (3, 2), "all datasets"),
+        change_of("new", (None, 0.4), (None, 5), "all datasets"),
+    ]
     report = changes_report(changes, {})
     (table,) = [block for block in report if isinstance(block, Table)]
-    assert [row[0] for row in table.rows] == [
-        "ranks",
-        "new",
-        *(f"s{n:02}" for n in range(24, 6, -1)),
+    assert [row[:2] for row in table.rows[:6]] == [
+        ["first", "all datasets"],
+        ["new", "all datasets"],
+        ["new", "d"],
+        ["gone", "d"],
+        ["all", "all datasets"],
+        ["rank", "d"],
     ]
+    assert [row[0] for row in table.rows[6:]] == [f"s{n:02}" for n in range(34, 10, -1)]
     assert report[0] == "new answers: results 1, nothing moved"
-    assert report[-1] == "and 6 more: --json"
+    assert report[-1] == "and 10 more: --json"
 
 
 def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:
