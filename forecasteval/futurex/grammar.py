@@ -15,7 +15,7 @@ ONE: Final = "零〇一二两三四五六七八九"
 # --- Chinese numerals ---
 
 NUMERAL: Final = lazy(
-    rf"(?<![0-9第{ONE}十百千])(百分之)?([{ONE}十][{ONE}十百千]*|(?<=[万亿])(?=点[{ONE}]))"
+    rf"(?<![0-9第{ONE}十百千])(百分之)?([{ONE}十][{ONE}十百千]{{0,60}}|(?<=[万亿])(?=点[{ONE}]))"
     rf"(?:点([{ONE}]+))?"
 )
 _COLLOQUIAL: Final = lazy(rf"(?<=[{ONE}十百千])([万亿])[一二三四五六七八九](?![{ONE}十百千万亿点])")
@@ -58,7 +58,7 @@ CURRENCY: Final = (
 SCALE: Final = r"""(?:
      (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?(?a:\b)
     |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?(?a:\b)|(?<=[0-9])(?:[kmbt]|mm)(?:\b|(?=[美日港]?元|[人股次辆吨]))
-    |[十百千]?[万亿]+|[千百])"""
+    |[十百千]?[万亿]+|[千百](?![瓦米克帕]))"""
 PERCENT_SIGN: Final = (
     r"(?:%|percent(?:age\s+points?)?(?a:\b)|per\s+cent(?a:\b)|pct(?a:\b)|个?百分点)"
 )
@@ -80,7 +80,7 @@ _PER: Final = rf"""(?:\s*(?:/|(?a:\b)per(?a:\b)|每)\s*(?:{PER_AMOUNT}
 _NAMED_UNIT: Final = rf"""(?:(?:
      u\.s\.\s+dollars?|{_MONEY}|shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
     |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)(?a:\b)
-    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币円](?:人民币)?|원|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|摄氏度|度|℃|级|套|册|亩|席|公里|平方米|立方米|米
+    |[$€£¥]|°[CF]?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币円](?:人民币)?|원|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|摄氏度|度|℃|级|套|册|亩|席|公里|平方米|立方米|[千厘毫]?米|[千兆吉太]瓦时?|[百千]帕
     )"""
 UNIT_START: Final = rf"(?:{_NAMED_UNIT}|{_PER})"
 _QUANTITY: Final = lazy(

@@ -27,6 +27,7 @@ from .grammar import (
     scale_of,
 )
 from .rules import EQUAL, ZERO_SIGMA, Rules, Scored
+from .units import convert, find_unit
 
 # --- Numbers in sentences ---
 
@@ -82,15 +83,14 @@ _GLUED: Final = lazy(
     r"[A-Za-z_][A-Za-z0-9_-]*|-[A-Za-z][A-Za-z0-9_-]*"
     r"|(?!左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时])[\u2e80-\u9fff\uac00-\ud7af]"
 )
-_WORD: Final = lazy(r"\W?([\w-]{0,40})")
-PLAIN_WORD: Final = lazy(  # behind a number, and no unit
-    "a|about|after|and|approx(?:imately)?|as|at|based|because|before|but|by|compared|during|for|from|given|if|in|is|of|on|or"
-    "|since|so|than|that|the|this|to|was|which|while|will|with"
+_NO_UNIT: Final = lazy(  # behind a number
+    r"(?i)(?:\W|(?!\W))(?:(?:a|about|after|and|approx(?:imately)?|as|at|based|because|before|but|by|compared|during|for|from|given|if|in|is|of|on|or"
+    r"|since|so|than|that|the|this|to|was|which|while|will|with)?(?![\w-]))"
 )
 
 
 def find_numbers(text: str) -> list[tuple[Quantity, str]]:
-    """List the quantities that a sentence states, each with the word behind it.
+    """List the quantities that a sentence states, each with what stands behind it.
 
     Dates, times, bracketed asides, `out of N`, bare years and numbers inside names are no values.
     """
@@ -109,9 +109,14 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
         glued = _GLUED.match(text, position)
         if glued and (glued[0].isascii() or not (quantity and (quantity.unit or quantity.scale))):
             position = glued.end()
-        elif quantity and (word := _WORD.match(text, position)):
-            numbers.append((quantity, word[1].lower()))
+        elif quantity:
+            numbers.append((quantity, text[position : position + 40]))
     return numbers
+
+
+def has_other_word(behind: str) -> bool:
+    """Return whether a word stands behind a number that may be a unit: `31.5 apples`."""
+    return not _NO_UNIT.match(behind)
 
 
 # --- Falls ---
@@ -128,10 +133,11 @@ _FALL_BEHIND: Final = lazy(
     rf"(?i)(?<![\w.,{FALL}])([$£€¥]?[0-9][0-9.,]{{0,20}}(?:\s?[-–~]\s?[0-9][0-9.,]{{0,20}})?\s?[%\w]{{0,9}}(?:\s[a-z]{{2,9}})?)"
     r"\s(?:decline|decrease|drop|fall|loss)\b(?!\s*[0-9])"
 )
-_CHANGE: Final = lazy(
+_CHANGE_WORDS: Final = (
     r"(?i:\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b|\bmom\b)"
     r"|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
 )
+_CHANGE: Final = lazy(_CHANGE_WORDS)
 _ASKS_FALL: Final = lazy(
     r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))"
     r"|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
@@ -175,11 +181,17 @@ def interpret_number(
     whole = parse_number(said) if said != text else None
     if whole or not in_sentence:
         return whole, ""
-    stated = [quantity for quantity, _ in find_numbers(said)]
-    plain = [quantity for quantity in stated if percent or quantity.scale != PERCENT]
-    marked = [quantity for quantity in plain if quantity.scale or quantity.unit]
+    begin, rest = parse_begin(said) or (None, "")
+    if begin and rest.strip(" .。") == (unit := find_unit(rest)) != "":  # 120分钟
+        return begin._replace(unit=unit), ""
+    stated = find_numbers(said)
+    if not stated:
+        return None, ""
+    plain = [number for number in stated if percent or number[0].scale != PERCENT]
+    marked = [number for number in plain if number[0].scale or number[0].unit]
     note = f"last of {len(stated)} numbers" if len(stated) > 1 else ""
-    return (marked or plain or stated)[-1] if stated else None, note
+    quantity, behind = (marked or plain or stated)[-1]
+    return quantity._replace(unit=quantity.unit or find_unit(behind)), note
 
 
 def parse_leading_number(text: str, prompt: str) -> Quantity | None:
@@ -187,10 +199,9 @@ def parse_leading_number(text: str, prompt: str) -> Quantity | None:
     quantity, rest = parse_begin(mark_falls(text, prompt)) or (None, "")
     if not quantity or _DIGIT.search(rest) or find_doubt(rest):
         return None
-    found = _WORD.match(rest)
-    word = found[1] if found and not quantity.unit else ""
-    other = word and not PLAIN_WORD.fullmatch(word) and word[:4] not in prompt
-    return None if other else quantity  # 31.5 apples
+    unit = quantity.unit or find_unit(rest)
+    other = not unit and has_other_word(rest) and rest.strip()[:4] not in prompt
+    return None if other else quantity._replace(unit=unit)  # 31.5 apples
 
 
 # --- What a number means ---
@@ -202,6 +213,10 @@ _ASKED_SCALE: Final = lazy(
     rf"(?:{_MONEY}s?\s*)?(?:((?:(?:hundred|ten)s?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b|percent|%(?!\s*terms))"
     rf"|\((?:{_MONEY}\s*)?((?:(?:hundred|ten)\s+)?(?:thousand|million|billion|trillion)s?)(?:\s+(?:of\s+)?{_MONEY})?\)"
     r"|(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)(?![科达])|%多少|百分之多少|多少%|百分之几"
+)
+_DIFFERENCE: Final = lazy(
+    rf"{_CHANGE_WORDS}|(?i:\bris(?:e|es|ing)\b(?!\s+(?:to|above)\b)|\b(?:differ|anomal|warm(?:er|ing)|cool(?:er|ing)|declin|decreas|fall|drop))"
+    r"|温差|升温|降温|距平|升高|降低|下降"
 )
 _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")
 
@@ -277,6 +292,10 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
     value, scale = prediction.value, prediction.scale
     stated = truth.quantity.scale or truth.asked_scale
     unit = stated or 1.0
+    words = question_words(truth.prompt)
+    full, change = value * (scale or 1.0), bool(_DIFFERENCE.search(words))
+    if (other := convert(full, prediction.unit, truth.quantity.unit, words, change)) is not None:
+        return [Reading(other / unit, f"converted from {prediction.unit}")]
     if stated == PERCENT and scale is None and _BASIS_POINTS.fullmatch(prediction.unit):
         return [Reading(value * 0.01, "basis points")]
     if scale is not None:

@@ -17,9 +17,10 @@ from forecasteval.common.markup import find_object
 
 from .answers import hold_answer, question_words
 from .grammar import PERCENT_SIGN, SCALE, parse_number
-from .numbers import PLAIN_WORD, NumberTruth, find_numbers
+from .numbers import NumberTruth, find_numbers, has_other_word
 from .results import Answered, Item, decide
 from .rules import LEVELS
+from .units import find_unit
 
 ANSWER_PROMPT: Final = 2
 MAX_ANSWER: Final = 4000  # characters at the end of an answer that the model sees
@@ -138,8 +139,9 @@ def is_settled(text: str) -> bool:
     numbers = find_numbers(text)
     if len(numbers) != 1:
         return False
-    quantity, word = numbers[0]
-    return bool(quantity.scale or quantity.unit or not word or PLAIN_WORD.fullmatch(word))
+    quantity, behind = numbers[0]
+    known = quantity.scale or quantity.unit or find_unit(behind)
+    return bool(known or not has_other_word(behind))
 
 
 def decide_answers(

@@ -217,14 +217,13 @@ def parse_items(
 # A sentence: `Norway will win`, `I would go with`, `Norway first, Sweden second`. In lower case:
 # `I Will Always Love You` is a title.
 _PROSE: Final = lazy(
-    r"""(?i:\b(?:will|would|should|might|could)\s+(?:be|not|surely|likely|probably|win|finish|come|reach)\b
-       |\bI\s+(?:think|expect|predict|believe|guess)\b|(?:\A|(?-i:\b(?=[pm])))(?:probably|perhaps|maybe|most\s+likely)\s
-       |\w\s(?:first|1st)(?:[,.;]|\sand\b)[^\n]{1,200}\w\s(?:second|2nd)(?=[,.;]|\sand\b|\s?\Z))""",
-    re.X,
+    r"\b(?:will|would|should|might|could)\s+[a-z]{2,}|\bI\s+(?:think|expect|predict|believe|guess)\b"
+    r"|\A(?:Probably|Perhaps|Maybe|Most likely|Likely)\s|\b(?:probably|perhaps|maybe|likely)\s"
+    r"|(?i:\w\s(?:first|1st)(?:[,.;]|\sand\b)[^\n]{1,200}\w\s(?:second|2nd)(?=[,.;]|\sand\b|\s?\Z))"
 )
 _SPEAKS: Final = lazy(
     r"(?:I|[Ww]e|[Ii]t|[Tt]hey|[Hh]e|[Ss]he|[Yy]ou|[Tt]his|[Tt]hat|[Tt]here)(?:['’](?:d|m|ll|ve|re|s))?\s[a-z]{2,}"
-    r"|(?:Based on|According to|Given) (?:the|my|current|recent|available|all)\b"
+    r"|(?:Based on|According to|Given|Considering)\s(?!an?\s)[a-z]"
     r"|我们?(?:认为|预测|觉得|预计|选择|会)|根据|综合|基于"
 )
 _BRACKETED: Final = lazy(r"\([^()]*\)")
@@ -252,10 +251,11 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
     items = split_items(text)
     if len(items) == 1 and _BREAK.search(text):
         return False
+    few = 3 if len(items) > 1 or text.islower() else 2
     return not any(
         len(item.split()) + len(IS_CJK.findall(item)) / 3 > 12
         or _FULL_STOP.search(item)
-        or (bare and _count_plain_words(item) > (2 if len(items) == 1 else 3))
+        or (bare and _count_plain_words(item) > few)
         for item in items
     )
 

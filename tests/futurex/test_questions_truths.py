@@ -89,7 +89,7 @@ def test_numbers_however_they_are_written(text: str) -> None:
             RankingTruth,
         ),  # a text, not wholly a number
         ("7天", None, RankingTruth),
-        ("7天", 1.0, RankingTruth),
+        ("7天", 1.0, NumberTruth),
         ("十五", None, NumberTruth),
         ("三体", None, RankingTruth),
         ("三体", 1.0, RankingTruth),

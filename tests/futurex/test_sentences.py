@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from forecasteval.common.doubts import find_doubt, may_doubt
-from forecasteval.futurex.numbers import find_numbers, interpret_number
+from forecasteval.futurex.numbers import find_numbers, has_other_word, interpret_number
 
 FOUND: Final = {
     "It will close at 46,300 points": [46300],
@@ -69,9 +69,8 @@ def test_find_numbers(text: str) -> None:
 
 
 def test_the_word_behind_a_number() -> None:
-    assert [word for _, word in find_numbers("90 zorks, then 101 Gazillion and 7")] == [
-        "zorks", "gazillion", "",
-    ]  # fmt: skip
+    behind = [rest for _, rest in find_numbers("90 zorks, then 101 Gazillion and 7 and 8")]
+    assert [has_other_word(rest) for rest in behind] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,159 @@
+"""Physical units that convert: `100 km` for `62.14 miles`, `86 °F` for `30 °C`.
+
+Ambiguous units (ton, ounce, gallon, barrel, 度), currencies and what the table does not know are
+never converted.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final, NamedTuple
+
+from forecasteval.common.patterns import lazy
+
+# By dimension the words of each unit, and its factor to the first
+_TABLE: Final = {
+    "length": {
+        "m,metre,metres,meter,meters,米": 1.0,
+        "km,kms,kilometre,kilometres,kilometer,kilometers,公里,千米": 1e3,
+        "cm,centimetre,centimetres,centimeter,centimeters,厘米,公分": 0.01,
+        "mm,millimetre,millimetres,millimeter,millimeters,毫米": 1e-3,
+        "mi,mile,miles,英里": 1609.344,
+        "yd,yard,yards": 0.9144,
+        "ft,foot,feet,英尺": 0.3048,
+        "inch,inches,英寸": 0.0254,
+        "nautical mile,nautical miles,海里": 1852.0,
+    },
+    "area": {
+        "m²,m2,m^2,sqm,square metres,square meters,平方米,平米": 1.0,
+        "km²,km2,km^2,square kilometres,square kilometers,平方公里": 1e6,
+        "square miles,square mile,平方英里": 2589988.110336,
+        "square feet,sq ft,ft^2,平方英尺": 0.09290304,
+        "ha,hectare,hectares,公顷": 1e4,
+        "acre,acres,英亩": 4046.8564224,
+        "亩": 10000 / 15,
+    },
+    "mass": {
+        "kg,kgs,kilogram,kilograms,公斤,千克": 1.0,
+        "g,gram,grams,克": 1e-3,
+        "mg,milligram,milligrams,毫克": 1e-6,
+        "lb,lbs,磅": 0.45359237,
+        "tonne,tonnes,metric ton,metric tons,吨,公吨": 1e3,
+        "斤": 0.5,
+    },
+    "volume": {
+        "l,litre,litres,liter,liters,升": 1.0,
+        "ml,millilitre,millilitres,milliliter,milliliters,毫升": 1e-3,
+        "m³,m3,m^3,cubic metres,cubic meters,立方米": 1e3,
+        "ft³,ft^3,cubic feet,立方英尺": 28.316846592,
+    },
+    "time": {
+        "s,sec,secs,second,seconds,秒": 1.0,
+        "ms,millisecond,milliseconds,毫秒": 1e-3,
+        "min,mins,minute,minutes,分钟": 60.0,
+        "h,hr,hrs,hour,hours,小时": 3600.0,
+        "day,days,天": 86400.0,
+        "week,weeks,周,星期": 604800.0,
+    },
+    "speed": {
+        "m/s,metres per second,meters per second,米/秒,米每秒": 1.0,
+        "km/h,kmh,kph,kilometres per hour,kilometers per hour,公里/小时,公里每小时": 1 / 3.6,
+        "mph,miles per hour,英里/小时,英里每小时": 0.44704,
+        "kn,kt,kts,knot,knots,节": 1852 / 3600,
+    },
+    "temperature": {
+        "°c,℃,c,celsius,degrees celsius,degrees c,摄氏度": 1.0,
+        "°f,℉,f,fahrenheit,degrees fahrenheit,degrees f,华氏度": 5 / 9,
+        "k,kelvin,kelvins": 1.0,
+    },
+    "pressure": {
+        "pa,pascal,pascals,帕": 1.0,
+        "hpa,mbar,mb,millibar,millibars,hectopascals,百帕,毫巴": 100.0,
+        "kpa,kilopascals,千帕": 1e3,
+        "bar,bars": 1e5,
+        "psi": 6894.757293168,
+        "mmhg,毫米汞柱": 133.322387415,
+        "inhg,inches of mercury": 3386.389,
+    },
+    "energy": {
+        "j,joule,joules,焦耳": 1.0,
+        "mj,megajoules,兆焦": 1e6,
+        "gj,gigajoules": 1e9,
+        "kwh,kilowatt-hours,kilowatt hours,千瓦时": 3.6e6,
+        "mwh,megawatt-hours,megawatt hours,兆瓦时": 3.6e9,
+        "gwh,gigawatt-hours,gigawatt hours,吉瓦时": 3.6e12,
+        "twh,terawatt-hours,terawatt hours,太瓦时": 3.6e15,
+    },
+    "power": {
+        "w,watt,watts,瓦": 1.0,
+        "kw,kilowatt,kilowatts,千瓦": 1e3,
+        "mw,megawatt,megawatts,兆瓦": 1e6,
+        "gw,gigawatt,gigawatts,吉瓦": 1e9,
+        "tw,terawatt,terawatts,太瓦": 1e12,
+    },
+}
+_ZEROS: Final = {"°f": -160 / 9, "k": -273.15}  # in °C
+
+
+class Unit(NamedTuple):
+    """A unit: its dimension, its factor to the first unit of that, and where its scale begins."""
+
+    dimension: str
+    factor: float
+    zero: float
+
+
+@cache
+def _units() -> dict[str, Unit]:
+    return {
+        word: Unit(dimension, factor, _ZEROS.get(words.split(",")[0], 0.0))
+        for dimension, units in _TABLE.items()
+        for words, factor in units.items()
+        for word in words.split(",")
+    }
+
+
+_ASKS: Final = lazy(
+    r"(?i)(?<!\w)(?:in|or|how\s+many|unit:?)\s+|[(]|多少(?:[十百千]?[万亿]+)?|单位[:为是]?|以"
+)
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    words = "|".join(map(re.escape, sorted(_units(), key=len, reverse=True)))
+    return re.compile(rf"\s?({words})(?![A-Za-z0-9_/²³^-])", re.I)
+
+
+def find_unit(behind: str) -> str:
+    """Find the unit with which the text behind a number begins, or "".
+
+    >>> find_unit(" miles away"), find_unit(" tons")
+    ('miles', '')
+    """
+    unit = _pattern().match(behind)
+    return unit[1].lower() if unit else ""
+
+
+def asked_unit(words: str) -> Unit | None:
+    """Find the only unit that a question asks for: `in miles`, `(°C)`, `多少公里`."""
+    found = {find_unit(words[asks.end() : asks.end() + 40]) for asks in _ASKS.finditer(words)}
+    # A letter alone may be anything, and a race ends `in second place`.
+    units = {_units()[unit] for unit in found if len(unit.encode()) > 1 and unit != "second"}
+    return units.pop() if len(units) == 1 else None
+
+
+def convert(value: float, unit: str, wanted: str, words: str, change: bool) -> float | None:
+    """Convert a value to the unit of the truth, or else of the question's words.
+
+    None if the units do not differ, or in dimension. In a `change` of temperature no zero counts.
+
+    >>> convert(86, "°F", "", "How many degrees Celsius?", False)
+    30.0
+    """
+    own = _units().get(unit.lower())
+    other = _units().get(wanted.lower()) or asked_unit(words) if own else None
+    if not own or not other or own == other or own.dimension != other.dimension:
+        return None
+    zero = 0.0 if change else own.zero - other.zero
+    return (value * own.factor + zero) / other.factor
