@@ -215,6 +215,12 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     # file for it, hence --root.
     args, _ = parser.parse_known_args([*chain(*settings.values()), f"--root={root}", *argv])
     args.from_file = {option.name for option in options if option.flag in settings}
+    try:
+        _scorer(args).require_usable_options()
+    except InputError as error:
+        flag = f"--{error.where.strip('-').replace('_', '-')}"
+        where = f"{path}: {error.where}" if flag in settings else error.where
+        raise InputError(where, error.expected, error.got) from None
     return args
 
 
@@ -244,10 +250,7 @@ def nightly(argv: Sequence[str]) -> int:
     commands.add_options(parser)
     add_options(parser, reversed(BENCHMARKS), ranked=True)
     args = _parse(parser, argv)
-    scorer = _scorer(args)
-    if (args.root / "prediction").is_dir():  # otherwise the error is about the root
-        scorer.require_usable_options()
-    return commands.nightly(args, scorer, PROGRAM)
+    return commands.nightly(args, _scorer(args), PROGRAM)
 
 
 def compare(argv: Sequence[str]) -> int:

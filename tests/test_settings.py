@@ -67,12 +67,19 @@ def test_an_option_of_another_benchmark_is_no_mistake_in_the_file(tmp_path: Path
         ("relative-sigma = true", "argument --relative-sigma: expected one argument"),
         ("relative-sigma = [0.1, 0.2]", "argument --relative-sigma: invalid float value"),
         ('rules = "best"', "argument --rules: invalid choice: 'best'"),
+        ("relative-sigma = -1", "relative_sigma: must be a positive number"),
+        ("gamma = 3", "gamma: must be a number in [0, 1]"),
         ("a = [", "not TOML: "),
     ],
 )
 def test_a_mistake_names_the_file(tmp_path: Path, command: str, text: str, problem: str) -> None:
     done: Done = run(example(tmp_path, text), *command.split())
     assert_refused(done, f"{tmp_path}/forecasteval.toml: {problem}")
+
+
+def test_a_mistake_on_the_command_line_does_not(tmp_path: Path) -> None:
+    done = run(example(tmp_path, SIGMA), "-f", "a", "--gamma", "3")
+    assert_refused(done, "eval.py: gamma: must be a number")
 
 
 def test_a_switch_has_no_value(tmp_path: Path) -> None:
