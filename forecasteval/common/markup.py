@@ -167,13 +167,13 @@ def _stands_in(prompt: str, text: str, box: _Box) -> bool:
     A box alone on its line is the answer's. Where a line ends behind it the prompt's must, too, but
     for an echo that was cut off: much stands in front of the box, or it never closes.
     """
-    left = text[max(0, box.begin - _BESIDE) : box.begin].rpartition("\n")
-    right = text[box.end + 1 : box.end + 1 + _BESIDE].partition("\n")
-    before, after = left[2], right[0].removesuffix("...").removesuffix("…")
-    if not left[1] and box.begin > _BESIDE:
+    before = text[max(0, box.begin - _BESIDE) : box.begin].rpartition("\n")[2]
+    after = text[box.end + 1 : box.end + 1 + _BESIDE].partition("\n")[0]
+    if len(before) == _BESIDE:
         before = before.partition(" ")[2]  # it was cut, perhaps within an escape
-    if not right[1] and len(after) == _BESIDE:
+    if len(after) == _BESIDE:
         after = after.rpartition(" ")[0]
+    after = after.removesuffix("...").removesuffix("…")
     if not (before + after).strip(_ALONE) or box.end - box.start > 200:
         return False
     line = _fold(before.lstrip(_ALONE) + text[box.begin : box.end + 1] + after).strip("\n")
@@ -186,35 +186,39 @@ def _choose(text: str, boxes: Sequence[_Box]) -> str:
     """The content of the last box and of those that are one list with it, whatever stands around
     it; "" for two answers on one line.
     """
-    if len(boxes) == 1:
-        return text[boxes[0].start : boxes[0].end].strip()
     ends = [0, *(box.end + 1 for box in boxes)]
     fronts = [
         text[max(end, box.begin - 80) : box.begin] for end, box in zip(ends, boxes, strict=False)
     ]
     ranks = [_RANK.search(front) for front in fronts]
-    if all(ranks):
+    if len(boxes) > 1 and all(ranks):
         places = [int(rank[rank.lastindex or 0]) for rank in ranks if rank]
         ranked = sorted(zip(places, boxes, strict=True), key=itemgetter(0))
         return "\n".join(text[start:end].strip() for _, (_, start, end) in ranked)
-    worded = not any(map(str.isdigit, text[boxes[0].start : boxes[0].end][:200]))
+    heads = [text[start : min(end, start + 200)] for _, start, end in boxes]
+    worded = not any(map(str.isdigit, heads[0]))
     kept = [
-        (box, front)
-        for box, front in zip(boxes, fronts, strict=True)
-        if not (
-            _DENIED.search(front)
-            or _CONFIDENCE.search(front)
-            or _PLACEHOLDER.match(text[box.start : box.end][:40])
-            or (
-                worded and _SHARE.fullmatch(text, box.start, box.end) and _PROBABILITY.search(front)
-            )
-        )
-    ] or [(boxes[-1], fronts[-1])]
-    if len(kept) > 1 and kept[-2][0].end + len(kept[-1][1]) + 1 == kept[-1][0].begin:
-        gap = kept[-1][1]
-        if "\n" not in gap and (_OTHER.search(gap) or _SECOND.match(text, kept[-1][0].end + 1)):
-            return ""
-    return _join_last(text, [box for box, _ in kept])
+        number
+        for number, (front, head) in enumerate(zip(fronts, heads, strict=True))
+        if not _is_other(front, head, worded)
+    ] or [len(boxes) - 1]
+    last, front = boxes[kept[-1]], fronts[kept[-1]]
+    beside = len(kept) > 1 and kept[-2] == kept[-1] - 1 and "\n" not in front
+    if beside and (_OTHER.search(front) or _SECOND.match(text, last.end + 1)):
+        return ""
+    return _join_last(text, [boxes[number] for number in kept])
+
+
+def _is_other(front: str, head: str, worded: bool) -> bool:
+    """Whether a box is denied, a placeholder, or holds a confidence; a probability only where the
+    first box is a word, for a question may ask for one.
+    """
+    return bool(
+        _DENIED.search(front)
+        or _CONFIDENCE.search(front)
+        or _PLACEHOLDER.match(head)
+        or (worded and _SHARE.fullmatch(head) and _PROBABILITY.search(front))
+    )
 
 
 def _join_last(text: str, boxes: Sequence[_Box]) -> str:
@@ -262,23 +266,29 @@ _WIDE: Final = (
 _URL: Final = r"\((?:https?:|www\.)(?:[^()]|\([^()]*\))*\)"
 _COMMAND: Final = lazy(r"(?s)\\(?:\\?([A-Za-z]+)[ \t]*|(.?))")
 _SYMBOLS: Final = {
-    **dict.fromkeys(("times", "cdot"), "×"),
-    **dict.fromkeys(("approx", "simeq"), "≈"),
-    **dict.fromkeys(("to", "rightarrow", "Rightarrow"), "→"),
-    **dict.fromkeys(("neg", "lnot", "not"), "¬"),
-    **dict.fromkeys(("ge", "geq"), "≥"),
-    **dict.fromkeys(("le", "leq"), "≤"),
-    **dict.fromkeys(("quad", "qquad"), " "),
-    **dict.fromkeys(("newline", "n", "item"), "\n"),
-    **{"gt": ">", "lt": "<", "sim": "~", "pm": "±", "pounds": "£"},
+    **{
+        "times": "×",
+        "cdot": "×",
+        "approx": "≈",
+        "simeq": "≈",
+        "sim": "~",
+        "pm": "±",
+        "pounds": "£",
+    },
+    **{"to": "→", "rightarrow": "→", "Rightarrow": "→", "neg": "¬", "lnot": "¬", "not": "¬"},
+    **{"ge": "≥", "geq": "≥", "le": "≤", "leq": "≤", "gt": ">", "lt": "<"},
+    **{"quad": " ", "qquad": " ", "newline": "\n", "n": "\n", "item": "\n"},
 }
 _REMOVED: Final = lazy(
     r"(?:text|math).*|left|right|displaystyle|boxed|[fm]box|emph|operatorname|underline|bf|rm|it"
 )
 _ESCAPES: Final = {**dict.fromkeys(", ;:", " "), **dict.fromkeys("!()[]", ""), "\\": "\n"}
-_PAIRS: Final = dict(
-    zip("([{【\"'“‘「『", ")]}】\"'”’」』", strict=True)
-)  # 《》 are part of a title
+# A pair of brackets or quotes around a text, `(B)`, not `(A), (B)`; 《》 are part of a title
+_WRAPPED: Final = {
+    opened: lazy(rf"(?s)\{opened}([^{both}]*(?:\{opened}[^{both}]*\{closed}[^{both}]*)*)\{closed}")
+    for opened, closed in zip("([{【「『“‘", ")]}】」』”’", strict=True)
+    if (both := rf"\{opened}\{closed}")
+} | {quote: lazy(rf"(?s){quote}([^{quote}]*){quote}") for quote in "\"'"}
 
 
 def _replace_command(match: re.Match[str]) -> str:
@@ -361,19 +371,10 @@ def clean(text: str) -> str:
     if "\n" in text or "  " in text:  # no pattern may meet a long run of white space
         text = "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\n"))))
     text = text.strip()
-    for _ in range(2 * (text[:1] in _PAIRS)):  # brackets, and quotes in them
-        text = _unwrap(text)
+    for _ in range(2):  # brackets, and quotes in them
+        wrapped = _WRAPPED[text[0]].fullmatch(text) if text[:1] in _WRAPPED else None
+        text = wrapped[1].strip() if wrapped else text
     return text
-
-
-def _unwrap(text: str) -> str:
-    """The text without a pair of brackets or quotes around it: `(B)`, not `(A), (B)`."""
-    first, last, inside = text[:1], text[-1:], text[1:-1]
-    if not inside or _PAIRS.get(first) != last:
-        return text
-    opened, closed = inside.find(first), inside.find(last)
-    whole = closed < 0 or (first != last and -1 < opened < closed)
-    return inside.strip() if whole else text
 
 
 # --- Literals and objects ---

@@ -37,10 +37,10 @@ _HEADING_LINE: Final = lazy(
     r"(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n"
 )
 _SOME: Final = r"(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?"
-_SURE: Final = "confidence|certainty|置信度|信心"
+_CONFIDENT: Final = "confidence|certainty|置信度|信心"
 _SURE_GLANCE: Final = lazy("onfidence|ertainty|置信度|信心")
 _CONFIDENCE: Final = lazy(
-    rf"""(?<=[^\s,;(])(?:[,;.(\s]{{1,4}}(?:with\s)?(?:{_SURE})(?:\slevel)?[\s:：=~≈]{{0,3}}
+    rf"""(?<=[^\s,;(])(?:[,;.(\s]{{1,4}}(?:with\s)?(?:{_CONFIDENT})(?:\slevel)?[\s:：=~≈]{{0,3}}
        (?:of\s|约|为)?{_SOME}\s?\\?%?
       |(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\(){_SOME}\s?\\?%\s(?:confidence|certainty))\)?\.?\Z""",
     re.X | re.I,
@@ -227,17 +227,19 @@ _PROBABLY: Final = lazy(r"(?i)(?:probably|most\slikely|likely)[\s:,]+(?=\S)|大�
 # A sentence or aside that takes nothing back; what it may name is looked at apart.
 _CAVEAT: Final = lazy(
     r"""[\s,;:(（–—-]*(?:I|It|This|That|There|My|We|But|However|Though|Although|While|Still|Not[ei]?|No
-      |Please|As|Given|Based|Because|Since|Of\scourse|Confidence|Certainty|Uncertain|High|Low|Medium
+      |Please|As|Given|Based|Because|Since|Of\scourse|Confidence|Certainty|Uncertain|Probability|Likelihood|High|Low|Medium
       |Moderate|Take|Treat|Don|Do|Caveat|Disclaimer|These|Those|They|The|An?|Things|Anything|Nothing|Reason\w*|Source\w*
       |Rationale|Subject|Could|May|Might|Hard|Only|~?[0-9]{1,3}\s?%|[但不然虽尽仅理原因依来说置信概这该我此以])
       (?![A-Z])""",
     re.X | re.I,
 )
 _NAMES: Final = lazy(  # a number, a label, an answer or a name
-    r"[0-9](?![0-9.]{0,5}\s?%[^0-9]*(?:confident|confidence|sure|certain|likely|chance|probab))"
-    r"(?<![0-9]{4})|(?<![A-Za-z0-9'’])(?:[B-HJ-Z](?![A-Za-z0-9'’])|A(?=[.,;!)]|\Z|\s(?:is|could|may|might|wo?n|will|has|seems|and|or)))|\bYes\b|\bNo\b(?!\s[a-z])"
-    r"|(?<=[a-z,;]\s)(?!I\b)[A-Z]|[是选]\s?[A-Z]\b"
+    r"[0-9]|(?<![A-Za-z0-9'’])(?:[B-HJ-Z](?![A-Za-z0-9'’])"
+    r"|A(?=[.,;!)]|\Z|\s(?:is|could|may|might|wo?n|will|has|seems|and|or)))"
+    r"|\bYes\b|\bNo\b(?!\s[a-z])|(?<=[a-z,;]\s)(?!I\b)[A-Z]|[是选]\s?[A-Z]\b"
 )
+_SURE: Final = lazy("(?i)confiden|sure|certain|likel|chance|probab")
+_PERCENT: Final = lazy(r"[0-9]{1,3}(?:\.[0-9]{1,4})?\s?%")
 _LONE_LABEL: Final = lazy(r"[A-Z](?=[.。]\s{1,3}[A-Z])")
 
 _ANSWER_KEY: Final = lazy(r"(?i)(?:(?:my|final)[\s_-]?)?(?:answer|prediction)")
@@ -264,7 +266,7 @@ _STATED: Final = lazy(
        (?:answers?|predictions?|forecasts?|(?<=most\slikely\s)outcome
          |(?P<further>picks?|choices?|selections?|call|guess|verdict|decision|conclusion))\b
        [*_`]{0,3}(?:\s?\([^()\n]{0,60}\))?[*_`]{0,3}\s?
-       (?:[:：=]|[-–—]\s|\b(?:is|are|will\sbe)\b\s?:?|(?=[ \t]*$))
+       (?:[:：=→]|[-–—=]>|[-–—]\s|\b(?:is|are|will\sbe)\b\s?:?|(?=[ \t]*$))
      |final[*_]{0,3}\s?[:：]|I\s(?-i:predict|choose|pick|select)\b(?!\sthat\b)\s?:?
      |(?:(?:所以|因此|故|综上(?:所述)?|总之)[,，]?\s?)?我?(?P<own_zh>(?:我的|最终|最后|正确)(?:的)?){0,2}
        (?:(?:答案|预测)(?:结果|值)?|(?P<further_zh>结论|选择|判断))[*_`]{0,3}(?:[(（][^()（）\n]{0,60}[)）])?
@@ -354,8 +356,11 @@ _ASIDE: Final = lazy(
 
 
 def _is_caveat(text: str) -> bool:
-    """Whether a text behind a statement is a caveat, and names no number, label or name."""
-    return bool(_CAVEAT.match(text)) and not _NAMES.search(text)
+    """Whether a text behind a statement is a caveat, and names no number, label or name; a share
+    may say how sure it is.
+    """
+    plain = _PERCENT.sub("", text) if _SURE.search(text) else text
+    return bool(_CAVEAT.match(text)) and not _NAMES.search(plain)
 
 
 def _find_mapping(text: str) -> Answer | None:
