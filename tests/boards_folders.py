@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -16,8 +17,13 @@ import pytest
 from cli import RAW_CONTROL, Done, Record, q, question, write
 from eval import FutureXEvaluator
 from forecasteval.benchmark import Files
+from forecasteval.boards import board_page, report, tables
+from forecasteval.common import forms
+from forecasteval.display.html import Page
+from forecasteval.display.tables import Report
 from forecasteval.nightly.run import evaluate_folder
 from forecasteval.nightly.tasks import Options
+from forecasteval.ranking.board import Board, Comparison, SeasonComparison, read_board
 
 BOARD_FILES: Final = [
     "history.jsonl",
@@ -41,6 +47,47 @@ def system(name: str, *right: bool, level: int = 1) -> Record:
         [q(f"q{n:02}", level=level, answer="A" if yes else "B") for n, yes in enumerate(right)],
         name,
     )
+
+
+# --- Views of records, in which tests may have changed something ---
+
+
+def typed(record: Mapping[str, Any]) -> Board:
+    known = {field.name for field in fields(Board)}
+    return read_board({key: value for key, value in record.items() if key in known})
+
+
+def board_report(record: Mapping[str, Any]) -> Report:
+    return report.board_report(typed(record), record.get("changes", ()))
+
+
+def format_csv(record: Mapping[str, Any]) -> str:
+    return report.format_csv(typed(record))
+
+
+def format_markdown(record: Mapping[str, Any]) -> str:
+    return report.format_markdown(typed(record))
+
+
+def make_page(record: Mapping[str, Any], *more: Any, **options: Any) -> Page:
+    return board_page.make_page(typed(record), *more, **options)
+
+
+def typed_comparison(record: Mapping[str, Any]) -> Comparison | SeasonComparison:
+    kind = SeasonComparison if "datasets" in record else Comparison
+    comparison: Comparison | SeasonComparison = forms.from_record(kind, dict(record))
+    return comparison
+
+
+def comparison_report(record: Mapping[str, Any]) -> Report:
+    return report.comparison_report(typed_comparison(record))
+
+
+def list_verdicts(record: Mapping[str, Any]) -> list[str]:
+    return tables.list_verdicts(typed_comparison(record))
+
+
+# --- Folders ---
 
 
 def rows(board: Mapping[str, Any]) -> list[Record]:

@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 import crps_wing
+from boards_folders import make_page
 from cli import Done, assert_refused, run, strict, write
 from crps_wing import CrpsEvaluator, score_samples
 from forecasteval import cli as program
-from forecasteval.boards.board_page import make_page
 from forecasteval.display.html import render
 from forecasteval.ranking.weeks import fit_scores
 from html_page import check_page

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from typing import Any
 
 from forecasteval.common import forms
 from forecasteval.display.results import Results
 from forecasteval.ranking import comparison, datasets
+from forecasteval.ranking.board import Comparison
+from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
 from forecasteval.ranking.systems import distinct_names, read_result
 
-from . import board_page, compare_page, report
+from . import compare_page, report
+from .metadata import show_names
+from .tables import AnyComparison
 
 
 def rank(
@@ -29,19 +34,13 @@ def rank(
     version and policies.
     """
     read = map(read_result, results, distinct_names(results))
-    return view_board(forms.to_record(datasets.rank_results(read, min_questions, min_datasets)))
+    return report.BoardResults(datasets.rank_results(read, min_questions, min_datasets))
 
 
-def view_board(board: Mapping[str, object]) -> Results:
-    """A board that shows itself as a report and as a page."""
-    return Results(board, report.board_report, board_page.make_page, rows=_board_rows)
-
-
-def _board_rows(board: Mapping[str, object]) -> list[dict[str, object]]:
-    return report.flatten_board(board)[1]
-
-
-def compare(results: Sequence[Mapping[str, object] | Sequence[Mapping[str, object]]]) -> Results:
+def compare(
+    results: Sequence[Mapping[str, object] | Sequence[Mapping[str, object]]],
+    systems: Systems = NO_SYSTEMS,
+) -> Results:
     """Compare systems pairwise on the same questions.
 
     For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the
@@ -51,16 +50,42 @@ def compare(results: Sequence[Mapping[str, object] | Sequence[Mapping[str, objec
     fewer than two results, and for different questions or truths, naming how they differ.
 
     A sequence of results in the place of one are runs of one system, which scores their mean
-    (`combine_runs`).
+    (`combine_runs`). `systems` have the display names (`ranking.names.read_systems`).
     """
     groups = comparison.group_results(results)
-    values = forms.to_record(comparison.compare(groups))
-    runs = [datasets.mean_result(group) for group in groups]
-    page = partial(compare_page.make_page, runs)
-    return Results(values, report.comparison_report, page, rows=report.flatten_pairs)
+    compared = comparison.compare(groups)
+    return _view_comparison(compared, systems, list(map(datasets.mean_result, groups)))
 
 
-def compare_over_weeks(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Results:
-    """Compare systems over all datasets of `results` (`ranking.comparison.compare_over_weeks`)."""
-    values = forms.to_record(comparison.compare_over_weeks(results, names))
-    return Results(values, report.comparison_report, rows=report.flatten_pairs)
+def compare_over_weeks(
+    results: Sequence[Mapping[str, object]], names: Sequence[str], systems: Systems = NO_SYSTEMS
+) -> Results:
+    """Compare systems by the table over all datasets of `results` (`ranking.comparison`)."""
+    return _view_comparison(comparison.compare_over_weeks(results, names), systems)
+
+
+def _view_comparison(
+    compared: AnyComparison, systems: Systems, runs: Sequence[Mapping[str, object]] = ()
+) -> Results:
+    """Show a comparison under the display names of its systems; JSON has those of their files."""
+    dataset = compared.dataset if isinstance(compared, Comparison) else None
+    own = [row.name for row in compared.systems]
+    given = [systems.entries.get(systems.system_of(name, dataset), UNKNOWN).name for name in own]
+    short = [split_name(name, dataset).system for name in own]
+    is_short = len({*short}) == len(short)
+    text = _rename(compared, show_names([*zip(given, own, strict=True)]))
+    page = _rename(compared, show_names([*zip(given, short if is_short else own, strict=True)]))
+    return Results(
+        forms.to_record(compared),
+        lambda _: report.comparison_report(text),
+        lambda _: compare_page.make_page(page, runs),
+        rows=lambda _: report.flatten_pairs(compared),
+    )
+
+
+def _rename(compared: Any, names: Sequence[str]) -> Any:
+    """Put other names in a comparison."""
+    shown = dict(zip((row.name for row in compared.systems), names, strict=True))
+    systems = [replace(row, name=shown[row.name]) for row in compared.systems]
+    pairs = [replace(pair, a=shown[pair.a], b=shown[pair.b]) for pair in compared.pairs]
+    return replace(compared, systems=systems, pairs=pairs)

@@ -26,10 +26,9 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.marks import draw_panel
 from forecasteval.display.tables import Table
-from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.board import SystemTable
 
-from .standings import Standing, count_resolved, runs_of, show_week, unit_scale
-from .tables import Row, is_tied
+from .standings import Standing, files_of
 
 _COLOURED: Final = 3  # leaders whose history is drawn in colour
 _NIGHTS: Final = 40  # the last ones, that a chart shows
@@ -48,9 +47,9 @@ def show_cell(
     return tag("a" if href else "span", text, class_=kind, href=href, title=show_score(score, 4))
 
 
-def _label_weeks(weeks: Sequence[Row]) -> list[str]:
+def _label_weeks(weeks: Sequence[SystemTable]) -> list[str]:
     """Days of weeks that are named by them, `09-01` of 250901, or else the names."""
-    names = list(map(show_week, weeks))
+    names = [week.label for week in weeks]
     if all(map(_DAY.fullmatch, names)):
         return [f"{name[2:4]}-{name[4:6]}" for name in names]
     return names
@@ -88,10 +87,12 @@ def history_chart(standing: Standing) -> Chart | None:
     partial = {at: point.title for at, point in enumerate(points) if point.pending}
     policies = [point.policy for point in points]
     breaks = [(at + 0.5, None) for at, (a, b) in enumerate(pairwise(policies)) if a != b]
-    traces = {system: _trace(points, system) for system, _ in standing.systems}
-    systems = [(system, row) for system, row in standing.systems if len(traces[system]) > 1]
-    leaders = [system for system, row in systems if row["rank"] is not None and is_tied(row)]
+    rows = standing.table.rows
+    traces = {row.system_name: _trace(points, row.system_name) for row in rows}
+    shown = [row for row in rows if len(traces[row.system_name]) > 1]
+    leaders = [row.system_name for row in shown if row.rank is not None and row.is_tied]
     leaders = leaders[:_COLOURED]
+    others = [row.system_name for row in shown if row.system_name not in leaders]
     lines = [
         Curve(
             standing.names[system],
@@ -100,7 +101,7 @@ def history_chart(standing: Standing) -> Chart | None:
             faint=system not in leaders,
             dashed=frozenset(partial),
         )
-        for system in [*leaders, *(name for name, _ in systems if name not in leaders)]
+        for system in [*leaders, *others]
     ]
     labels = _label_weeks(standing.weeks) or [point.title for point in points]
     x = Axis("", [*enumerate(labels)][:: -(-len(labels) // 7)], 0, len(points) - 1)
@@ -112,16 +113,16 @@ def history_chart(standing: Standing) -> Chart | None:
     return Chart(name, title, note, Table((), ()), [Panel("", lines, x, y, height=300)])
 
 
-def _read_week(table: Row) -> _Point:
-    policy = {key: value for key, value in table["signature"].items() if key not in _NOT_POLICY}
-    scores = {system_of_row(table, row): row["overall_score"] for row in table["rows"]}
-    return _Point(show_week(table), scores, policy, table.get("pending", 0))
+def _read_week(table: SystemTable) -> _Point:
+    policy = {key: value for key, value in table.signature.items() if key not in _NOT_POLICY}
+    scores = {row.system_name: row.score for row in table.rows}
+    return _Point(table.label, scores, policy, table.pending)
 
 
 def _read_nights(standing: Standing) -> list[_Point]:
     """The nights that changed a score of a dataset."""
     history, scores, nights = standing.reads.history, dict[str, float | None](), dict[int, _Point]()
-    key = standing.table["benchmark"], standing.dataset
+    key = standing.table.benchmark, standing.dataset
     for line in history.lines if history else ():
         if (line.benchmark, line.dataset) == key:
             scores = {**scores, line.system: None if line.gone else line.score}
@@ -139,23 +140,22 @@ def _trace(points: Sequence[_Point], system: str) -> list[tuple[float, float | N
 
 
 def draw_weeks(standing: Standing, name: str) -> Html:
-    """A matrix of scores; a cell leads to the page of the run."""
-    unit = unit_scale(standing.table)
+    """Draw a matrix of scores; a cell leads to the page of the run."""
     heads = [Head("System"), *(Head(label, "c") for label in _label_weeks(standing.weeks))]
     lines = [Line([soft("questions"), *(soft(_count_questions(week)) for week in standing.weeks)])]
-    for system, _ in standing.systems:
+    for entry in standing.entries:
         cells = {
-            id(week): show_cell(row["overall_score"], unit, standing.page_of(runs_of(week, row)[0]))
-            for week, row in standing.rows_of(system)
+            id(week): show_cell(row.score, standing.unit, standing.page_of(files_of(week, row)[0]))
+            for week, row in standing.weeks_of.get(entry.row.system_name, ())
         }
-        shown = [cells.get(id(week), show_cell(None, unit)) for week in standing.weeks]
-        lines.append(Line([join(standing.names[system]), *shown]))
+        shown = [cells.get(id(week), show_cell(None, standing.unit)) for week in standing.weeks]
+        lines.append(Line([join(entry.shown), *shown]))
     title = "Every system in every week"
     box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": title}
     note = f"{len(standing.weeks)} weeks; a cell leads to the page of the run"
     return draw_fold(title, tag("div", draw_table(heads, lines, "mx"), **box), note=note, name=name)
 
 
-def _count_questions(week: Row) -> str:
-    done = count_resolved(week)
-    return f"{done}/{done + week['pending']}" if week.get("pending") else str(done)
+def _count_questions(week: SystemTable) -> str:
+    done = week.resolved
+    return f"{done}/{done + week.pending}" if week.pending else str(done)

@@ -30,12 +30,21 @@ from forecasteval.display.html import (
 from forecasteval.display.marks import axis_head, draw_interval, interval_axis
 from forecasteval.display.pages import make_keys
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
-from forecasteval.display.tables import Column, Interval, Link, format_signature, make_table
+from forecasteval.display.tables import (
+    Column,
+    Interval,
+    Link,
+    Table,
+    format_signature,
+    make_table,
+)
+from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
 from forecasteval.ranking.names import BOARD
-from forecasteval.ranking.systems import ALPHA
+from forecasteval.ranking.systems import ALPHA, ForecasterTable, label_dataset
 
 from .board_charts import draw_history, draw_weeks, history_chart, show_cell
 from .changes import History, dataset_of, draw_changes
+from .columns import NOTES, Entry, list_columns, say_notes
 from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
@@ -43,73 +52,80 @@ from .standings import (
     Name,
     ReadItems,
     Reads,
+    ReadSystem,
     Standing,
-    count_resolved,
+    files_of,
     find_weeks,
-    runs_of,
     say_leader,
     say_resolved,
-    show_week,
-    unit_scale,
 )
 from .tables import (
-    TIE,
     describe_waiting,
-    is_tied,
+    is_alone,
     list_failed,
-    mark_of,
     say_waiting,
     season_remarks,
-    show_metric,
-    view_table,
+    view_alone,
 )
-from .tables import Row as BoardRow
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
+_ABOUT: Final = {  # what is read aloud of the title of a column
+    "No answer": "answers that are missing + could not be read",
+    "Cost": "per question",
+}
 
 
 def make_page(
-    board: BoardRow,
+    board: Board,
     linked: Collection[str] = (),
     history: History | None = None,
     read_items: ReadItems | None = None,
+    read_system: ReadSystem | None = None,
 ) -> Page:
-    """The page of a board.
+    """Make the page of a board.
 
     `linked` are the names of the runs that have a page beside it. Without `history` nothing is said
-    of changes, and without `read_items` (the items of a stored result by its name) questions have
-    numbers only.
+    of changes, without `read_items` (the items of a stored result by its name) questions have no
+    texts, and without `read_system` (its scores) no row has costliest questions.
     """
-    reads = Reads(name_systems(board), linked, history, read_items)
-    standings = list(_find_standings(board, reads))
-    benchmarks = {standing.table["benchmark"] for standing in standings}
+    reads = Reads(name_systems(board), linked, history, read_items, read_system)
+    standings = _find_standings(board, reads)
+    benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
     parts = {
         "changed": "What changed" * bool(history),
-        "of-questions1": "Questions" * any(one.newest.get("questions") for one in standings[:1]),
+        "of-questions1": "Questions" * any(one.newest for one in standings[:1]),
         "weeks1": "Weeks" * any(standing.weeks for standing in standings),
     }
-    settings = board["leaderboard"]
+    settings = board.leaderboard
     return Page(
         title,
         _show_facts(board, standings, history),
         lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
         lambda: _draw_body(board, reads, standings),
         lambda: _list_charts(standings),
-        join(*(_say(one, one.title * (len(standings) > 1)) for one in standings[:1])),
+        join(*(_say(one, one.title * (len(board.rankings) > 1)) for one in standings[:1])),
         [Link(text, "", anchor) for anchor, text in parts.items() if text]
         + [Link("CSV", f"{BOARD}.csv")] * bool(history),
         f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
     )
 
 
-def _find_standings(board: BoardRow, reads: Reads) -> Iterator[Standing]:
-    """The rankings over all weeks, then the datasets that none of these has."""
-    found = [(season, find_weeks(board["tables"], season)) for season in board.get("pooled", ())]
+def _find_standings(board: Board, reads: Reads) -> list[Standing]:
+    """Find the rankings over all weeks, then the datasets that none of these has.
+
+    Datasets of one system are no rankings, unless there is nothing else.
+    """
+    found: list[tuple[Ranking, Sequence[SystemTable]]] = [
+        (season, find_weeks(board.tables, season)) for season in board.pooled
+    ]
     seen = [id(week) for _, weeks in found for week in weeks]
-    found += [(table, []) for table in board["tables"] if id(table) not in seen]
-    for place, (table, weeks) in enumerate(found, 1):
-        yield Standing(f"ranking{place}", table, weeks, dataset_of(board, table), reads)
+    others = [table for table in board.tables if id(table) not in seen]
+    found += [(table, []) for table in others if not is_alone(table)]
+    return [
+        Standing(f"ranking{place}", table, weeks, dataset_of(board, table), reads)
+        for place, (table, weeks) in enumerate(found or [(table, []) for table in others[:1]], 1)
+    ]
 
 
 # --- The top ---
@@ -121,29 +137,30 @@ def _say(standing: Standing, title: str = "") -> Html:
     return join(f"{title}: " if title else "", *parts)
 
 
-def _show_facts(board: BoardRow, standings: Sequence[Standing], history: History | None) -> Html:
+def _show_facts(board: Board, standings: Sequence[Standing], history: History | None) -> Html:
     """What the first ranking has, how many are below it, as of when, and what waits for truths."""
     facts = []
     for first in standings[:1]:
+        seen = 1 + len(first.weeks)
         facts = [
-            _count(len(first.systems), "system"),
+            _count(len(first.table.rows), "system"),
             _count(len(first.weeks), "week"),
-            _count(sum(first.table.get("level_counts", {}).values()), "question"),
-            _count(len(standings) - 1, "more ranking", " below"),
+            _count(sum(first.table.level_counts.values()), "question"),
+            _count(len(board.rankings) - seen, "more ranking", " below"),
         ]
     facts.append(f"as of {printable(history.date, 20)}" if history and history.lines else "")
-    facts.append(_count(len(board.get("failed", ())), "file", " could not be scored"))
+    facts.append(_count(len(board.failed), "file", " could not be scored"))
     parts: list[str] = [" · ".join(filter(None, facts))]
-    for table in board["tables"]:
-        if table.get("pending"):
-            done = count_resolved(table)
-            share = f"{100 * done / (done + table['pending']):.0f}%"
+    for table in board.tables:
+        if table.pending:
+            done = table.resolved
+            share = f"{100 * done / (done + table.pending):.0f}%"
             bar = tag("rect", class_="pf", width=share, height=6)
             drawn = tag("svg", bar, class_="prog", aria_hidden="true")
-            text = f"{show_week(table)}: {say_resolved(table)} "
+            text = f"{table.label}: {say_resolved(table)} "
             parts += ["   ", tag("span", text, drawn, class_="pend")]
-    for dataset in board.get("waiting", {}):
-        waits = f"{show_week({'dataset': dataset})}: {say_waiting(board, dataset)}"
+    for dataset in board.waiting:
+        waits = f"{label_dataset(dataset)}: {say_waiting(board, dataset)}"
         parts += ["   ", tag("span", waits, class_="pend")]
     return join(*parts)
 
@@ -154,176 +171,186 @@ def _count(number: int, what: str, more: str = "") -> str:
 
 # --- The ranking ---
 
+_Drawn = tuple[Head, Sequence[str]]  # a column
+
 
 def _draw_ranking(standing: Standing) -> Html:
-    """The rows, the ranked ones first; of the others the first says why they have no rank. Each
-    opens the row below it.
+    """Draw the rows, the ranked ones first; of the others the first says why they have no rank.
+    Each opens the row below it.
     """
     table, prefix = standing.table, standing.name.replace("ranking", "s")
-    keys = make_keys((system for system, _ in standing.systems), prefix)
-    columns = [column for column in _list_columns(standing, keys) if any(column[1])]
-    rows = zip(*(cells for _, cells in columns), strict=True)
-    view, lines = view_table(table).table, list[Line]()
-    for key, (system, row), cells, texts in zip(
-        keys, standing.systems, rows, view.rows, strict=True
-    ):
-        if row["rank"] is None and not any(line.kind == "prov" for line in lines):
+    keys = make_keys((row.system_name for row in table.rows), prefix)
+    columns = list_columns(table)
+    drawn = [_draw_column(standing, column, keys) for column in columns if column.head]
+    drawn.append(_draw_moves(standing))
+    drawn = [column for column in drawn if any(column[1])]
+    lines = list[Line]()
+    for place, (key, entry) in enumerate(zip(keys, standing.entries, strict=True)):
+        row = entry.row
+        if row.rank is None and not any(line.kind == "prov" for line in lines):
             lines.append(Line([_say_unranked(table)]))
-        kind = "prov" if row["rank"] is None else "tie" if is_tied(row) else None
-        lines.append(Line(cells, kind))
-        facts = [
-            (title, str(text).removeprefix(TIE).lstrip(", "))  # which the shading says
-            for title, text in [*zip(view.header, texts, strict=True)][2:]  # after rank and name
-            if text not in ("–", "0")
-        ]
-        lines.append(Line([_draw_opened(standing, key, system, facts)], "in"))
-    drawn = draw_table([head for head, _ in columns], lines, "rank", name=standing.name)
-    count = len(standing.systems)
+        kind = "prov" if row.rank is None else "tie" if row.is_tied else None
+        lines.append(Line([cells[place] for _, cells in drawn], kind))
+        lines.append(Line([_draw_opened(standing, key, entry, columns)], "in"))
+    count = len(table.rows)
     search = draw_bar(standing.name, "systems", first=f"{prefix}.") if count >= _SEARCHED else ""
-    return join(search, drawn, draw_more(count))
+    rows = draw_table([head for head, _ in drawn], lines, "rank", name=standing.name)
+    legend = _say_legend({head.title for head, _ in drawn})
+    return join(search, rows, draw_more(count), legend)
 
 
-def _say_unranked(table: BoardRow) -> str:
-    least = table["signature"].get("min_datasets")
-    if least:
-        return f"Without a rank: fewer than {least} of {len(table['datasets'])} weeks"
-    return "Without a rank: too few events" if table["kind"] == "forecasters" else "Without a rank"
+def _say_unranked(table: Ranking) -> str:
+    if isinstance(table, PooledTable):
+        least = table.signature["min_datasets"]
+        return f"Without a rank: fewer than {least} of {len(table.datasets)} weeks"
+    is_set = isinstance(table, ForecasterTable)
+    return "Without a rank: too few events" if is_set else "Without a rank"
 
 
-_Column = tuple[Head, Sequence[str]]
+def _say_legend(titles: Collection[str]) -> Html:
+    """Say below the rows what short titles and colours mean."""
+    said = [f"{title}: {about}." for title, about in _ABOUT.items() if title in titles]
+    if any(title.startswith("L") and title[1:].isdecimal() for title in titles):
+        said.append("L1, L2 …: the mean score of a level, from orange (0) to blue (1).")
+    return tag("p", " ".join(said), class_="cap") if said else Html()
 
 
-def _list_columns(standing: Standing, keys: Sequence[str]) -> Iterator[_Column]:
-    """Rank, name, score, chart; then levels, what is missing, weeks or events, cost, the last
-    night.
+def _draw_column(standing: Standing, column: Column, keys: Sequence[str]) -> _Drawn:
+    """Draw a column: what has no drawing of its own stands as in text."""
+    entries, head = standing.entries, Head(column.head, column.page, _ABOUT.get(column.head))
+    match column.key:
+        case "rank":
+            return head, [_show_rank(entry.row) for entry in entries]
+        case "shown":
+            return head, list(map(_show_name, keys, entries))
+        case "score":
+            return head, [show_score(entry.row.score) for entry in entries]
+        case "interval":
+            return _draw_chart(entries)
+        case "about_cost":
+            return head, _show_costs(entries)
+    if column.page == "c":
+        level = column.head.removeprefix("L")
+        weight = {str(key): value for key, value in standing.table.weights.items()}.get(level, 0)
+        cells = [show_cell(column.cell(entry), standing.unit) for entry in entries]
+        return head._replace(about=f"Level {level}, weight {weight:g}"), cells
+    return head, [str(column.show(entry)) for entry in entries]
+
+
+def _draw_chart(entries: Sequence[Entry]) -> _Drawn:
+    """Draw scores with their intervals on the axis of the ranked systems, which provisional ones
+    may leave. The leader's line crosses all rows.
     """
-    table, rows = standing.table, [row for _, row in standing.systems]
-    unit, is_forecaster = unit_scale(table), table["kind"] == "forecasters"
-    gap = Head("", "g"), [" "] * len(rows)
-    yield Head("Rank", "rk"), list(map(_show_rank, rows))
-    names = [standing.names[system] for system, _ in standing.systems]
-    yield Head("System"), list(map(_show_name, keys, names, rows))
-    scores = [show_score(mark_of(row)[0]) for row in rows]
-    yield Head(show_metric(table) if is_forecaster else "Score", "n sc"), scores
-    yield gap
-    yield _draw_chart(rows, names)
-    yield gap
-    for level in filter(None, table.get("level_counts", ())):
-        about = f"Level {level}, weight {table['weights'].get(level, 0):g}"
-        scores = [show_cell(row["level_scores"].get(level), unit) for row in rows]
-        yield Head(f"L{level}", "c", about), scores
-    about = "answers that are missing + could not be read + are padded lists"
-    yield Head("No answer", "n k", about), list(map(_show_unread, rows))
-    title, counted = ("Events", "n") if is_forecaster else ("Weeks", "datasets")
-    yield Head(title, "n k"), [str(row.get(counted, "")) for row in rows]
-    yield Head("Cost", "n k", "per question"), _show_costs(rows)
-    moves = [_show_move(standing, system, row) for system, row in standing.systems]
-    yield Head("Last night", "n vs"), moves
-
-
-def _draw_chart(rows: Sequence[BoardRow], names: Sequence[str]) -> _Column:
-    """Scores with their intervals on the axis of the ranked systems; a provisional one may leave
-    it. The leader's line crosses all rows.
-    """
-    ranked = [row for row in rows if row["rank"] is not None]
-    axis = interval_axis([Interval(*mark_of(row)) for row in ranked or rows])
-    leader = mark_of(ranked[0])[0] if ranked else None
+    rows = [entry.row for entry in entries]
+    ranked = [row for row in rows if row.rank is not None]
+    axis = interval_axis([Interval(row.score, row.interval) for row in ranked or rows])
+    leader = ranked[0].score if ranked else None
     marks = [
         draw_interval(
             axis,
-            Interval(*mark_of(row)),
+            Interval(row.score, row.interval),
             name,
-            "a" if row["rank"] is not None and is_tied(row) else "",
+            "a" if row.rank is not None and row.is_tied else "",
             leader,
         )
-        for name, row in zip(names, rows, strict=True)
+        for _, row, name in entries
     ]
     return axis_head(axis)._replace(about="score and 95% interval"), marks
 
 
-def _show_rank(row: BoardRow) -> Html:
-    low, high = row.get("rank_interval") or (None, None)
-    between = [" ", soft(f"{low}–{high}" if low != high else "")] if row["rank"] and low else []
-    return join(tag("b", str(row["rank"] or "–")), *between)
+def _show_rank(row: RankedRow) -> Html:
+    low, high = row.rank_interval or (None, None)
+    between = [" ", soft(f"{low}–{high}" if low != high else "")] if row.rank and low else []
+    return join(tag("b", str(row.rank or "–")), *between)
 
 
-def _show_name(key: str, name: str, row: BoardRow) -> Html:
-    """The name and the organisation of a system, which open the row below."""
-    organisation = printable(row.get("about", {}).get("organisation", ""), 24)
+def _show_name(key: str, entry: Entry) -> Html:
+    """Show the name and the organisation of a system, which open the row below."""
+    organisation = printable(entry.row.about.organisation, 24)
     of = [" ", soft(organisation)] if organisation else []
-    return tag("details", tag("summary", name, *of), id=key)
+    return tag("details", tag("summary", entry.shown, *of), id=key)
 
 
-def _show_unread(row: BoardRow) -> str:
-    counts = [row.get(key, 0) for key in ("missing", "unparsed", "padded")]
-    while counts and not counts[-1]:
-        counts.pop()
-    return " + ".join(map(str, counts))
-
-
-def _show_costs(rows: Sequence[BoardRow]) -> list[str]:
-    """Costs with as many decimals as the longest has, up to four."""
-    costs = [row.get("about", {}).get("cost") for row in rows]
+def _show_costs(entries: Sequence[Entry]) -> list[str]:
+    """Show costs with as many decimals as the longest has, up to four."""
+    costs = [entry.row.about.cost for entry in entries]
     texts = list(map(number_text, costs))
     digits = max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
     return ["" if cost is None else printable(f"{cost:,.{min(digits, 4)}f}", 12) for cost in costs]
 
 
-def _show_move(standing: Standing, system: str, row: BoardRow) -> str:
-    """How the rank and the score of a system moved in the last night."""
-    if system not in standing.moves:
-        return ""
-    before, parts = standing.moves[system], list[Html]()
-    if before.score is None:
-        return tag("span", "new", class_="new")
-    if up := (before.rank or 0) - row["rank"] if before.rank and row["rank"] else 0:
-        arrow, style = ("▲", "up") if up > 0 else ("▼", "dn")
-        parts += [tag("span", f"{arrow}{abs(up)}", class_=style), Html(" ")]
-    moved = show_signed((mark_of(row)[0] or 0.0) - before.score)
-    return join(*parts, moved if moved != "0.000" else "")
+def _draw_moves(standing: Standing) -> _Drawn:
+    """Show how rank and score of each system moved in the last night."""
+    cells = list[str]()
+    for row in standing.table.rows:
+        before = standing.moves.get(row.system_name)
+        if before is None:
+            cells.append("")
+        elif before.score is None:
+            cells.append(tag("span", "new", class_="new"))
+        else:
+            parts = list[Html]()
+            if up := (before.rank or 0) - row.rank if before.rank and row.rank else 0:
+                arrow, style = ("▲", "up") if up > 0 else ("▼", "dn")
+                parts += [tag("span", f"{arrow}{abs(up)}", class_=style), Html(" ")]
+            moved = show_signed((row.score or 0.0) - before.score)
+            cells.append(join(*parts, moved if moved != "0.000" else ""))
+    return Head("Last night", "n vs"), cells
 
 
 # --- A row that is open ---
 
 
-def _draw_opened(
-    standing: Standing, key: str, system: str, facts: Sequence[tuple[str, str]]
-) -> Html:
-    """The numbers of a system, its weeks with their runs, and the questions that cost it most."""
+def _draw_opened(standing: Standing, key: str, entry: Entry, columns: Sequence[Column]) -> Html:
+    """Draw what text has besides, the weeks with their runs, and the questions that cost most."""
     of, over = ("Weeks and runs", " over all weeks") if standing.weeks else ("Runs", "")
     title = f"Costliest questions{over}: score, mean of all systems, question, truth"
+    system = entry.row.system_name
     losses = standing.losses.get(system, ())
     texts = [(of, _list_weeks(standing, system)), (title, _draw_losses(standing, losses))]
-    return draw_inside(key, facts, texts)
+    return draw_inside(key, [("In numbers", _say_numbers(entry, columns))], texts)
+
+
+def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:
+    """Say in one line what text has of a row and its cells have not."""
+    said = []
+    for column in columns:
+        text = str(column.show(entry)) if column.title and column is not NOTES else ""
+        if text not in ("", "–", "0") and (not column.head or column.key in ("score", "interval")):
+            said.append(f"{column.title} {text}")
+    notes = say_notes(entry.row) if NOTES in columns else ""
+    return " · ".join([*said, *filter(None, [notes])])
 
 
 def _list_weeks(standing: Standing, system: str) -> Html:
     """A cell for each week, which leads to the page of the first run; further runs stand behind."""
     parts = []
-    for week, row in standing.rows_of(system):
-        first, *more = map(standing.page_of, runs_of(week, row))
+    for week, row in standing.weeks_of.get(system, ()):
+        first, *more = map(standing.page_of, files_of(week, row))
         # A single run without a page says no more than the row that is open.
         if standing.weeks or first or more:
-            label = [soft(show_week(week))] if standing.weeks else []
+            label = [soft(week.label)] if standing.weeks else []
             others = [
                 join(" ", tag("a", str(place), href=page) if page else str(place))
                 for place, page in enumerate(more, 2)
             ]
-            cell = show_cell(mark_of(row)[0], unit_scale(week), first)
+            cell = show_cell(row.score, standing.unit, first)
             parts.append(tag("span", *label, cell, *others))
     return tag("div", *parts, class_="wks") if parts else Html()
 
 
 def _draw_losses(standing: Standing, losses: Sequence[Loss]) -> Html:
     """A row for each question: score, mean of all, question and truth."""
-    unit, lines = unit_scale(standing.table), []
+    unit, lines = standing.unit, []
     for loss in losses:
-        text = printable(str(loss.item.get("prompt") or loss.item["id"]), 90)
-        level = f" L{loss.item['level']}" if loss.item.get("level") else ""
-        where = soft(f"{show_week(loss.week)}{level}")
-        name = join(standing.link(loss.run, text, loss.key), " ", where)
-        truth = soft(printable(str(loss.item.get("truth", "")), 40))
-        lines.append(Line([show_cell(loss.score, unit), show_cell(loss.others, unit), name, truth]))
+        question = loss.week.questions[loss.place]
+        item = standing.text_of(loss.week, loss.place)
+        text = printable(str(item.get("prompt") or question.id), 90)
+        link = standing.link(loss.run, text, loss.week, loss.place)
+        where = soft(f"{loss.week.label} L{question.level}" if question.level else loss.week.label)
+        truth = soft(printable(str(item.get("truth", "")), 40))
+        scores = show_cell(loss.score, unit), show_cell(question.mean, unit)
+        lines.append(Line([*scores, join(link, " ", where), truth]))
     heads = [Head("", "c"), Head("", "c"), Head(""), Head("", "k")]
     return draw_table(heads, lines, "few") if lines else Html()
 
@@ -331,11 +358,15 @@ def _draw_losses(standing: Standing, losses: Sequence[Loss]) -> Html:
 # --- Below the ranking ---
 
 
-def _draw_body(board: BoardRow, reads: Reads, standings: Sequence[Standing]) -> Iterator[Html]:
-    """The other rankings, what changed, charts, questions, and what is folded."""
+def _draw_body(board: Board, reads: Reads, standings: Sequence[Standing]) -> Iterator[Html]:
+    """Draw the other rankings, what changed, charts, questions, and what is folded."""
     for standing in standings[1:]:
         said, name = tag("p", _say(standing), class_="cap"), standing.name.replace("ranking", "r")
         yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
+    shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
+    alone = [table for table in board.tables if is_alone(table) and table not in shown]
+    if alone:
+        yield draw_section("One system each", _draw_plain(view_alone(alone)), name="alone")
     if reads.history:
         yield draw_changes(reads.history, reads.names)
     for standing in standings:
@@ -343,25 +374,33 @@ def _draw_body(board: BoardRow, reads: Reads, standings: Sequence[Standing]) -> 
     for place, standing in enumerate(standings, 1):
         table = standing.newest
         # What a single system answered is on the page of its run.
-        if table.get("questions") and (place == 1 or len(table["rows"]) > 1):
-            yield draw_questions(standing, f"questions{place}")
+        if table and (place == 1 or len(table.rows) > 1):
+            yield draw_questions(standing, table, f"questions{place}")
     for place, standing in enumerate((each for each in standings if each.weeks), 1):
         yield draw_weeks(standing, f"weeks{place}")
     yield from _draw_remarks(board)
     yield _draw_method(standings)
 
 
-def _draw_remarks(board: BoardRow) -> Iterator[Html]:
-    """What is not ranked, and why."""
-    if board.get("failed"):
+def _draw_plain(table: Table) -> Html:
+    """Draw a table as it stands in text."""
+    heads = [Head(column.title, "n" if column.side == ">" else "") for column in table.columns]
+    lines = [Line([*map(str, row)]) for row in table.rows]
+    box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": "One system each"}
+    return tag("div", draw_table(heads, lines, "mx"), **box)
+
+
+def _draw_remarks(board: Board) -> Iterator[Html]:
+    """Say what is not ranked, and why."""
+    if board.failed:
         heads = [Head("File"), Head("Reason", "w")]
         failed = list_failed(board)
         lines = [Line([printable(file, 120), printable(why, 300)]) for file, why in failed]
         yield draw_section("Not scored", draw_table(heads, lines), name="failed")
     for title, texts in (
         ("Waiting for truths", describe_waiting(board)),
-        ("Runs apart", board.get("remarks", ())),
-        ("Without a result", board.get("without_result", ())),
+        ("Runs apart", board.remarks),
+        ("Without a result", board.without_result),
     ):
         if texts:
             shown = [tag("li", printable(text, 300)) for text in texts]
@@ -369,7 +408,7 @@ def _draw_remarks(board: BoardRow) -> Iterator[Html]:
 
 
 def _draw_method(standings: Sequence[Standing]) -> Html:
-    """How to read the marks, and by which rules and versions each ranking was made."""
+    """Say how to read the marks, and by which rules and versions each ranking was made."""
     lines = [
         "Dots are scores, lines their 95% intervals. Filled and shaded: the leader, and systems "
         f"whose difference to it is not significant (p ≥ {ALPHA} with Holm's adjustment over the "
@@ -378,10 +417,10 @@ def _draw_method(standings: Sequence[Standing]) -> Html:
     ]
     for standing in standings:
         table = standing.table
-        signature = format_signature(table["signature"], table.get("dataset"))
+        signature = format_signature(table.signature, getattr(table, "dataset", None))
         lines.append(f"{standing.title}: {signature}")
-        if table["kind"] == "pooled":
-            lines += season_remarks(table)
+        if isinstance(table, PooledTable):
+            lines += season_remarks(table, table.apart)
     return draw_fold("How the ranking is made", *(tag("p", line) for line in lines), name="method")
 
 
@@ -394,8 +433,8 @@ def _list_charts(standings: Sequence[Standing]) -> dict[str, Chart]:
     charts = []
     for standing in standings:
         rows = [
-            (standing.names[system], Interval(*mark_of(row), None, int(is_tied(row) is False)))
-            for system, row in standing.systems
+            (name, Interval(row.score, row.interval, None, int(row.is_tied is False)))
+            for _, row, name in standing.entries
         ]
         charts.append(Chart(standing.name, standing.title, "", make_table(columns, rows)))
     charts += filter(None, map(history_chart, standings))

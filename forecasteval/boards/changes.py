@@ -14,8 +14,8 @@ from forecasteval.common.errors import printable
 from forecasteval.display.html import Head, Html, draw_section, draw_table, join, soft, tag
 from forecasteval.display.html import Line as HtmlLine
 from forecasteval.display.tables import Column, Report, Table, make_table, show_number
-
-from .tables import Row
+from forecasteval.ranking.board import Board, PooledTable, Ranking
+from forecasteval.ranking.systems import ForecasterTable
 
 OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
 _SHOWN: Final = 30  # changes in the table
@@ -129,13 +129,13 @@ def _make_change(before: Line | None, line: Line) -> Change:
     }
 
 
-def dataset_of(board: Row, table: Row) -> str:
+def dataset_of(board: Board, table: Ranking) -> str:
     """Name a table as the history does: its dataset, or `all datasets`, numbered where a benchmark
     has several such tables.
     """
-    if table["kind"] != "pooled":
-        return str(table["dataset"] or table.get("name", ""))
-    same = [each for each in board["pooled"] if each["benchmark"] == table["benchmark"]]
+    if not isinstance(table, PooledTable):
+        return table.dataset or (table.name if isinstance(table, ForecasterTable) else "")
+    same = [each for each in board.pooled if each.benchmark == table.benchmark]
     place = next(place for place, each in enumerate(same, 1) if each is table)
     return OVERALL if place == 1 else f"{OVERALL} ({place})"
 

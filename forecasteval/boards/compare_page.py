@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import chain, combinations
+from itertools import accumulate, chain, combinations
 from math import fsum
 from typing import Any, Final, NamedTuple
 
@@ -55,27 +55,35 @@ from forecasteval.display.tables import (
     show_interval,
     show_p,
 )
-from forecasteval.ranking.names import split_name
-from forecasteval.ranking.systems import ALPHA, question_key
+from forecasteval.ranking.board import (
+    BothRead,
+    Comparison,
+    LevelDifference,
+    Pair,
+    PairedDifference,
+    ScoredRow,
+    SeasonRow,
+    Tally,
+)
+from forecasteval.ranking.systems import ALPHA, Level, question_key, read_weights
 
 from .board_charts import show_cell
-from .standings import list_names, sign_of, unit_scale
-from .tables import Row as BoardRow
-from .tables import list_verdicts
+from .standings import list_names, unit_scale
+from .tables import AnyComparison, list_verdicts, season_remarks
 
-_UNREAD: Final = ("missing", "unparsed", "padded")
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _ALL: Final = "All questions"
 Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and title
 
 
 class _Side:
-    """A system of a comparison: its name as it is shown, its row, its items in one order, and the
-    texts of its questions, of which a page has so many `copies`.
+    """A system of a comparison: its row, its items in one order, and the texts of its questions, of
+    which a page has so many `copies`.
     """
 
-    def __init__(self, name: str, row: BoardRow, result: Mapping[str, Any], copies: int) -> None:
-        self.name, self.row, self._result, self._copies = name, row, result, copies
+    def __init__(self, row: ScoredRow | SeasonRow, result: Mapping[str, Any], copies: int) -> None:
+        self.name, self.row = printable(row.name, 80), row
+        self._result, self._copies = result, copies
 
     @cached_property
     def items(self) -> list[Item]:
@@ -101,7 +109,7 @@ class _Pair(NamedTuple):
     number: int
     a: _Side
     b: _Side
-    values: BoardRow
+    values: Pair
 
     @property
     def title(self) -> str:
@@ -109,66 +117,66 @@ class _Pair(NamedTuple):
 
 
 class _View:
-    """A comparison with the results that it compares."""
+    """A comparison with the results that it compares; none over all weeks."""
 
-    def __init__(self, results: Sequence[Mapping[str, Any]], comparison: BoardRow) -> None:
-        self.comparison, self.unit = comparison, unit_scale(comparison)
-        self.sign, copies = sign_of(comparison), len(results) * (len(results) - 1)
-        names = _shorten([row["name"] for row in comparison["systems"]], comparison["dataset"])
-        rows = zip(names, comparison["systems"], results, strict=True)
-        self.sides = [_Side(*row, copies) for row in rows]
-        pairs = zip(combinations(self.sides, 2), comparison["pairs"], strict=True)
+    def __init__(self, comparison: AnyComparison, results: Sequence[Mapping[str, Any]]) -> None:
+        self.comparison, self.unit = comparison, unit_scale(comparison.scale)
+        rows: Sequence[ScoredRow | SeasonRow] = comparison.systems
+        copies = len(rows) * (len(rows) - 1)
+        of_rows = results or [{"items": []} for _ in rows]
+        self.sides = [_Side(*each, copies) for each in zip(rows, of_rows, strict=True)]
+        pairs = zip(combinations(self.sides, 2), comparison.pairs, strict=True)
         self.pairs = [
             _Pair(number, *sides, values) for number, (sides, values) in enumerate(pairs, 1)
         ]
 
+    @property
+    def size(self) -> int:
+        """How many questions are compared."""
+        if isinstance(self.comparison, Comparison):
+            return self.comparison.n
+        return self.comparison.resolved
+
     def better(self, difference: float) -> str:
         """Which of A and B a difference is in favour of."""
-        return "A" if self.sign * difference > 0 else "B"
+        return "A" if self.comparison.scale.sign * difference > 0 else "B"
 
 
-def make_page(results: Sequence[Mapping[str, Any]], comparison: BoardRow) -> Page:
-    """The page of `compare(results)`."""
-    view, benchmark = _View(results, comparison), comparison["systems"][0]["benchmark"]
-    dataset = printable(comparison["dataset"] or "without a dataset", 120)
-    facts = [benchmark, dataset, f"the same {comparison['n']} questions", _count_unread(view)]
-    names = [side.name for side in view.sides]
+def make_page(comparison: AnyComparison, results: Sequence[Mapping[str, Any]] = ()) -> Page:
+    """Make the page of a comparison, with the questions of the `results` that it compares."""
+    view, names = (
+        _View(comparison, results),
+        [printable(row.name, 80) for row in comparison.systems],
+    )
+    if isinstance(comparison, Comparison):
+        benchmark = comparison.systems[0].benchmark
+        where = printable(comparison.dataset or "without a dataset", 120)
+        size = f"the same {view.size} questions"
+    else:
+        benchmark, where = comparison.benchmark, f"{len(comparison.datasets)} datasets"
+        size = f"{view.size} questions"
     is_pair = len(names) == 2
     return Page(
         " against ".join(names) if is_pair else f"Comparison of {len(names)} systems",
-        " · ".join(facts),
+        " · ".join([benchmark, where, size, *_count_unread(view)]),
         partial(_draw_summary, view),
         partial(_draw_body, view),
         partial(_list_charts, view),
-        _say_pair(view) if is_pair else _say_first(view),
-        signature=format_signature({"evaluator": benchmark, **comparison["signature"]}),
+        list_verdicts(comparison)[0] if is_pair else _say_first(view),
+        signature=format_signature({"evaluator": benchmark, **comparison.signature}),
     )
-
-
-def _shorten(names: Sequence[str], dataset: str | None) -> list[str]:
-    """The names as they are shown: without the dataset's, where they differ without it."""
-    systems = [split_name(name, dataset).system for name in names]
-    shown = systems if len(set(systems)) == len(names) else names
-    return [printable(name, 80) for name in shown]
 
 
 # --- The verdict ---
 
 
-def _say_pair(view: _View) -> str:
-    """The sentence of the report, with the names that the page shows."""
-    (pair,) = view.pairs
-    shown = {**pair.values, "a": pair.a.name, "b": pair.b.name}
-    return list_verdicts({**view.comparison, "pairs": [shown]})[0]
-
-
 def _say_first(view: _View) -> str:
-    """Which systems the first one is better than, and which it cannot be told from."""
+    """Say which systems the first one is better than, and which it cannot be told from."""
 
     def verb(pair: _Pair) -> str:
-        if pair.values["p_first"] >= ALPHA:
+        if pair.values.p_holm >= ALPHA:
             return "cannot be told apart from"
-        better = view.better(pair.values["difference"]) == "A"
+        better = view.better(pair.values.difference) == "A"
         return "is better than" if better else "is worse than"
 
     groups = group_by(view.pairs[: len(view.sides) - 1], verb)
@@ -180,48 +188,58 @@ def _say_first(view: _View) -> str:
     return f"{view.sides[0].name} {', '.join(said)} (p with Holm’s adjustment)."
 
 
-def _count_unread(view: _View) -> str:
-    """How many answers of each system are missing or could not be read."""
+def _count_unread(view: _View) -> list[str]:
+    """Count the answers of each system that are missing or could not be read, and padded lists."""
     is_pair = len(view.sides) == 2
     names = "AB" if is_pair else [side.name for side in view.sides]
-    counts = [sum(side.row.get(key, 0) for key in _UNREAD) for side in view.sides]
-    named = zip(names, counts, strict=True)
-    shown = [f"{name} {count}" for name, count in named if count or is_pair]
-    return f"missing or unreadable: {', '.join(shown) if any(counts) else 'none'}"
+    said = []
+    for what, counts in (
+        ("missing or unreadable", [side.row.missing + side.row.unparsed for side in view.sides]),
+        ("padded", [side.row.padded for side in view.sides]),
+    ):
+        named = zip(names, counts, strict=True)
+        shown = [f"{name} {count}" for name, count in named if count or is_pair]
+        if any(counts) or what != "padded":
+            said.append(f"{what}: {', '.join(shown) if any(counts) else 'none'}")
+    return said
 
 
 # --- Differences ---
 
 
 class _Line(NamedTuple):
-    """A line of differences: `values` have the scores of both, their difference, its interval."""
+    """A line of differences: `values` have the difference and its interval."""
 
     title: str
     remark: str
     n: int
-    values: BoardRow
-    tallies: Mapping[object, Mapping[str, int]]  # by level
+    scores: Sequence[float]  # of A and B
+    values: Pair | BothRead | LevelDifference
+    tallies: Sequence[Tally]
 
     @property
     def mark(self) -> Interval:
         """A ring where the interval has 0."""
-        low, high = self.values["interval"] or (0, 0)
-        value, bounds = self.values["difference"], self.values["interval"]
+        value, bounds = self.values.difference, self.values.interval
+        low, high = bounds or (0, 0)
         return Interval(value, bounds, 0.0, int(low <= 0 <= high))
 
 
 def _list_lines(view: _View, pair: _Pair) -> Iterator[_Line]:
     """All questions, those that both answered readably, and the levels."""
     comparison, values = view.comparison, pair.values
-    scores = [side.row["overall_score"] for side in (pair.a, pair.b)]
-    yield _Line(_ALL, "", comparison["n"], {**values, "scores": scores}, values["levels"])
-    if both := values["both_read"]:
-        yield _Line("Both answered readably", "", both["n"], both, both["levels"])
-    for level, difference in values["level_differences"].items():
-        if level:
-            remark = f"weight {comparison['signature']['weights'][level]:g}"
-            tallies, count = {level: values["levels"][level]}, comparison["level_counts"][level]
-            yield _Line(f"Level {level}", remark, count, difference, tallies)
+    scores = [side.row.score for side in (pair.a, pair.b)]
+    yield _Line(_ALL, "", view.size, scores, values, [*values.levels.values()])
+    if both := values.both_read:
+        title = "Both answered readably"
+        yield _Line(title, "", both.n, both.scores, both, [*both.levels.values()])
+    weights = read_weights(comparison.signature)
+    if isinstance(values, PairedDifference):
+        for level, difference in values.level_differences.items():
+            if level:
+                title, remark = f"Level {level}", f"weight {weights[level]:g}"
+                count, tallies = comparison.level_counts[level], [values.levels[level]]
+                yield _Line(title, remark, count, difference.scores, difference, tallies)
 
 
 def _draw_summary(view: _View) -> Html:
@@ -234,7 +252,7 @@ def _draw_summary(view: _View) -> Html:
 def _list_pairs(view: _View) -> list[_Line]:
     return [
         next(_list_lines(view, pair))._replace(
-            title=pair.title, remark=f"p (Holm) {show_p(pair.values['p_holm'])}"
+            title=pair.title, remark=f"p (Holm) {show_p(pair.values.p_holm)}"
         )
         for pair in view.pairs[:MOST]
     ]
@@ -247,12 +265,12 @@ def _draw_levels(view: _View, pair: _Pair) -> Html:
 
 def _draw_lines(view: _View, title: str, lines: Sequence[_Line], names: tuple[str, str]) -> Html:
     axis = interval_axis([line.mark for line in lines], 0.0)
-    left, right = (name[:24] for name in names[:: -view.sign])
+    left, right = (name[:24] for name in names[:: -view.comparison.scale.sign])
     heads = [
         Head(title),
         Head("n", "n k"),
-        Head("A", "c", names[0]),
-        Head("B", "c", names[1]),
+        Head("A", "c la", names[0]),
+        Head("B", "c lb", names[1]),
         Head("A − B", "n sc"),
         Head("", "g"),
         axis_head(axis, f"← {left} better", f"{right} better →"),
@@ -262,11 +280,11 @@ def _draw_lines(view: _View, title: str, lines: Sequence[_Line], names: tuple[st
     rows = []
     for line in lines:
         mark, remark = line.mark, [" ", soft(line.remark)] if line.remark else []
-        side = "" if mark.group else view.better(line.values["difference"]).lower()
+        side = "" if mark.group else view.better(line.values.difference).lower()
         cells = [
             join(line.title, *remark),
             str(line.n),
-            *(show_cell(score, view.unit) for score in line.values["scores"]),
+            *(show_cell(score, view.unit) for score in line.scores),
             show_signed(mark.value),
             "",
             draw_interval(axis, mark, line.title, side),
@@ -277,18 +295,18 @@ def _draw_lines(view: _View, title: str, lines: Sequence[_Line], names: tuple[st
     return draw_table(heads, rows, "rank")
 
 
-def _draw_tally(tallies: Mapping[object, Mapping[str, int]]) -> Html:
+_TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
+
+
+def _draw_tally(tallies: Sequence[Tally]) -> Html:
     """Wins, ties and losses over the levels, above a bar of their shares."""
-    sums = {key: sum(tally[key] for tally in tallies.values()) for key in _TALLY}
+    sums = {key: sum(getattr(tally, key) for tally in tallies) for key in _TALLY}
     numbers = span("ends", *(tag("span", str(count)) for count in sums.values()))
     total = sum(sums.values())
     shares = [
         Share(count / total, _TALLY[key], f"{key}: {count}") for key, count in sums.items() if count
     ]
     return join(numbers, draw_shares(shares, "wtl"))
-
-
-_TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
 
 
 # --- Questions ---
@@ -303,12 +321,16 @@ class _Question(NamedTuple):
 
 
 def _draw_body(view: _View) -> Iterator[Html]:
-    """The questions that decide it, of each pair."""
+    """The questions that decide it, of each pair; over all weeks how the model is made."""
+    if not isinstance(view.comparison, Comparison):
+        remarks = [tag("p", remark) for remark in season_remarks(view.comparison)]
+        yield draw_section("How weeks are compared", *remarks, note=_MODEL)
+        return
     most = MOST // min(len(view.pairs), _SHOWN)
     for pair in view.pairs[:_SHOWN]:
-        rows = _list_differing(view, pair)
-        same = view.comparison["n"] - len(rows)
-        note = f"{len(rows)} questions with different scores; {same} are equal."
+        rows = _list_differing(view, view.comparison, pair)
+        note = f"{len(rows)} questions with different scores; {view.size - len(rows)} are equal."
+        note += _say_half(rows)
         note += f" The first {most}." * (len(rows) > most)
         questions = _draw_questions(view, pair, rows[:most]) if rows else Html()
         if len(view.pairs) == 1:
@@ -322,24 +344,42 @@ def _draw_body(view: _View) -> Iterator[Html]:
         yield tag("p", f"The questions of {left} more pairs are not shown.", class_="cap")
 
 
-def _list_differing(view: _View, pair: _Pair) -> list[_Question]:
+_MODEL: Final = (
+    "The difference is that of the table over all weeks: its model estimates how hard each week is "
+    "from all systems."
+)
+
+
+def _say_half(rows: Sequence[_Question]) -> str:
+    """Say how many questions make up half of all that differs."""
+    sums = list(accumulate(abs(row.adds) for row in rows))
+    if len(sums) < 3:
+        return ""
+    count = sum(each < sums[-1] / 2 for each in sums) + 1
+    return f" The first {count} make up half of what differs." if count > 1 else ""
+
+
+def _list_differing(view: _View, comparison: Comparison, pair: _Pair) -> list[_Question]:
     """The questions on which two scores differ, first those that add most to the difference."""
-    shares = _share_questions(view.comparison)
+    shares = _share_questions(comparison)
     rows = [
-        _Question(a, b, (shares.get("") or shares[str(a["level"])]) * (a["score"] - b["score"]))
+        _Question(
+            a,
+            b,
+            shares[(a.get("level") if "" not in shares else "") or ""] * (a["score"] - b["score"]),
+        )
         for a, b in zip(pair.a.items, pair.b.items, strict=True)
         if a["outcome"] != "pending" and a["score"] != b["score"]
     ]
     return sorted(rows, key=lambda row: (-abs(row.adds), str(row.a["id"])))
 
 
-def _share_questions(comparison: BoardRow) -> dict[str, float]:
+def _share_questions(comparison: Comparison) -> dict[Level, float]:
     """The share of one question of each level in the overall score."""
-    signature, counts = comparison["signature"], comparison["level_counts"]
-    weights = signature.get("weights") or {"": 1.0}
-    is_fixed = signature.get("fixed_weights")
+    weights, counts = read_weights(comparison.signature), comparison.level_counts
+    is_fixed = comparison.signature.get("fixed_weights")
     total = fsum(weight for level, weight in weights.items() if is_fixed or level in counts)
-    return {str(level): weights[level] / total / count for level, count in counts.items()}
+    return {level: weights[level] / total / count for level, count in counts.items()}
 
 
 def _draw_questions(view: _View, pair: _Pair, rows: Sequence[_Question]) -> Html:
@@ -410,7 +450,7 @@ def _list_charts(view: _View) -> dict[str, Chart]:
     columns = [
         Column("Pair", lambda line: line.title),
         Column("A − B", lambda line: line.mark, "mark"),
-        Column("95% interval", lambda line: show_interval(line.values["interval"]), "number"),
+        Column("95% interval", lambda line: show_interval(line.values.interval), "number"),
     ]
     table = make_table(columns, _list_pairs(view))
     return {"differences": Chart("differences", "Difference of the scores", "", table)}

@@ -3,90 +3,70 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
-from forecasteval.common import forms
 from forecasteval.common.errors import look_of, printable
-from forecasteval.common.records import JsonObject, number_text
-from forecasteval.display.tables import Column
-from forecasteval.ranking.board import list_tables
-from forecasteval.ranking.names import (
-    UNKNOWN,
-    Systems,
-    describe_value,
-    show_distinct,
-    system_of_row,
-)
+from forecasteval.ranking.board import Board, RankedRow
+from forecasteval.ranking.names import UNKNOWN, Systems, describe_value, show_distinct
 
-_WIDTH: Final = 60  # of a cell
+_WIDTH: Final = 60  # of a name
 
 
-def add_about(board: dict[str, Any], systems: Systems) -> list[str]:
+def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
     """Give the rows of a board their `about`, and the board the systems `without_result`.
 
     A display name that is the name or a file name of another system is left out, as a row would
-    pass for that system's. Returns these mistakes.
+    pass for that system's. Returns these mistakes, too.
     """
-    tables = list_tables(board)
-    rows = [(system_of_row(table, row), row) for table in tables for row in table["rows"]]
-    named = [(text, system) for system, row in rows for text in (system, row["name"])]
+    rows: list[RankedRow] = [row for table in board.rankings for row in table.rows]
+    named = [(text, row.system_name) for row in rows for text in (row.system_name, row.name)]
     holders = {(look_of(text).casefold(), system) for text, system in named}
-    mistakes = []
+    entries, mistakes = dict(systems.entries), list[str]()
     for system, about in systems.entries.items():
         shown = about.name or system
         look = look_of(shown).casefold()
         if any(look == other and holder != system for other, holder in holders):
             problem = f"'name' must not be that of another system, got {describe_value(shown)}"
             mistakes.append(f"system {printable(system, 40)}: {problem}")
-            about = replace(about, name="")
-        for row in (row for name, row in rows if name == system and about != UNKNOWN):
-            row["about"] = forms.to_record(about)
-    board["without_result"] = sorted(systems.entries.keys() - {system for system, _ in rows})
-    return mistakes
+            entries[system] = replace(about, name="")
+
+    def add(table: Any) -> Any:
+        rows = [replace(row, about=entries.get(row.system_name, UNKNOWN)) for row in table.rows]
+        return replace(table, rows=rows)
+
+    board = replace(
+        board,
+        pooled=list(map(add, board.pooled)),
+        tables=list(map(add, board.tables)),
+        without_result=sorted(entries.keys() - {row.system_name for row in rows}),
+    )
+    return board, mistakes
 
 
-def shown_names(rows: Sequence[JsonObject]) -> list[str]:
+def shown_names(rows: Sequence[RankedRow]) -> list[str]:
     """The display name of each row, or that of its file, and both where several have the same."""
-    names = [str(row.get("about", {}).get("name", row["name"])) for row in rows]
-    often = {name for name, count in Counter(names).items() if count > 1}
-    both = zip(names, (row["name"] for row in rows), strict=True)
-    same = [f"{name} ({of})" if name in often and name != of else name for name, of in both]
-    return show_distinct(same, _WIDTH)
+    return show_names([(row.about.name, row.name) for row in rows])
 
 
-def name_systems(board: JsonObject) -> dict[str, str]:
+def name_systems(board: Board) -> dict[str, str]:
     """The name that every system has on all of a board: its display name, or that of its files."""
-    tables = reversed(list_tables(board))
-    systems = {system_of_row(table, row): row for table in tables for row in table["rows"]}
-    rows = [{**row, "name": system} for system, row in systems.items()]
-    return dict(zip(systems, shown_names(rows), strict=True))
+    tables = reversed(board.rankings)
+    shown = {row.system_name: row.about.name for table in tables for row in table.rows}
+    names = show_names([(name, system) for system, name in shown.items()])
+    return dict(zip(shown, names, strict=True))
 
 
-ABOUT: Final = ("name", "organisation", "cost")  # in the order of CSV
+def show_names(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Show display names, or own names where there are none, so that no two are the same.
 
-
-def about_keys(rows: Iterable[JsonObject]) -> list[str]:
-    """The keys that some row has."""
-    known = {key for row in rows for key in row.get("about", {})}
-    return [key for key in ABOUT if key in known]
-
-
-def about_columns(rows: Sequence[Mapping[str, object]]) -> list[Column]:
-    """Organisation and cost, if some row has them."""
-
-    def show(key: str, row: JsonObject) -> str:
-        return cell_text(row.get("about", {}).get(key, ""))
-
-    columns = {
-        "organisation": Column("Organisation", partial(show, "organisation"), spare=1000),
-        "cost": Column("Cost per question", partial(show, "cost"), "number", spare=1001),
-    }
-    return [columns[key] for key in about_keys(rows) if key != "name"]
-
-
-def cell_text(value: object) -> str:
-    """A value as a cell shows it."""
-    return printable(value, _WIDTH) if isinstance(value, str) else number_text(value)
+    >>> show_names([("X", "a"), ("X", "b"), ("", "c")])
+    ['X (a)', 'X (b)', 'c']
+    """
+    often = Counter(name or own for name, own in pairs)
+    shown = [
+        f"{name} ({own})" if name and name != own and often[name] > 1 else name or own
+        for name, own in pairs
+    ]
+    return show_distinct(shown, _WIDTH)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter
 
 from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Results
-from forecasteval.display.tables import Report, Table, make_table, show_interval
-from forecasteval.ranking.board import ScoredRow
+from forecasteval.display.tables import Column, Report, Table, make_table, show_interval
+from forecasteval.ranking.board import ScoredRow, SystemRow
 from forecasteval.ranking.datasets import describe_system
-from forecasteval.ranking.systems import System, read_system
+from forecasteval.ranking.systems import Level, System, read_system
 
-from .tables import UNREAD, list_columns
+from .columns import Entry, level_columns, score_columns, unread_columns
 
 
 class Summary:
@@ -55,20 +57,33 @@ def make_summary(systems: Sequence[System], has_ends: bool = False) -> Table:
 
     An interval is ± h, but [low, high] where a bound of the score cuts it, and with `has_ends`.
     """
-    levels = [level for level, count in systems[0].counts.items() if count]
-    records = []
-    for system in systems:
-        row = describe_system(system, levels)
-        scores = {f"level_{level}": mean(system.questions[level].scores) for level in levels}
-        shown = {"shown": printable(system.name), "score": row.overall_score}
-        interval = row.overall_interval if has_ends else _show_interval(row)
-        records.append(
-            {**vars(row), **scores, **shown, "interval": interval, "pending": system.pending}
-        )
-    titles = [f"level_{level}" for level in levels if level]
-    keys = ["shown", *titles, "score", "interval", "pending", *UNREAD]
-    scale = {"higher_is_better": systems[0].scale.higher_is_better}
-    return make_table(list_columns(keys, scale, records), records)
+    first, is_lower = systems[0], systems[0].scale.sign < 0
+    levels = [level for level, count in first.counts.items() if count]
+    entries = [_describe(system, levels) for system in systems]
+    score, interval = score_columns("Overall", is_lower)
+    if not has_ends:
+        interval = replace(interval, cell=lambda entry: _show_interval(entry.row))
+    pending = Column("Pending", attrgetter("table.pending"), "number")
+    columns = [
+        Column("System", attrgetter("shown")),
+        *level_columns(levels, is_lower, in_text=True),
+        score,
+        interval,
+        *([pending] if any(system.pending for system in systems) else []),
+        *unread_columns([entry.row for entry in entries]),
+    ]
+    return make_table([column for column in columns if column.title], entries)
+
+
+def _describe(system: System, levels: Sequence[Level]) -> Entry:
+    row = SystemRow(
+        **vars(describe_system(system, levels)),
+        rank=None,
+        level_scores={level: mean(system.questions[level].scores) for level in levels},
+        n=sum(system.counts[level] for level in levels),
+        p_leader=None,
+    )
+    return Entry(system, row, printable(system.name))
 
 
 def _show_interval(row: ScoredRow) -> str:

@@ -23,6 +23,7 @@ from .errors import EvaluationError, printable
 Form = TypeVar("Form")
 # Metadata of a field that is written also where it has its default.
 ALWAYS: Final = {"always": True}
+_LEAVES: Final = frozenset((str, int, float, bool, type(None)))
 _PLAIN: Final[dict[object, set[type]]] = {bool: {bool}, int: {int}, float: {float, int}, str: {str}}
 
 
@@ -34,18 +35,15 @@ def to_record(value: Any) -> Any:
     """The value with a dict in the place of each dataclass; fields that have their defaults are
     left out, unless they are `ALWAYS` there.
     """
+    kind: Any = type(value)
+    if kind in _LEAVES:
+        return value
     if is_dataclass(value):
-        parts = [(field, getattr(value, field.name)) for field in fields(value)]
-        return {
-            field.name: to_record(part)
-            for field, part in parts
-            if field.metadata == ALWAYS or part != _default(field)
-        }
+        parts = [(name, default, getattr(value, name)) for name, default in _written(kind)]
+        return {name: to_record(part) for name, default, part in parts if part != default}
     if isinstance(value, dict):
         return {key: to_record(part) for key, part in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(map(to_record, value))
-    return value
+    return kind(map(to_record, value)) if kind in (list, tuple) else value
 
 
 def from_record(kind: type[Form], value: object) -> Form:
@@ -64,13 +62,25 @@ def _default(field: Field[object]) -> object:
 
 
 @cache
-def _hints(kind: type) -> dict[str, object]:
-    return get_type_hints(kind)
+def _written(kind: Any) -> list[tuple[str, object]]:
+    """List the fields of a dataclass, each with the value that is left out."""
+    return [
+        (field.name, MISSING if field.metadata == ALWAYS else _default(field))
+        for field in fields(kind)
+    ]
+
+
+@cache
+def _expected(kind: Any) -> tuple[dict[str, object], set[str]]:
+    """Find the types of a dataclass's fields by name, and the fields that must be given."""
+    hints = get_type_hints(kind)
+    types = {field.name: hints[field.name] for field in fields(kind)}
+    return types, {field.name for field in fields(kind) if _default(field) is MISSING}
 
 
 def read_as(kind: Any, value: Any, where: str) -> Any:
     """`from_record` for any type: of dataclasses, plain values, lists, tuples and dicts of them."""
-    if kind is Any:
+    if kind is Any or kind is object:
         return value
     if kind in _PLAIN:
         return _read_plain(kind, value, where)
@@ -104,11 +114,10 @@ def _read_key(kind: object, key: object, where: str) -> object:
 def _read_fields(kind: Any, value: object, where: str) -> object:
     if not isinstance(value, Mapping):
         _refuse(where, value)
-    hints, known = _hints(kind), {field.name: field for field in fields(kind)}
-    needed = {name for name, field in known.items() if _default(field) is MISSING}
-    if wrong := (needed - value.keys()) | (value.keys() - known.keys()):
+    types, needed = _expected(kind)
+    if wrong := (needed - value.keys()) | (value.keys() - types.keys()):
         raise FormError(f"{where}: expected the keys of this version, not so: {min(wrong)}")
-    return kind(**{key: read_as(hints[key], part, f"{where}.{key}") for key, part in value.items()})
+    return kind(**{key: read_as(types[key], part, f"{where}.{key}") for key, part in value.items()})
 
 
 def _read_plain(kind: type, value: object, where: str) -> object:

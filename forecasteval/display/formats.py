@@ -55,7 +55,7 @@ def markdown_table(table: Table) -> list[str]:
     columns, rows = table.texts()
     shown = [
         [
-            cell if column.kind == "number" else markdown_text(cell)
+            cell if column.side == ">" else markdown_text(cell)
             for column, cell in zip(columns, row, strict=True)
         ]
         for row in (_titles(columns), *rows)
@@ -101,7 +101,7 @@ def latex_table(table: Table) -> list[str]:
             rf"\textbf{{{latex_number(cell)}}}"
             if cell == best_cell
             else latex_number(cell)
-            if column.kind == "number"
+            if column.side == ">"
             else latex_text(cell)
             for cell, column, best_cell in zip(row, columns, best, strict=True)
         ]
@@ -169,7 +169,7 @@ def csv_table(table: Table) -> str:
                 fields.append([f"{column.title.strip()} {end}", *texts])
         else:
             shown = ["" if cell == _MISSING else cell for cell in cells]
-            numbers = column.kind == "number"
+            numbers = column.side == ">"
             fields.append([column.title.strip(), *(shown if numbers else map(csv_text, shown))])
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(zip(*fields, strict=True))

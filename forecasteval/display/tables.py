@@ -20,7 +20,8 @@ from forecasteval.common.errors import printable
 
 FORMS: Final = ("text", "markdown", "latex", "csv")  # of reports; see `formats`
 _NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "llm_prompt")
-_TEXT: Final = ("number", "text")  # kinds of columns that text shows
+_NUMBERS: Final = ("number", "p", "ranks")  # kinds of columns that stand right
+_TEXT: Final = (*_NUMBERS, "text")  # kinds of columns that text shows
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
 
 
@@ -85,7 +86,8 @@ Cell = str | Marked | Link | Heat | Interval
 class Column:
     """A column of a table: its title, and the cell of a row.
 
-    kind: "number", "text", or what text leaves out: "mark" (drawn by `plot`) and "html".
+    kind: "number", "p" (a p-value), "ranks" (the ends of a range), "text", or what text leaves
+    out: "mark" (drawn by `plot`) and "html".
     best: the best number of a column, which LaTeX sets in bold: its "high" or its "low" end.
     spare: on a narrow terminal the columns with the highest number go first, columns with 0 last.
     """
@@ -100,15 +102,22 @@ class Column:
     # "soft": pages have it behind the cell before it; "no": they do not have it; or the classes of
     # its head there.
     page: str = ""
+    key: str = ""  # of boards: its name in CSV and frames
+    head: str = ""  # of boards: its title in the rows of the page, if it stands there
 
     @property
     def side(self) -> str:
         """Where cells stand in text: ">" for numbers, else "<"."""
-        return ">" if self.kind == "number" else "<"
+        return ">" if self.kind in _NUMBERS else "<"
 
     def show(self, row: object) -> Any:
         """The cell of a row; numbers and intervals are text there."""
-        return show_value(self.cell(row), self.digits)
+        value = self.cell(row)
+        if self.kind == "p":
+            return show_p(value)
+        if self.kind == "ranks":
+            return "–".join(map(str, value)) if value else "–"
+        return show_value(value, self.digits)
 
 
 class Table(NamedTuple):

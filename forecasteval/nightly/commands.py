@@ -6,15 +6,15 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from forecasteval.boards.report import board_report, format_csv
+from forecasteval.boards.report import format_csv
 from forecasteval.boards.tables import list_failed
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
 from forecasteval.nightly.tasks import Options
-from forecasteval.ranking.board import file_rows
+from forecasteval.ranking.board import Board
 from forecasteval.ranking.names import SYSTEMS_FILE
 from forecasteval.scoring import Scorer
 
@@ -85,19 +85,19 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     failed = board["failed"]
     _warn(
         program,
-        [*map(": ".join, list_failed(board)), *_list_model_failures(board["llm_failures"])],
+        [*map(": ".join, list_failed(board.board)), *_list_model_failures(board["llm_failures"])],
     )
     _warn(program, board["notes"])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
         ignored = grouped_names(board["ignored"])
         counts += f"; not read, because they are not {', '.join(SUFFIXES)}: {ignored}"
-    report = board_report(board)
+    report = board.report()
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
-    report += _name_samples(board)
+    report += _name_samples(board.board)
     if args.format == "csv":
-        sys.stdout.write(format_csv(board))
+        sys.stdout.write(format_csv(board.board))
     else:
         print_result(board, [*report, counts], args.json, args.format)
     if any(entry["fault"] for entry in failed):
@@ -125,13 +125,12 @@ def _read_processes(args: argparse.Namespace) -> int:
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
 
 
-def _name_samples(board: Mapping[str, Any]) -> list[str]:
+def _name_samples(board: Board) -> list[str]:
     """Name the invented samples among the datasets, if others stand beside them."""
     datasets = {
-        row["dataset"]: row["signature"].get("dataset_sha256") in SAMPLES
-        for row in file_rows(board)
+        file.dataset: file.signature.get("dataset_sha256") in SAMPLES for file in board.files
     }
-    if len({*datasets.values(), *(False for _ in board.get("waiting", ()))}) < 2:
+    if len({*datasets.values(), *(False for _ in board.waiting)}) < 2:
         return []
     names = grouped_names(sorted(str(name) for name, is_sample in datasets.items() if is_sample))
     return [

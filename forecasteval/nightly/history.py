@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from forecasteval.boards.changes import (
     ANSWERS,
@@ -38,15 +38,20 @@ from forecasteval.boards.changes import (
     Line,
     dataset_of,
 )
-from forecasteval.boards.standings import count_resolved
-from forecasteval.boards.tables import mark_of
 from forecasteval.common import forms
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.records import JsonObject, as_text, dump_json
 from forecasteval.nightly.store import read_stored
-from forecasteval.ranking.board import file_rows, list_tables
-from forecasteval.ranking.names import system_of_row
+from forecasteval.ranking.board import (
+    Board,
+    PooledRow,
+    PooledTable,
+    RankedRow,
+    Ranking,
+    SystemRow,
+)
+from forecasteval.ranking.systems import ForecasterRow, ForecasterTable
 
 HISTORY: Final = "history.jsonl"
 _DEEP: Final = 100  # objects and lists in a line, of which settings have a few
@@ -121,7 +126,7 @@ def _read_line(text: bytes) -> Line | None:
 def append_night(
     folder: Path,
     history: History,
-    board: JsonObject,
+    board: Board,
     present: Collection[str],
     corrections: Corrections,
     date: str,
@@ -188,16 +193,14 @@ def _find_reason(before: Line | None, line: Line, corrected: str | None) -> str:
     return MODEL if "degraded" in differing else OTHERS
 
 
-def _find_lost(
-    board: JsonObject, last: Collection[Line], present: Collection[str]
-) -> Iterator[Line]:
+def _find_lost(board: Board, last: Collection[Line], present: Collection[str]) -> Iterator[Line]:
     """List the states of systems as they are if the board does not have them, by their last lines.
 
     One has gone if none of its files is there. If one is there that could not be read, nothing is
     known: the system stays as it was.
     """
-    ranked = {name for row in file_rows(board) for name in row["prediction"].split(", ")}
-    ranked |= {name for names in board.get("waiting", {}).values() for name in names}
+    ranked = {name for file in board.files for name in (file.prediction or "").split(", ")}
+    ranked |= {name for names in board.waiting.values() for name in names}
     files = defaultdict[tuple[str, str], set[str]](set)
     for line in last:
         files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & {*present}
@@ -213,12 +216,12 @@ def _find_lost(
 # --- The board ---
 
 
-def _read_board(board: JsonObject) -> dict[Key, Line]:
+def _read_board(board: Board) -> dict[Key, Line]:
     """Read the present state of each system on each dataset."""
     rows = [
-        (row["name"], _read_row(table, row, dataset_of(board, table)))
-        for table in list_tables(board)
-        for row in table["rows"]
+        (row.name, _read_row(table, row, dataset_of(board, table)))
+        for table in board.rankings
+        for row in table.rows
     ]
     often = Counter(line.key for _, line in rows)
     # Of two names of a file, or of runs that were asked other questions.
@@ -229,32 +232,35 @@ def _read_board(board: JsonObject) -> dict[Key, Line]:
     return {line.key: line for line in lines}
 
 
-def _read_row(table: JsonObject, row: JsonObject, dataset: str) -> Line:
+def _read_row(table: Ranking, row: RankedRow, dataset: str) -> Line:
     """Read the state of a system in a row of a board."""
-    file = table if table["kind"] == "forecasters" else row  # forecasters share all but the score
-    signature = {**file.get("signature", {}), **table["signature"]}
-    runs = [run["signature"]["prediction_sha256"] for run in row.get("runs", ())]
-    score, _ = mark_of(row)
-    resolved = count_resolved(table)
+    # Forecasters share all but their scores; over all datasets there is no file.
+    file: Any = table if isinstance(table, ForecasterTable) else row
+    of_file = {} if isinstance(row, PooledRow) else file.signature
+    signature: dict[str, Any] = {**of_file, **table.signature}
+    runs = row.runs if isinstance(row, SystemRow) else []
+    checksums = [str(run.signature["prediction_sha256"]) for run in runs]
     return Line(
-        benchmark=table["benchmark"],
+        benchmark=table.benchmark,
         dataset=dataset,
-        system=system_of_row(table, row),
+        system=row.system_name,
         # nan, where no level counts, would differ from itself every night
-        score=None if score is None or math.isnan(score) else score,
-        rank=row["rank"],
-        resolved=resolved,
-        questions=resolved + sum(each.get("pending", 0) for each in table.get("datasets", [table])),
-        prediction=file.get("prediction") or "",
-        prediction_sha256=join_checksums(runs) if runs else signature.get("prediction_sha256"),
+        score=None if math.isnan(row.score) else row.score,
+        rank=row.rank,
+        resolved=table.resolved,
+        questions=table.resolved + table.pending,
+        prediction=getattr(file, "prediction", None) or "",
+        prediction_sha256=join_checksums(checksums) if runs else signature.get("prediction_sha256"),
         # over all datasets, those of its datasets are
-        questions_sha256=None if "datasets" in table else signature.get("questions_sha256"),
+        questions_sha256=None
+        if isinstance(table, PooledTable)
+        else signature.get("questions_sha256"),
         evaluator=signature["evaluator"],
         code_sha256=signature.get("code_sha256"),
         rules=signature.get("rules"),
-        metric=row.get("metric", _METRICS.get(table["kind"])),
+        metric=row.metric if isinstance(row, ForecasterRow) else _METRICS[table.kind],
         settings={key: value for key, value in signature.items() if _is_setting(key, value)},
-        degraded=file["degraded"],
+        degraded=file.degraded,
     )
 
 

@@ -16,11 +16,12 @@ from forecasteval.display.html import Page, render
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Link
 from forecasteval.nightly.store import is_current, lock_folder, read_stored, result_pieces
-from forecasteval.ranking.board import file_rows
 from forecasteval.ranking.names import BOARD
 
 if TYPE_CHECKING:
     from forecasteval.boards.changes import History
+    from forecasteval.boards.standings import ReadSystem
+    from forecasteval.ranking.board import Board
 
 Row = Mapping[str, Any]
 
@@ -101,11 +102,13 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
         write_page(results.page()._replace(links=links), target)
 
 
-def write_board(board: Row, folder: Path, history: History | None) -> None:
+def write_board(
+    board: Board, folder: Path, history: History | None, read_system: ReadSystem
+) -> None:
     """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
     are there.
     """
-    checksums = {row["name"]: row["file_sha256"] for row in file_rows(board)}
+    checksums = {file.name: file.file_sha256 for file in board.files}
     linked = {
         name
         for name, checksum in checksums.items()
@@ -119,10 +122,10 @@ def write_board(board: Row, folder: Path, history: History | None) -> None:
 
     path = folder / f"{BOARD}.html"
     nights = history.raw if history else b""
-    shown = board["leaderboard"], board.get("inputs_sha256"), sorted(linked), nights
+    shown = sorted(board.leaderboard.items()), board.inputs_sha256, sorted(linked), nights
     key = f"{hash_text(repr(shown))}-{hash_view()}"
     if not is_current(path, key):
         from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
 
-        page = make_page(board, linked, history, read_items)
+        page = make_page(board, linked, history, read_items, read_system)
         write_page(page._replace(key=key), path)

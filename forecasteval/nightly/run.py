@@ -17,15 +17,13 @@ from typing import Any, Final
 from forecasteval.benchmark import Files
 from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
-from forecasteval.boards.report import board_report, format_csv, format_markdown
+from forecasteval.boards.report import BoardResults, format_csv, format_markdown
 from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.forms import FormError
-from forecasteval.common.records import JsonObject, dump_json, hash_text
+from forecasteval.common.records import dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
-from forecasteval.display.html import Page
-from forecasteval.display.results import Results
 from forecasteval.lookup import Failure, explain, failure, find_tasks
 from forecasteval.nightly.history import append_night, find_corrections, read_history, today
 from forecasteval.nightly.pages import write_board
@@ -40,13 +38,15 @@ from forecasteval.nightly.store import (
     write_changed,
 )
 from forecasteval.nightly.tasks import Options, Scored, score_files
-from forecasteval.ranking.board import file_rows, list_tables, read_board
+from forecasteval.ranking.board import Board, read_board
 from forecasteval.ranking.datasets import rank_results, ranking_settings
-from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems, system_of_row
+from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
 from forecasteval.ranking.systems import (
+    FileRow,
     ForecasterTable,
     System,
     file_row,
+    mark_file,
     rename,
 )
 from forecasteval.scoring import Scorer
@@ -54,11 +54,10 @@ from forecasteval.scoring import Scorer
 from .pages import name_missing, run_key
 
 DEFAULTS: Final = Options()
-Board = dict[str, Any]
-_BY_FILE: Final = itemgetter("file", "reason")
+_BY_FILE: Final[Callable[[Any], Any]] = itemgetter("file", "reason")
 
 
-def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> Results:
+def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> BoardResults:
     """Score every file of `root/prediction`, store the results and the leaderboard in the folder
     `scorer.output`.
 
@@ -76,22 +75,18 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
 
     with lock_folder(scorer.output):
-        board, _ = read_stored(scorer.output / f"{BOARD}.json")
-        night = _Night(root, scorer, options, [*failures])
-        try:
-            board = read_board(board)
-            night.rows = {row["name"]: row for row in file_rows(board)}
-        except FormError:  # of another version
-            board = {}
+        night, last = _Night(root, scorer, options, [*failures]), None
+        with contextlib.suppress(FormError):  # of another version
+            last = read_board(read_stored(scorer.output / f"{BOARD}.json")[0])
+            night.rows = {file.name: file for file in last.files}
         night.score(night.plan(tasks))
         present = os.listdir(root / "prediction")
         night.keep_unread(present)
         remove_gone(scorer.output, {task.name for task in tasks}, present, night.rows)
         about = read_systems(root / "prediction")
-        board = night.rank({} if options.force else board, about)
+        board = night.rank(None if options.force else last, about)
         changes = night.write_texts(board, about, present, date)
-    values = {
-        **board,
+    counts = {
         "evaluated": len(night.fresh),
         "reused": len(night.checksums) - len(night.fresh) - len(night.kept),
         "ignored": ignored,
@@ -99,13 +94,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> 
         "notes": night.notes,
         "changes": changes,
     }
-    return Results(values, board_report, _make_page)
-
-
-def _make_page(board: Board) -> Page:
-    from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
-
-    return make_page(board)
+    return BoardResults(board, counts, changes)
 
 
 # --- The run ---
@@ -121,10 +110,11 @@ class _Night:
     failures: list[Failure]
     notes: list[str] = field(default_factory=list)
     # Of the files in the last leaderboard, by name.
-    rows: dict[str, JsonObject] = field(default_factory=dict)
+    rows: dict[str, FileRow] = field(default_factory=dict)
     # Of the stored results that are ranked, by name.
     checksums: dict[str, str] = field(default_factory=dict)
     fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
+    read: dict[str, System | ForecasterTable] = field(default_factory=dict)  # of stored results
     unread: set[str] = field(default_factory=set)  # files that cannot be read, or whose dataset
     kept: dict[str, System | ForecasterTable] = field(default_factory=dict)  # results of these
     corrections: dict[tuple[str | None, str | None], str] = field(default_factory=dict)
@@ -164,14 +154,17 @@ class _Night:
         self.unread = {name for each in self.failures for name in each["file"].split(", ")}
         return todo
 
-    def _find_row(self, path: Path, checksum: str) -> Mapping[str, object] | None:
+    def _find_row(self, path: Path, checksum: str) -> FileRow | None:
         """The row of a stored result with this sha256; None if it is damaged."""
         row = self.rows.get(path.stem)
         # As it was ranked: it need not be read through.
-        if row is not None and row["file_sha256"] == checksum:
+        if row is not None and row.file_sha256 == checksum:
             return row
         system = read_result_of(path, checksum)
-        return forms.to_record(file_row(system)) if system else None
+        if system is None:
+            return None
+        self.read[path.stem] = system
+        return file_row(system)
 
     def score(self, tasks: Sequence[Files]) -> None:
         """Score the tasks and store their results."""
@@ -201,8 +194,8 @@ class _Night:
         asked the same questions.
         """
         row = self.rows.get(path.stem)
-        before = row["signature"].get("questions_sha256") if row else None
-        now = file_row(scored.system).signature.get("questions_sha256")
+        before = _questions_of(row) if row else None
+        now = _questions_of(file_row(scored.system))
         if before != now and (before, now) not in self.corrections:
             self.corrections |= find_corrections(path, scored.path)
 
@@ -210,21 +203,21 @@ class _Night:
         """Leave the rows of files that cannot be read tonight, or whose dataset cannot, as they
         were; not beside results of other questions, or of another version.
         """
-        fresh = [_group(forms.to_record(file_row(system))) for system in self.fresh.values()]
+        fresh = [_group(file_row(system)) for system in self.fresh.values()]
         for name, row in self.rows.items():
-            files, dataset = {*row["prediction"].split(", ")}, row["dataset"]
+            files, dataset = {*(row.prediction or "").split(", ")}, row.dataset
             has_gone = dataset and not (self.root / "dataset" / dataset).exists()
             unread = files & {*present} if has_gone and not self.options.force else self.unread
             if name in self.checksums or files.isdisjoint(unread):
                 continue
             if any(each[0] == dataset and each != _group(row) for each in fresh):
                 continue
-            if system := read_result_of(self.folder / f"{name}.json", row["file_sha256"]):
-                self.kept[name], self.checksums[name] = system, row["file_sha256"]
+            if system := read_result_of(self.folder / f"{name}.json", row.file_sha256):
+                self.kept[name], self.checksums[name] = system, row.file_sha256
         if self.kept:
             self.notes.append(f"not read, ranked as before: {grouped_names(sorted(self.kept))}")
 
-    def rank(self, board: Board, about: Systems) -> Board:
+    def rank(self, board: Board | None, about: Systems) -> Board:
         """Write leaderboard.json unless `board` is just that already, and give the board."""
         failed = sorted(self.failures, key=_BY_FILE)
         least = self.options.min_questions, self.options.min_datasets
@@ -242,9 +235,10 @@ class _Night:
                 ]
             )
         )
-        if board.get("inputs_sha256") == inputs:
+        if board and board.inputs_sha256 == inputs:
             return board
-        systems = [self._read(name) for name in sorted(self.checksums)]
+        names = sorted(self.checksums)
+        systems = [mark_file(self._read(name), self.checksums[name]) for name in names]
         about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
         systems = [rename(system, about.aliases) for system in systems]
         ranked = replace(
@@ -253,23 +247,26 @@ class _Night:
             waiting=dict(sorted(self.waiting.items())),
             void=sorted(self.void),
         )
-        new: Board = forms.to_record(ranked)
-        if mistakes := [*about.mistakes, *add_about(new, about)]:
+        ranked, taken = add_about(ranked, about)
+        if mistakes := [*about.mistakes, *taken]:
             failed.append(failure(SYSTEMS_FILE, _show_mistakes(mistakes)))
-        new["failed"] = sorted(failed, key=_BY_FILE)
-        for row in file_rows(new):
-            row["file_sha256"] = self.checksums[row["name"]]
-        path = self.folder / f"{BOARD}.json"
-        write_atomic(path, result_pieces(new))
-        return read_board(read_stored(path)[0])
+        ranked = replace(ranked, failed=[{**each} for each in sorted(failed, key=_BY_FILE)])
+        write_atomic(self.folder / f"{BOARD}.json", result_pieces(forms.to_record(ranked)))
+        return ranked
 
     def _read(self, name: str) -> System | ForecasterTable:
         path = self.folder / f"{name}.json"
-        system = self.fresh.get(name) or self.kept.get(name)
-        system = system or read_result_of(path, self.checksums[name])
+        known = self.fresh.get(name) or self.kept.get(name) or self.read.get(name)
+        system = known or read_result_of(path, self.checksums[name])
         if not system:
             raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
+        self.read[name] = system
         return system
+
+    def _read_system(self, name: str) -> System | None:
+        """Read the scores of a file of the board, for its page."""
+        system = self._read(name)
+        return system if isinstance(system, System) else None
 
     def write_texts(
         self, board: Board, about: Systems, present: Collection[str], date: str
@@ -279,9 +276,7 @@ class _Night:
 
         A history that cannot be read costs only itself.
         """
-        systems = {
-            system_of_row(table, row) for table in list_tables(board) for row in table["rows"]
-        }
+        systems = {row.system_name for table in board.rankings for row in table.rows}
         aliases = {name: new for name, new in about.aliases.items() if name not in systems}
         history, is_new = None, False
         try:
@@ -295,15 +290,20 @@ class _Night:
         changes = history.changes if history else []
         write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
         write_changed(self.folder / f"{BOARD}.md", format_markdown(board, changes))
-        write_board(board, self.folder, history)
+        write_board(board, self.folder, history, self._read_system)
         return changes if is_new else []
 
 
-def _group(row: JsonObject) -> tuple[object, ...]:
+def _questions_of(row: FileRow) -> str | None:
+    checksum = row.signature.get("questions_sha256")
+    return None if checksum is None else str(checksum)
+
+
+def _group(row: FileRow) -> tuple[object, ...]:
     """Tell the dataset of a file, its questions, and the version and rules that scored it."""
-    signature = row["signature"].items()
+    signature = row.signature.items()
     alike = {k: v for k, v in signature if k == "questions_sha256" or not k.endswith("sha256")}
-    return row["dataset"], alike
+    return row.dataset, alike
 
 
 def _show_mistakes(mistakes: Sequence[str]) -> str:
@@ -313,7 +313,7 @@ def _show_mistakes(mistakes: Sequence[str]) -> str:
 
 
 def _holds(
-    row: JsonObject,
+    row: FileRow,
     task: Files,
     checksums: Mapping[str, str],
     settings: Callable[[str], Mapping[str, object]],
@@ -323,15 +323,15 @@ def _holds(
 
     Raises InputError if it had a dataset and there is none any more.
     """
-    if row["prediction"] != task.prediction or row["degraded"] or "damaged_lines" in row:
+    if row.prediction != task.prediction or row.degraded or row.damaged_lines:
         return False
-    if row["dataset"] and not task.dataset:
+    if row.dataset and not task.dataset:
         raise InputError(
             str(task.path),
-            f"expected its dataset, {row['dataset']}, as before (or --force)",
+            f"expected its dataset, {row.dataset}, as before (or --force)",
             "none",
         )
     beside = dict.fromkeys(("dataset_sha256", "truths_sha256"))
-    expected = {**beside, **settings(row["benchmark"]), **checksums}
-    same = row["dataset"] == (task.dataset.name if task.dataset else None)
-    return same and all(row["signature"].get(key) == value for key, value in expected.items())
+    expected = {**beside, **settings(row.benchmark), **checksums}
+    same = row.dataset == (task.dataset.name if task.dataset else None)
+    return same and all(row.signature.get(key) == value for key, value in expected.items())

@@ -20,7 +20,7 @@ from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
 from forecasteval.ranking.names import BOARD
-from forecasteval.ranking.systems import ForecasterTable, System, read_result
+from forecasteval.ranking.systems import FileRow, ForecasterTable, System, read_result
 
 _HEAD: Final = 1000  # characters in which the head of a page ends
 
@@ -105,7 +105,7 @@ def read_result_of(path: Path, checksum: str) -> System | ForecasterTable | None
 
 
 def remove_gone(
-    folder: Path, names: Container[str], predictions: Container[str], rows: Mapping[str, JsonObject]
+    folder: Path, names: Container[str], predictions: Container[str], rows: Mapping[str, FileRow]
 ) -> None:
     """Remove the results that nightly runs wrote for predictions that are gone, and their pages:
     those with the sha256 that their `rows` of the last board have. Every other file stays.
@@ -114,12 +114,12 @@ def remove_gone(
     there all the same, if their dataset is gone.
     """
     for name, row in rows.items():
-        if name in names or any(file in predictions for file in row["prediction"].split(", ")):
+        if name in names or any(file in predictions for file in (row.prediction or "").split(", ")):
             continue
         path = folder / f"{name}.json"
         with contextlib.suppress(OSError, InputError):  # what cannot be removed tonight stays
-            if hash_file(path) == row["file_sha256"]:
-                if is_current(path.with_suffix(".html"), row["file_sha256"]):
+            if hash_file(path) == row.file_sha256:
+                if is_current(path.with_suffix(".html"), row.file_sha256):
                     path.with_suffix(".html").unlink()
                 path.unlink()
 

@@ -6,14 +6,25 @@ those of 95 %, None where nothing measures the error. What a field is called is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, ClassVar, Literal
 
 from forecasteval.common import forms
-from forecasteval.common.records import JsonObject
 
-from .systems import FileRow, ForecasterTable, Interval, Level, Scaled
+from .names import UNKNOWN, About
+from .systems import (
+    ALPHA,
+    FileRow,
+    ForecasterRow,
+    ForecasterTable,
+    Interval,
+    Level,
+    Scaled,
+    Signature,
+    label_dataset,
+)
 
 # --- Systems on the same questions ---
 
@@ -42,6 +53,18 @@ class ScoredRow(FileRow):
     run_deviation: float | None = None
     runs_differ: bool | None = None  # as wholes, not only in how they answer single questions
 
+    @property
+    def score(self) -> float:
+        return self.overall_score
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.overall_interval
+
+    @property
+    def files(self) -> Sequence[FileRow]:
+        return self.runs or [self]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SystemRow(ScoredRow):
@@ -51,7 +74,18 @@ class SystemRow(ScoredRow):
     level_scores: dict[Level, float]
     n: int
     p_leader: float | None  # with Holm's adjustment over the comparisons with the leader
-    about: dict[str, Any] = field(default_factory=dict)
+    about: About = UNKNOWN
+    rank_interval: ClassVar[None] = None  # of one dataset only differences to the leader are tested
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether it does not differ significantly from the leader."""
+        return self.rank == 1 or (self.p_leader is not None and self.p_leader >= ALPHA)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no answer of it could be read."""
+        return 0 < self.n * len(self.files) <= self.missing + self.unparsed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +110,18 @@ class SystemTable(Scaled):
     pending: int = 0  # questions without a truth yet, not among these
     void: int = 0  # questions that are left out of everything
     weights: dict[Level, float]  # of the levels that count
-    signature: dict[str, Any]
+    signature: Signature
     questions: list[Question]
     rows: list[SystemRow]
+
+    @property
+    def label(self) -> str:
+        return label_dataset(self.dataset or "")
+
+    @property
+    def resolved(self) -> int:
+        """How many questions have a truth."""
+        return sum(self.level_counts.values())
 
 
 # --- Systems on all datasets ---
@@ -103,6 +146,14 @@ class SeasonRow:
     degraded: bool
     blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it
 
+    @property
+    def score(self) -> float:
+        return self.overall_score
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.overall_interval
+
 
 @dataclass(frozen=True, kw_only=True)
 class PooledRow(SeasonRow):
@@ -115,7 +166,16 @@ class PooledRow(SeasonRow):
     behind: float | None = field(default=None, metadata=forms.ALWAYS)
     behind_interval: Interval | None = field(default=None, metadata=forms.ALWAYS)
     p_leader: float | None = field(default=None, metadata=forms.ALWAYS)
-    about: dict[str, Any] = field(default_factory=dict)
+    about: About = UNKNOWN
+
+    @property
+    def system_name(self) -> str:
+        return self.name
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether it does not differ significantly from the leader."""
+        return self.tied_with_best
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +185,7 @@ class Week:
     dataset: str
     n: int
     pending: int = 0  # questions without a truth yet, not among the n
+    void: int = 0  # questions that are left out of everything
     systems: int
     questions_sha256: str
 
@@ -138,7 +199,20 @@ class SeasonTable(Scaled):
     level_counts: dict[Level, int]
     weights: dict[Level, float]  # of the levels that count
     design_effect: float | None  # of good and bad weeks of a system; None: not measured
-    signature: dict[str, Any]
+    signature: Signature
+
+    @property
+    def resolved(self) -> int:
+        """How many questions have a truth and count."""
+        return sum(week.n for week in self.datasets)
+
+    @property
+    def pending(self) -> int:
+        return sum(week.pending for week in self.datasets)
+
+    @property
+    def void(self) -> int:
+        return sum(week.void for week in self.datasets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +229,8 @@ class PooledTable(SeasonTable):
 # --- Boards ---
 
 Table = SystemTable | ForecasterTable
+Ranking = PooledTable | Table
+RankedRow = SystemRow | PooledRow | ForecasterRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,34 +244,30 @@ class Board:
     pooled: list[PooledTable]
     tables: list[Table]
     remarks: list[str]
-    leaderboard: dict[str, Any]  # the settings
-    failed: list[dict[str, Any]] = field(default_factory=list, metadata=forms.ALWAYS)
+    leaderboard: dict[str, object]  # the settings
+    failed: list[dict[str, object]] = field(default_factory=list, metadata=forms.ALWAYS)
     without_result: list[str] = field(default_factory=list, metadata=forms.ALWAYS)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     void: list[str] = field(default_factory=list)  # datasets of these whose questions are all void
     inputs_sha256: str = ""
 
+    @property
+    def rankings(self) -> list[Ranking]:
+        """All tables, those over all datasets first."""
+        return [*self.pooled, *self.tables]
 
-def list_tables(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All tables of a board's record, those over all datasets first."""
-    return [*record.get("pooled", ()), *record["tables"]]
+    @property
+    def files(self) -> list[FileRow]:
+        """What stands for a file each: systems or their runs, and tables of forecasters."""
+        rows = (
+            [table] if isinstance(table, ForecasterTable) else table.rows for table in self.tables
+        )
+        return [file for row in chain.from_iterable(rows) for file in row.files]
 
 
-def file_rows(record: JsonObject) -> Iterator[dict[str, Any]]:
-    """The parts of a board's record that stand for a file each: systems, or their runs, and tables
-    of forecasters.
-    """
-    for table in record.get("tables", ()):
-        for part in (table, *table["rows"]):
-            yield from part.get("runs") or ([part] if "prediction" in part else ())
-
-
-def read_board(record: object) -> dict[str, object]:
-    """A board's record as it was before JSON made texts of levels; FormError for one of another
-    form.
-    """
-    values: dict[str, object] = forms.to_record(forms.from_record(Board, record))
-    return values
+def read_board(record: object) -> Board:
+    """Read a stored board; FormError for one of another form."""
+    return forms.from_record(Board, record)
 
 
 # --- Comparisons ---
@@ -232,10 +304,14 @@ class Pair:
     interval: Interval | None
     p: float
     p_holm: float
-    p_first: float | None = None  # where A is the first system: adjusted over its pairs
     detectable: float | None  # the least difference that is found four times out of five
     levels: dict[Level, Tally]
     both_read: BothRead | None  # of the first system's pairs, if it says something else
+
+    @property
+    def n_shared(self) -> int:
+        """How many questions both systems had."""
+        return sum(tally.wins + tally.ties + tally.losses for tally in self.levels.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +353,7 @@ class Comparison(Scaled):
     level_counts: dict[Level, int]
     systems: list[ScoredRow]
     pairs: list[PairedDifference]
-    signature: dict[str, Any]
+    signature: Signature
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, compress, zip_longest
+from itertools import chain, combinations, compress
 from typing import Final
 
 from forecasteval.common.errors import InputError, printable
@@ -166,19 +166,17 @@ def _make_pairs(
     levels: Sequence[Level],
 ) -> list[Pair]:
     """The pairs of systems, those of the first one first; `answers` to the same questions."""
-    p_values = [gap.p for gap in gaps]
-    adjusted = zip_longest(holm(p_values), holm(p_values[: len(names) - 1]))
+    adjusted = holm([gap.p for gap in gaps])
     return [
         Pair(
             a=a,
             b=b,
             **gap._asdict(),
             p_holm=p_holm,
-            p_first=p_first,
             levels=_tally(*both, levels),
-            both_read=None if p_first is None else _compare_read(*both, levels),
+            both_read=_compare_read(*both, levels) if a == names[0] else None,
         )
-        for (a, b), gap, both, (p_holm, p_first) in zip(
+        for (a, b), gap, both, p_holm in zip(
             combinations(names, 2), gaps, answers, adjusted, strict=True
         )
     ]
@@ -300,18 +298,19 @@ def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float
 def compare_over_weeks(
     results: Sequence[Mapping[str, object]], names: Sequence[str]
 ) -> SeasonComparison:
-    """Compare systems on all datasets of `results` by one fit (`weeks.fit_scores`), which holds
-    only these systems.
+    """Compare systems by the table over all datasets of `results`.
 
-    For each pair A, B: the difference of their scores (A − B), its 95 % interval, p by Student's t,
-    Holm's adjustment over all pairs, and on the questions that both answered the wins, ties and
-    losses of A by level; for each pair of the first system also the difference over the questions
-    of which both answers were read, whose error is that of questions alone. Raises InputError
-    unless exactly one benchmark and rule set connects all of them through shared datasets.
+    The fit is that of the table (`pooled.fit_season`), of all systems that datasets connect with
+    these; a difference is a contrast of it. For each pair A, B: the difference of their scores
+    (A − B), its 95 % interval, p by Student's t, Holm's adjustment over the pairs, and on the
+    questions that both answered the wins, ties and losses of A by level; for each pair of the first
+    system also the difference over the questions of which both answers were read, whose error is
+    that of questions alone. Raises InputError unless exactly one benchmark and rule set connects
+    the systems.
     """
     season = _find_season(results, names)
     rows = {row.name: row for row in season.rows()}
-    places = {name: place for place, name in enumerate(rows)}
+    places = {name: place for place, name in enumerate(season.answered)}
     gaps, answers = list[Gap](), list[tuple[System, System]]()
     for a, b in combinations(names, 2):
         # A − B is how much better A is, and where lower scores are better how much better B is.
@@ -337,7 +336,7 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
         (system, part)
         for system, parts in connect_systems(combine_all(systems)[0])
         for part in parts
-        if part.keys() == {*names}
+        if part.keys() >= {*names}
     ]
     if len(connected) != 1:
         where = ", ".join(printable(name, 40) for name in names)

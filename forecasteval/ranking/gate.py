@@ -40,20 +40,20 @@ def find_breach(results: JsonObject, threshold: float) -> list[str]:
 
 
 def require_not_worse(comparison: JsonObject) -> list[str]:
-    """GateError if a system is significantly worse than the first one of a comparison.
+    """Raise GateError if a system is significantly worse than the first one of a comparison.
 
     Returns a line for each system that could not be, whatever it answered: the least p-value of n
     differing questions is 2 / 2^n.
     """
     sign, worse, unsure = read_scale(comparison).sign, list[str](), list[str]()
-    for pair in (pair for pair in comparison["pairs"] if "p_first" in pair):
+    first = comparison["systems"][0]["name"]
+    for pair in (pair for pair in comparison["pairs"] if pair["a"] == first):
         count = sum(tally["wins"] + tally["losses"] for tally in pair["levels"].values())
-        if sign * pair["difference"] > 0 and pair["p_first"] < ALPHA:
-            worse.append(f"{pair['b']} ({-pair['difference']:+.4f}, p {show_p(pair['p_first'])})")
+        if sign * pair["difference"] > 0 and pair["p_holm"] < ALPHA:
+            worse.append(f"{pair['b']} ({-pair['difference']:+.4f}, p {show_p(pair['p_holm'])})")
         elif count and 2 / 2**count >= ALPHA:
             line = f"{pair['b']}: it differs on {count} questions only"
             unsure.append(f"--fail-if-worse shows nothing of {line}")
     if worse:
-        first = comparison["systems"][0]["name"]
         raise GateError(f"worse than {first} (--fail-if-worse): {', '.join(worse)}")
     return unsure

@@ -10,14 +10,14 @@ are ignored.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, look_of, printable
 from forecasteval.common.files import SUFFIXES, belongs_to, decode_utf8, read_file
-from forecasteval.common.records import JsonObject, number_text, parse_json, repeated_keys
+from forecasteval.common.records import number_text, parse_json, repeated_keys
 
 SYSTEMS_FILE: Final = "systems.json"
 
@@ -60,13 +60,6 @@ def without_run(stem: str, dataset: str | None = None) -> str:
     """The stem that all runs of a system on a dataset share: `250915-x` of `250915-x@2`."""
     run = split_name(stem, dataset).run
     return stem.removesuffix(f"@{run}") if run else stem
-
-
-def system_of_row(table: Mapping[str, object], row: JsonObject) -> str:
-    """The name that the system of a board's row has on every dataset; a forecaster has one name."""
-    if table["kind"] != "systems":
-        return str(row["name"])
-    return str(row.get("system") or split_name(row["name"], row["dataset"]).system)
 
 
 def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:

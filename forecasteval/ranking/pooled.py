@@ -81,6 +81,7 @@ class Season(NamedTuple):
                 n=sum(system.counts[level] for level in self.weights),
                 systems=sum(group in results for results in self.answered.values()),
                 pending=system.count_pending(self.weights),
+                void=system.void,
                 questions_sha256=group[2],
             )
             for group, system in self.datasets.items()

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypedDict
 
 from forecasteval.common import forms
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_json
 from forecasteval.common.statistics import cluster_values
 
-from .names import split_name
+from .names import UNKNOWN, About, split_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,7 @@ UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not 
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 Interval = tuple[float, float]
 Level = int | str  # a number, or "" where a benchmark has no levels
+Signature = dict[str, object]  # as JSON has it: levels are texts there
 
 
 # --- Scales ---
@@ -86,7 +87,18 @@ class Scaled:
 
     @property
     def scale(self) -> Scale:
-        return read_scale(vars(self))
+        bounds = {"score_bounds": self.score_bounds, "higher_is_better": self.higher_is_better}
+        return read_scale(bounds)
+
+
+def label_dataset(name: str) -> str:
+    """Shorten the name of a dataset's file for tables and pages.
+
+    >>> label_dataset("250901.json")
+    '250901'
+    """
+    shown = printable(name or "one file", 60)
+    return shown.removesuffix(".json").removesuffix(".jsonl").removesuffix(".csv")
 
 
 # --- Rows of files ---
@@ -102,10 +114,20 @@ class FileRow:
     prediction: str | None
     warnings: int
     degraded: bool  # a language model failed
-    signature: dict[str, Any]
+    signature: Signature
     system: str = ""  # the name on every dataset, where the file has an alias of it
     damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
+
+    @property
+    def system_name(self) -> str:
+        """The name that the system has on every dataset."""
+        return self.system or split_name(self.name, self.dataset).system
+
+    @property
+    def files(self) -> Sequence[FileRow]:
+        """The files that it stands for: its runs, if it has several."""
+        return [self]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +142,18 @@ class ForecasterRow:
     rank_interval: tuple[int, int] | None
     n: int
     provisional: bool = False
-    about: dict[str, Any] = field(default_factory=dict)
+    about: About = UNKNOWN
+    p_leader: ClassVar[None] = None  # ranks are tested, not differences to the leader
+
+    @property
+    def system_name(self) -> str:
+        """A forecaster has one name."""
+        return self.name
+
+    @property
+    def is_tied(self) -> bool | None:
+        """Whether no test tells it from the best; None if nothing tests it."""
+        return self.rank_interval[0] <= 1 if self.rank_interval else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +164,22 @@ class ForecasterTable(FileRow):
     rows: list[ForecasterRow]
     n_events: int
     pending: int = 0  # events without an outcome yet, not among these
+
+    # What tables of systems have, too.
+    void: ClassVar[int] = 0
+    weights: ClassVar[Mapping[Level, float]] = {}
+    level_counts: ClassVar[Mapping[Level, int]] = {}
+    questions: ClassVar[Sequence[Any]] = ()
+    scale: ClassVar[Scale] = Scale(0.0, 1.0, False)
+
+    @property
+    def label(self) -> str:
+        return label_dataset(self.dataset or self.name)
+
+    @property
+    def resolved(self) -> int:
+        """How many events have an outcome."""
+        return self.n_events
 
 
 # --- Systems ---
@@ -176,7 +225,7 @@ class System(Scaled):
     @property
     def system(self) -> str:
         """The name that the system has on every dataset."""
-        return self.row.system or split_name(self.name, self.row.dataset).system
+        return self.row.system_name
 
     @cached_property
     def group(self) -> tuple[str, str, str]:
@@ -184,24 +233,19 @@ class System(Scaled):
         return (
             self.row.benchmark,
             str(self.row.dataset or ""),
-            self.row.signature["questions_sha256"],
+            str(self.row.signature["questions_sha256"]),
         )
 
     @cached_property
-    def policy(self) -> dict[str, Any]:
-        """The signature without checksums; the levels of `weights`, which JSON has as texts, are
-        numbers.
-        """
-        policy = {
+    def policy(self) -> Signature:
+        """The signature without checksums."""
+        return {
             key: value for key, value in self.row.signature.items() if not key.endswith("sha256")
         }
-        if "weights" in policy:
-            policy["weights"] = {_parse_level(key): w for key, w in policy["weights"].items()}
-        return policy
 
     @cached_property
     def weights(self) -> dict[Level, float]:
-        return dict(self.policy.get("weights", {"": 1.0}))
+        return read_weights(self.policy)
 
     @cached_property
     def counts(self) -> dict[Level, int]:
@@ -259,6 +303,13 @@ class System(Scaled):
         ]
 
 
+def read_weights(signature: Signature) -> dict[Level, float]:
+    """The weights of a signature by level; {"": 1} of a benchmark without levels."""
+    weights = signature.get("weights", {"": 1.0})
+    found: dict[Level, float] = forms.read_as(dict[Level, float], weights, "weights")
+    return found
+
+
 def rename(
     result: System | ForecasterTable, aliases: Mapping[str, str]
 ) -> System | ForecasterTable:
@@ -266,6 +317,13 @@ def rename(
     if not isinstance(result, System) or result.system not in aliases:
         return result
     return replace(result, row=replace(result.row, system=aliases[result.system]))
+
+
+def mark_file(result: System | ForecasterTable, checksum: str) -> System | ForecasterTable:
+    """The result with the sha256 of the file that holds it."""
+    if isinstance(result, System):
+        return replace(result, row=replace(result.row, file_sha256=checksum))
+    return replace(result, file_sha256=checksum)
 
 
 def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:
@@ -303,8 +361,7 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     row, scale = _file_row(results, name), read_scale(results)
     forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
-    weights = row.signature["weights"] if has_levels else [""]
-    by_level: dict[Level, list[_Answer]] = {_parse_level(level): [] for level in weights}
+    by_level: dict[Level, list[_Answer]] = {level: [] for level in read_weights(row.signature)}
     try:
         for item in results["items"]:
             level = _parse_level(item["level"]) if has_levels else ""

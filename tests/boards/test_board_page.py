@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from boards_folders import rows, score, stored, system
+from boards_folders import board_report, make_page, rows, score, stored, system
 from cli import ROOT, q, question, run, write
 from forecasteval.boards import rank
-from forecasteval.boards.board_page import make_page
-from forecasteval.boards.report import board_report
 from forecasteval.display.html import render
 from forecasteval.display.tables import Interval, format_text
 from forecasteval.nightly.history import read_history
@@ -107,11 +105,14 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
         "signature": {"evaluator": "x"},
         "n_events": 9,
         "rows": [
-            {"rank": n, "name": f"f{n}", "score": 0.1 * n, "interval": [0.0, 0.9], "n": 9}
+            {
+                **{"rank": n, "name": f"f{n}", "metric": "brier", "n": 9},
+                **{"score": 0.1 * n, "interval": [0.0, 0.9], "rank_interval": None},
+            }
             for n in (1, 2, 3)
         ],
     }
-    one: dict[str, Any] = {"tables": [table], "leaderboard": {"version": "1", "min_questions": 0}}
+    one: dict[str, Any] = {**rank([]), "tables": [table]}
     assert behind(make_page(one).charts()["ranking1"]) == [0] * 3
     for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
         row["rank_interval"] = interval
@@ -225,6 +226,9 @@ def test_who_is_like_the_leader_is_said_once() -> None:
                 "own_score": 0.5,
                 "missing": 0,
                 "unparsed": 0,
+                "padded": 0,
+                "level_scores": {},
+                "provisional": False,
                 "warnings": 0,
                 "degraded": False,
                 "about": {"name": f"System {n}"},
@@ -232,9 +236,7 @@ def test_who_is_like_the_leader_is_said_once() -> None:
             for n in (1, 2, 3)
         ],
     }
-    page = make_page(
-        {"tables": [], "pooled": [table], "leaderboard": {"version": "1", "min_questions": 0}}
-    )
+    page = make_page({**rank([]), "pooled": [table]})
     chart = page.charts()["ranking1"]
     assert behind(chart) == [0, 0, 1]
     assert [row[0] for row in chart.table.rows] == [

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from boards_folders import score
+from boards_folders import list_verdicts, score
 from cli import assert_refused, number, q, run, write
 from forecasteval.boards import compare
-from forecasteval.boards.tables import list_verdicts
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.display.html import render
 from html_page import check_page

@@ -15,7 +15,6 @@ import pytest
 
 from boards_folders import contents, counts, failures, folder_of, snapshot, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Done, assert_refused, q, run, write
-from forecasteval.boards.metadata import about_columns, shown_names
 from forecasteval.ranking.names import read_systems
 
 FULL: Final = {"name": "Alpha", "organisation": "ACME", "cost": 0.25}
@@ -137,18 +136,6 @@ def test_a_system_without_a_result_is_told(root: Path) -> None:
     assert (done.code, done.err) == (0, "")  # cron mails what comes there
     assert "systems.json: without a result: 2 (c, e)" in done.out.splitlines()
     assert run(root, "nightly", "--json").json["without_result"] == ["c", "e"]
-
-
-def test_names_that_are_the_same() -> None:
-    systems = [("f", "X"), ("g", "X"), ("X", None), ("h", "Y")]
-    assert shown_names(
-        [{"name": file, **({"about": {"name": name}} if name else {})} for file, name in systems]
-    ) == [
-        "X (f)",
-        "X (g)",
-        "X",
-        "Y",
-    ]
 
 
 def test_long_values_are_cut_in_a_cell_only(root: Path) -> None:
@@ -284,6 +271,5 @@ def test_hostile_text(root: Path) -> None:
     assert json.loads((root / "evaluation/leaderboard.json").read_text("utf-8"))
 
 
-def test_no_column_for_what_nobody_has() -> None:
-    assert about_columns([{"about": {"name": "x"}}, {}]) == []
+def test_no_file_says_nothing() -> None:
     assert read_systems(Path("nowhere")).entries == {}

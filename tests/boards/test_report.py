@@ -9,10 +9,17 @@ from typing import Final
 
 import pytest
 
-from boards_folders import rows, score, system
+from boards_folders import (
+    board_report,
+    comparison_report,
+    format_csv,
+    format_markdown,
+    rows,
+    score,
+    system,
+)
 from cli import EVIL, RAW_CONTROL, Record, q
 from forecasteval.boards import compare, rank
-from forecasteval.boards.report import board_report, comparison_report, format_csv, format_markdown
 from forecasteval.display.results import Results
 from forecasteval.display.tables import format_text
 

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from boards_folders import score, system
+from boards_folders import list_verdicts, score, system
 from cli import q, question, run, write
 from forecasteval.boards import compare, rank
-from forecasteval.boards.tables import list_verdicts
 
 FORTY: Final = 40
 
@@ -35,7 +34,7 @@ def test_what_would_have_been_found() -> None:
 
 def test_each_against_the_first_by_the_p_of_holm() -> None:
     lines = list_verdicts(compare([right("a", 30), right("b", 10), right("c", 28)]))
-    assert [line.split(", ")[-2] for line in lines] == ["p = 0.0002 (Holm)", "p = 0.5000 (Holm)"]
+    assert [line.split(", ")[-2] for line in lines] == ["p = 0.0003 (Holm)", "p = 0.5000 (Holm)"]
     assert [line.split(" by ")[0].split(" cannot")[0] for line in lines] == [
         "a is higher than b",
         "a and c",

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from boards_folders import make_page
 from cli import ROOT, assert_refused, q, run, run_process, write
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
-from forecasteval.boards.board_page import make_page
 from forecasteval.display.html import render
 from forecasteval.display.pages import MOST
 from forecasteval.nightly.pages import RESERVED

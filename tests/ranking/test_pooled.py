@@ -15,10 +15,17 @@ from typing import Any
 
 import pytest
 
-from boards_folders import contents, counts, score, stored
+from boards_folders import (
+    board_report,
+    contents,
+    counts,
+    format_csv,
+    format_markdown,
+    score,
+    stored,
+)
 from cli import Record, assert_refused, number, q, question, run, write
 from forecasteval.boards import rank
-from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.display.tables import format_text
 from forecasteval.nightly.store import result_pieces
 
@@ -320,14 +327,6 @@ def test_a_night_stores_it_and_the_next_leaves_it(tmp_path: Path) -> None:
     path.write_text("".join(result_pieces(forged)), encoding="utf-8")
     assert run(root, "nightly", "--force").code == 0
     assert path.read_bytes() == before["leaderboard.json"]
-
-
-def test_a_board_of_an_older_version_is_still_shown() -> None:
-    """It holds no table over all datasets."""
-    board = dict(rank(FIRST + SECOND), failed=[])
-    del board["pooled"], board["remarks"]
-    assert "own_score" not in format_csv(board)
-    assert "all 2 datasets" not in format_markdown(board)
 
 
 def season(shown: dict[str, tuple[float, str]]) -> list[Record]:

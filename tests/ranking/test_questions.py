@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from boards_folders import score, system
+from boards_folders import make_page, score, system
 from cli import q, question, run, write
 from forecasteval.boards import rank
-from forecasteval.boards.board_page import make_page
 from forecasteval.display.html import render
 from html_page import check_page
 

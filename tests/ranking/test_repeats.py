@@ -15,10 +15,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boards_folders import contents, counts, folder_of, rows, score, stored, system
+from boards_folders import (
+    board_report,
+    contents,
+    counts,
+    folder_of,
+    format_csv,
+    format_markdown,
+    rows,
+    score,
+    stored,
+    system,
+)
 from cli import Record, number, q, run, write
 from forecasteval.boards import compare, rank
-from forecasteval.boards.report import board_report, format_csv, format_markdown
 from forecasteval.common.errors import InputError
 from forecasteval.common.statistics import clustered_error, stratified_error
 from forecasteval.display.tables import format_text
