@@ -23,7 +23,7 @@ from .sheets import Row, Sheet, read_sheet, show_names
 
 Tables = dict[str, dict[str, Any]]
 SPLIT: Final = "expected one quantity in a column: split it into two columns"
-_ONE_HEADER: Final = "expected one header, in the first row: make a file of each table"
+_ONE_HEADER: Final = "expected one row of names, the first: join two, or make a file of each table"
 _NO_DITTO: Final = "expected the value itself in place of a ditto mark: write it into every row"
 _DITTO: Final = any_case("[-–—]?\\s?(?:[\"″“”〃]|'')\\s?[-–—]?|do[.]|ditto|as above|idem|同上")
 _SUMMARY: Final = any_case(  # what stands in front of a row of averages below the experiments
@@ -82,7 +82,7 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     _check_columns(where, layout)
     sheet = read_sheet(path, layout.sheet)
     if missing := [name for name in named if name not in sheet.header]:
-        expected = f"no column {printable(missing[0], 60)} in the header, the first row"
+        expected = f"no column {printable(missing[0], 60)} in the first row, which is the header"
         raise InputError(where, expected, show_names(sheet.header))
     _require_tidy(where, sheet, layout)
     left_out, changed = RecordNotes(), RecordNotes()
@@ -123,7 +123,10 @@ def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
     """Refuse second headers, ditto marks, and yields beside another quantity."""
     problems = RecordNotes()
     for row in sheet.rows:
-        if cell := find_header(row.cells, list(layout.results.values())):
+        results = {row.cells[name]: field for field, name in layout.results.items()}
+        words = [cell for cell, field in results.items() if not any(map(str.isdigit, cell))]
+        unread = [cell for cell in words if read_cell(results[cell], cell, False)[1]]
+        if cell := find_header(row.cells, [*layout.results.values()]) or ", ".join(unread[1:]):
             problems[_ONE_HEADER].append(f"{row.place}: {cell}")
         for name in layout.columns:
             if _DITTO.fullmatch(cell := row.cells[name]):
@@ -166,7 +169,7 @@ def _find_experiments(
             left_out[reason].append(row.place)
             continue
         results = {key: cell for key, name in layout.results.items() if (cell := row.cells[name])}
-        read = {key: _read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
+        read = {key: read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
         notes = {key: f"{_NAMES.get(key, key)}: {note}" for key, (_, note) in read.items() if note}
         unread = [key for key in notes if read[key][0] is None]
         yields = [read[key][0] for key in YIELDS if key in read]
@@ -179,9 +182,6 @@ def _find_experiments(
             continue
         for key, note in notes.items():
             changed[note].append(f"{row.place}: {results[key]}")
-        for name in layout.conditions:
-            if not row.cells[name]:
-                changed[f"{name}: blank, read as none"].append(row.place)
         entry = {
             "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
             "rxn_id": "0",
@@ -199,22 +199,24 @@ def _find_experiments(
 
 def _why_no_experiment(row: Row, layout: Layout) -> str:
     """Say why a row holds no experiment, by its cells alone; "" if it may hold one."""
-    filled = list(filter(None, row.cells.values()))
-    if not filled:
-        return "empty"
-    if _SUMMARY.fullmatch(filled[0]):
+    if _SUMMARY.fullmatch(next(filter(None, row.cells.values()), "")):
         return "an average or a total"
-    return "" if any(row.cells[name] for name in layout.conditions) else "no condition"
+    blank = [name for name in layout.conditions if not row.cells[name]]
+    if len(blank) == len(layout.conditions):
+        return "no condition"
+    # Merged and repeated values are blank, too, in what other programs write.
+    return f"{blank[0]}: blank (write – for none)" if blank else ""
 
 
-def _read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]:
+def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]:
     """Read (yield or major fraction, note) of a cell; None with a note if it cannot be read."""
     if _COMMA.fullmatch(cell):
         return None, "a decimal comma (1,5: write 1.5)"
     if field in YIELDS:
         reading = read_yield(cell, fraction)
         return reading.value, reading.note
-    return read_fraction(cell, field)
+    value, note = read_fraction(cell, field)
+    return (None, "one number is no ratio (97: write 97:3)") if value and note else (value, note)
 
 
 def _read_side(row: Row, smiles: Sequence[str], columns: Sequence[str]) -> list[Item]:

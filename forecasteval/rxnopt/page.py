@@ -26,9 +26,9 @@ from forecasteval.display.rows import Choice, draw_chips
 from forecasteval.display.run_page import Question, Run
 from forecasteval.display.tables import Cell, Table
 
-from .chemicals import ABSENT, SELECTIVITIES
+from .chemicals import ABSENT
 from .datasets import QUESTION_TYPES, Item
-from .prompts import condition_lines, show_items
+from .prompts import condition_lines, reference_blocks, show_items
 from .report import (
     RELATIVE,
     describe_size,
@@ -159,18 +159,15 @@ def _name_asked(item: Item, record: Record) -> str:
 def _list_texts(item: Item, record: Record) -> dict[str, Cell]:
     """The texts of a question: reaction, conditions, results to learn from, options, answer."""
     given = _find_input(record)
-    references = given.get("reference_conditions")
-    shown = [
-        f"{_show_values(row)}: {_show_conditions(row.get('conditions'))}"
-        for row in (references if isinstance(references, list) else ())
-        if isinstance(row, Mapping)
-    ]
     picked = as_text(item["read"])
     texts = {
         "Reaction": _show_reaction(record),
         "In all experiments": _list_conditions(given.get("constant_conditions")),
         "In this question": _list_conditions(given.get("fixed_conditions")),
-        "Results of the same table": "\n".join(shown),
+        "Results of the same table": "\n".join(
+            block.replace(":\n- ", ": ").replace("\n- ", "; ")
+            for block in reference_blocks(given.get("reference_conditions"), {})
+        ),
         "Picked": picked,
         "Answer": "" if item["answer"] == picked else item["answer"],
     }
@@ -207,13 +204,6 @@ def _show_option(record: Record, place: int) -> str:
     """The conditions of an option; only its value where the question asks about one of them."""
     items = find_asked(record, place)
     return _show_conditions(record["options"][place]) if items is None else show_items(items)
-
-
-def _show_values(reference: JsonObject) -> str:
-    """The results of a reference: `59% yield, 90% ee`."""
-    known = [f"{as_text(reference.get('yield'))}% yield"]
-    known += [f"{as_text(reference[name])} {name}" for name in SELECTIVITIES if name in reference]
-    return show_text(", ".join(known), 100)
 
 
 def _draw_options(record: Record, read: object) -> Html:

@@ -77,7 +77,7 @@ def render_question(question: Record, template: str) -> str:
         "constant_conditions": condition_lines(given.get("constant_conditions"), labels),
         "fixed_conditions": condition_lines(given.get("fixed_conditions"), labels),
         "reference_conditions": "\n\n".join(
-            _reference_blocks(given.get("reference_conditions"), labels)
+            reference_blocks(given.get("reference_conditions"), labels)
         ),
         "options": "\n\n".join(
             f"Option {i}:\n{condition_lines(o, labels)}" for i, o in enumerate(question["options"])
@@ -122,7 +122,7 @@ def _item_lines(value: object) -> str:
     return "\n".join(f"- {show_items([item])}" for item in read_items(value)) or f"- {ABSENT}"
 
 
-def _reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[str]:
+def reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[str]:
     """`Reference 1 (yield=59.0%, ee=90%):` and the conditions of that experiment."""
     for number, reference in enumerate(references if isinstance(references, list) else [], 1):
         if isinstance(reference, Mapping):

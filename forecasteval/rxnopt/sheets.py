@@ -61,7 +61,7 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     rows = []
     for place, cells in below:
         if cells and len(cells) != len(header):
-            expected = f"expected {len(header)} cells, one below each name of the first row"
+            expected = f"expected {len(header)} cells as in the first row (no titles, no notes)"
             raise InputError(f"{where}: {place}", expected, f"{len(cells)}: {' | '.join(cells)}")
         rows.append(Row(place, dict(zip(header, cells or [""] * len(header), strict=True))))
     shown = [

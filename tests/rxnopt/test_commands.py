@@ -312,7 +312,7 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["parse", "none.jsonl", "-o", "p.json"],
      "none.jsonl: expected replies with an index, got none"),
     (["import", "t.csv", "-o", "tables", "--yield", "nope", "--conditions", "base"],
-     "t.csv: no column nope in the header, the first row, got base, y"),
+     "t.csv: no column nope in the first row, which is the header, got base, y"),
     (["import", "t.csv", "-o", "taken", "--yield", "y", "--conditions", "base"],
      "taken/t.json: the file must not exist yet"),
     (["import", "no.csv", "-o", "tables"], "no.csv: cannot be read: No such file or directory"),

@@ -15,9 +15,8 @@ import pytest
 from cli import import_extra
 from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
-from forecasteval.rxnopt.cells import read_fraction, read_yield
-from forecasteval.rxnopt.chemicals import SELECTIVITIES
-from forecasteval.rxnopt.imports import Layout, import_file
+from forecasteval.rxnopt.cells import read_yield
+from forecasteval.rxnopt.imports import Layout, import_file, read_cell
 from forecasteval.rxnopt.settings import Settings
 from forecasteval.rxnopt.tables import read_scores
 from rxnopt_tables import CASES, Record, by_id, write
@@ -46,7 +45,7 @@ def test_import_makes_a_table_of_each_reaction(tmp_path: Path) -> None:
         "\ufeffEntry,halide,product,base,ligand SMILES,yield,ee,note\n"
         "1a,Brc1ccccc1,Oc1ccccc1,K2CO3,c1ccccc1P,0.5,90,x\n"
         "1b,Brc1ccccc1,Oc1ccccc1,Cs2CO3,C1CCCCC1P,0.75,,x\n"
-        "\n2,CCBr,CCO,K2CO3,,0.1,95,y\n",
+        "\n2,CCBr,CCO,K2CO3,—,0.1,95,y\n",
     )
     layout = Layout(
         {"yield_ratio": "yield", "ee": "ee"},
@@ -60,8 +59,7 @@ def test_import_makes_a_table_of_each_reaction(tmp_path: Path) -> None:
     assert list(tables) == ["my_runs_1.json", "my_runs_2.json"]
     assert notes == [
         "warning: the condition ligand SMILES is different in every row",
-        "warning: ligand SMILES: blank, read as none: 1 (line 5)",
-        "left out: empty: 1 (line 4)",
+        "left out: no condition: 1 (line 4)",
         "columns that are not used: note",
         "rows: 4, used 3, left out 1",
     ]
@@ -94,15 +92,19 @@ BAD: Final = [
     (
         "a,b\n1,2\n",
         Layout({"yield_ratio": "c"}, ["a"]),
-        ": no column c in the header, the first row, got a, b",
+        ": no column c in the first row, which is the header, got a, b",
     ),
-    ("a,b\n1,2\n", Layout(YIELD, ["x"]), ": no column x in the header, the first row, got a, b"),
+    (
+        "a,b\n1,2\n",
+        Layout(YIELD, ["x"]),
+        ": no column x in the first row, which is the header, got a, b",
+    ),
     ("a,b\n1,2\n", Layout({**YIELD, "ee": "b"}, ["a"]), ": the column b is named twice"),
     ("a,b\n1,2\n", Layout(YIELD, ["a"], ["a"]), ": the column a is named twice"),
     (
         "Table 1,\na,b\n1,2\n",
         Layout(YIELD, ["a"]),
-        ": no column b in the header, the first row, got Table 1, (column 2)",
+        ": no column b in the first row, which is the header, got Table 1, (column 2)",
     ),
     (
         'a,b\nK,1\n"""",2\n',
@@ -113,7 +115,8 @@ BAD: Final = [
     (
         "a,b\nK,1\nc,b\nNa,2\n",
         Layout(YIELD, ["a"]),
-        ": expected one header, in the first row: make a file of each table, got 1 (line 3: b)",
+        ": expected one row of names, the first: join two, or make a file of each table, "
+        "got 1 (line 3: b)",
     ),
     (
         "a,b\nK,80 (90% ee)\nNa,88% (3.7:1)\nLi,5\n",
@@ -225,8 +228,7 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         "left out: ee: the two parts of an ee add up to 100: 1 (line 2: 98/94)",
         "left out: yield: cannot be read as one yield: 2 (line 3: complex, line 8: complex)",
         "left out: no yield: 2 (line 4, line 7)",
-        "left out: no condition: 1 (line 5)",
-        "left out: empty: 1 (line 6)",
+        "left out: no condition: 2 (line 5, line 6)",
         "left out: an average or a total: 1 (line 9)",
         "rows: 10, used 2, left out 8",
     ]
@@ -286,9 +288,8 @@ def test_every_notation_scores_in_a_sheet_as_in_a_table(tmp_path: Path) -> None:
     for number, raw in enumerate(results):
         expected = read_scores(raw, Settings(), False)[:2]
         if f"b{number}" not in imported:
-            cells_read = [read_yield(raw["yield_ratio"])[::3]]
-            cells_read += [read_fraction(raw[f], f) for f in SELECTIVITIES if raw.get(f)]
-            assert any(value is None for value, _ in cells_read), raw
+            read = [(key, read_cell(key, raw[key], False)[0]) for key in header if raw.get(key)]
+            assert None in (value for _, value in read), raw
         else:
             assert expected[0] is not None
             scores, effective, _ = read_scores(imported[f"b{number}"], Settings(), False)
@@ -326,7 +327,7 @@ def test_shares_under_ee_are_asked_about(tmp_path: Path) -> None:
 
 def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
     path = write(
-        tmp_path / "x.csv", "base\u200b,T,yield\xa0\nNaN,25 \\u00b0C,5\xa0\nK&lt;2,nan,6\u200b\n"
+        tmp_path / "x.csv", "base\u200b,T,yield\xa0\n–,25 \\u00b0C,5\xa0\nK&lt;2,—,6\u200b\n"
     )
     entries = only(path, conditions=["base", "T"])["entries"]
     keys = ("base", "T")
@@ -334,6 +335,31 @@ def test_escapes_and_marks_of_nothing_in_conditions(tmp_path: Path) -> None:
         [[], ["25 °C"]], [["K<2"], []],
     ]  # fmt: skip
     assert [entry["results"]["yield_ratio"] for entry in entries] == ["5", "6"]
+
+
+def test_a_blank_condition_is_not_guessed(tmp_path: Path) -> None:
+    """It may be none, or the value above: so other programs write merged cells."""
+    path = write(tmp_path / "x.csv", "base,T,yield\nK,25,5\n,40,6\nNaN,60,7\n")
+    tables, notes = read(path, conditions=["base", "T"])
+    assert len(tables["x.json"]["entries"]) == 1
+    assert "left out: base: blank (write – for none): 2 (line 3, line 4)" in notes
+
+
+def test_a_number_alone_is_no_ratio(tmp_path: Path) -> None:
+    """A share of 0.97 was read as 0.97:1."""
+    path = write(tmp_path / "x.csv", "base,yield,er\nK,70,0.97\nNa,70,97:3\nLi,70,97\n")
+    tables, notes = import_file(path, Layout({"yield_ratio": "yield", "er": "er"}, ["base"]))
+    assert [entry["entry_idx"] for entry in tables["x.json"]["entries"]] == ["2"]
+    words = "er: one number is no ratio (97: write 97:3)"
+    assert f"left out: {words}: 2 (line 2: 0.97, line 4: 97)" in notes
+
+
+def test_a_second_header_of_unknown_words_is_refused(tmp_path: Path) -> None:
+    """The rows below it had yield and ee exchanged."""
+    rows = ["base,yield,ee", "K,50,90", "B,Optical purity,Product", "Na,91,40"]
+    path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
+    with pytest.raises(InputError, match=r"expected one row of names, .*got 1 \(line 3: Product"):
+        import_file(path, Layout({"yield_ratio": "yield", "ee": "ee"}, ["base"]))
 
 
 # --- The field's own files ---

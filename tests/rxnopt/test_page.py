@@ -125,7 +125,7 @@ def test_a_reference_shows_the_results_that_it_gives(results: Any) -> None:
     page = render(results.page())
     inside = page.partition(f'id="q-{name}"')[2].partition("</details>")[0]
     assert "Results of the same table" in inside
-    assert "% yield" in inside
+    assert "Reference 1 (yield=" in inside
 
 
 def test_texts_of_a_question_for_comparisons(results: Any) -> None:

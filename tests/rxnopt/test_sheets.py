@@ -35,14 +35,15 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
         ),
         (
             "a,b\n1,2,3\n",
-            ": line 2: expected 2 cells, one below each name of the first row, got 3: 1 | 2 | 3",
+            ": line 2: expected 2 cells as in the first row (no titles, no notes), "
+            "got 3: 1 | 2 | 3",
         ),
         ("a,b\n", ": expected a header and rows, got none"),
         ("", ": expected a header and rows, got none"),
         ('a,b\n"1"x,2\n', ": line 2: not CSV: ',' expected after '\"'"),
         (
             "a,y\n\n1\n",
-            ": line 3: expected 2 cells, one below each name of the first row, got 1: 1",
+            ": line 3: expected 2 cells as in the first row (no titles, no notes), got 1: 1",
         ),
         ('a,y\n\n"1"x,2\n', ": line 3: not CSV: ',' expected after '\"'"),
         ("a\0b\n1,2", ": not UTF-8: byte 0x00 at position 1, got another kind of file"),
