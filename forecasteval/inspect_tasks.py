@@ -43,7 +43,7 @@ from forecasteval.common.errors import (  # noqa: E402
     printable,
 )
 from forecasteval.common.files import find_file, hash_file  # noqa: E402
-from forecasteval.common.records import RecordFile  # noqa: E402
+from forecasteval.common.records import load_records  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.formats import PREDICTION, QUESTION_ID  # noqa: E402
@@ -51,7 +51,7 @@ from forecasteval.futurex.join import is_void  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
 from forecasteval.futurex.results import Item, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS, summarise  # noqa: E402
-from forecasteval.futurex.truths import QuestionFile  # noqa: E402
+from forecasteval.futurex.truths import load_questions  # noqa: E402
 from forecasteval.rxnopt.datasets import METRICS  # noqa: E402
 from forecasteval.rxnopt.prompts import find_templates, render_prompts  # noqa: E402
 from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
@@ -135,7 +135,7 @@ class FutureX:
 
     def __init__(self, path: Path) -> None:
         self._where = str(path)
-        records = [record for record in QuestionFile(path) if not is_void(record)]
+        records = [record for record in load_questions(path).records if not is_void(record)]
         blank = [
             {**record, "answer": None} if isinstance(record, Mapping) else record
             for record in records
@@ -204,7 +204,7 @@ class RxnOpt:
 
     def __init__(self, path: Path) -> None:
         self._evaluator = RxnOptEvaluator(path)  # checks every question
-        self._questions = {str(record["id"]): record for record in RecordFile(path)}
+        self._questions = {str(record["id"]): record for record in load_records(path)}
         self._folder = path.parent
 
     def samples(self) -> Iterator[Sample]:

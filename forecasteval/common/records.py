@@ -10,9 +10,11 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Any, Final, TypeVar
 
 from .errors import UNSAFE, InputError
@@ -58,7 +60,8 @@ def has_repeated_keys(value: object) -> bool:
 
 def make_record(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     """An object of keys and values; a Record where a key has two values."""
-    record = dict(pairs)
+    # Interned, a key that all lines have takes no memory again, and is found faster.
+    record = {intern(key): value for key, value in pairs}
     if len(record) == len(pairs):
         return record
     first: dict[str, object] = {}
@@ -129,140 +132,146 @@ class BadRecord:
         self.problem = problem
 
 
-class RecordFile:
-    """The records of a JSON, JSONL or CSV file, read whenever it is iterated; `sha256` is complete
-    afterwards.
+@dataclass(frozen=True)
+class Loaded:
+    """The records of a file, or of a caller; `lines` are where they begin, if they stand on lines.
 
-    JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object:
-    a single record, or `{id: answer}`, which becomes `{"id", "prediction"}` records. JSONL holds a
-    record per line. A CSV has the names of its columns in the first row, separated by commas,
-    semicolons or tabs. A line that is not JSON, or a row with too many cells, becomes a BadRecord.
-    JSONL named `.json`, and JSON named `.jsonl`, are read with a warning in `warnings`. `is_json`:
-    the file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no
-    UTF-8, no JSON, empty, neither list nor object.
+    `damaged`: how many are a BadRecord. `unit`: what a record is called in messages.
     """
 
-    value_key = "prediction"  # of the records that `{id: value}` becomes
-
-    def __init__(self, path: Path, is_json: bool = False) -> None:
-        self.path, self._is_json = path, is_json
-        self._begin()
-
-    def _begin(self) -> None:
-        self.warnings = list[str]()
-        self.line = 0  # of the last record that was read, in JSONL
-        self.damaged = 0  # lines of JSONL that are not JSON, rows of a CSV with too many cells
-        self._sha = hashlib.sha256()
-
-    @property
-    def sha256(self) -> str:
-        return self._sha.hexdigest()
-
-    def place(self, number: int) -> str:
-        """The place of the last record that was read, the `number`-th of the file."""
-        return f"line {self.line}" if self.line else f"record {number}"
+    path: Path | str
+    records: Sequence[Any]
+    sha256: str = ""
+    lines: Sequence[int] = ()
+    warnings: Sequence[str] = ()
+    damaged: int = 0
+    unit: str = "record"
 
     def __iter__(self) -> Iterator[Any]:
-        self._begin()
-        (require_regular if self._is_json else require_plain)(self.path)
-        with readable(self.path):
-            if self.path.suffix == ".jsonl" and not _begins_list(self.path):
-                with self.path.open("rb") as file:
-                    yield from self._lines(self._hashed(file))
-            elif self.path.suffix == ".csv" and not self._is_json:
-                yield from self._rows()
-            else:
-                yield from self._whole(self._text())
+        return iter(self.records)
 
-    def _text(self) -> str:
-        """The text of the file; a separate function, so that its bytes are freed before the records
-        are used.
-        """
-        raw = self.path.read_bytes()
-        self._sha.update(raw)
-        return decode_utf8(raw, str(self.path))
+    def place(self, number: int) -> str:
+        """Name the place of the `number`-th record."""
+        return f"line {self.lines[number - 1]}" if self.lines else f"{self.unit} {number}"
 
-    def _hashed(self, file: Iterable[bytes]) -> Iterator[bytes]:
-        for line in file:
-            self._sha.update(line)
-            yield line
 
-    def _rows(self) -> Iterator[dict[str, str | None] | BadRecord]:
-        rows = csv_rows(self._text(), str(self.path))
-        _, names = next(rows, (0, list[str]()))
-        for _, cells in rows:
-            if any(cells[len(names) :]):  # the answer A, B without quotes is not the answer A
-                self.damaged += 1
-                yield BadRecord(
-                    f"expected {len(names)} cells (a cell with commas stands in quotes), "
-                    f"got {len(cells)}"
-                )
-            elif cells:
-                yield make_record(list(itertools.zip_longest(names, cells[: len(names)])))
+def load_records(path: Path, is_json: bool = False, value_key: str = "prediction") -> Loaded:
+    """Load the records of a JSON, JSONL or CSV file.
 
-    def _whole(self, text: str) -> Iterator[object]:
-        """The records of one JSON value, or of lines under the name of `.json`."""
+    JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object:
+    a single record, or `{id: value}`, which becomes records of "id" and the `value_key`. JSONL
+    holds a record per line. A CSV has the names of its columns in the first row, separated by
+    commas, semicolons or tabs. A line that is not JSON, or a row with too many cells, becomes a
+    BadRecord. JSONL named `.json`, and JSON named `.jsonl`, are read with a warning. `is_json`: the
+    file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no UTF-8,
+    no JSON, empty, neither list nor object.
+    """
+    (require_regular if is_json else require_plain)(path)
+    with readable(path):
+        if path.suffix == ".jsonl" and not _begins_list(path):
+            digest = hashlib.sha256()
+            with path.open("rb") as file:
+                records, lines = _parse_lines(_hash_lines(file, digest), str(path))
+            return _make_loaded(path, records, digest.hexdigest(), lines)
+        raw = path.read_bytes()
+    sha256, text = hashlib.sha256(raw).hexdigest(), decode_utf8(raw, str(path))
+    del raw
+    if path.suffix == ".csv" and not is_json:
+        return _make_loaded(path, _parse_rows(text, str(path)), sha256)
+    try:
+        value = parse_json(text, str(path))
+    except InputError:
+        if not _holds_lines(text):
+            raise
+        pieces = (f"{line}\n".encode() for line in text.split("\n"))
+        records, lines = _parse_lines(pieces, str(path))
+        note = f"{path.name}: read as JSON Lines, despite its name"
+        notes = [note] if path.suffix != ".jsonl" else []
+        return _make_loaded(path, records, sha256, lines, notes)
+    note = f"{path.name}: read as one JSON list, despite its name"
+    notes = [note] if path.suffix == ".jsonl" else []
+    return _make_loaded(path, _list_records(value, path, value_key), sha256, warnings=notes)
+
+
+def _make_loaded(
+    path: Path,
+    records: list[Any],
+    sha256: str,
+    lines: Sequence[int] = (),
+    warnings: Sequence[str] = (),
+) -> Loaded:
+    damaged = sum(type(record) is BadRecord for record in records)
+    return Loaded(path, records, sha256, lines, warnings, damaged)
+
+
+def _parse_rows(text: str, where: str) -> list[Any]:
+    """Parse the rows of a CSV."""
+    rows = csv_rows(text, where)
+    _, names = next(rows, (0, list[str]()))
+    records: list[Any] = []
+    for _, cells in rows:
+        if any(cells[len(names) :]):  # the answer A, B without quotes is not the answer A
+            expected = f"expected {len(names)} cells (a cell with commas stands in quotes)"
+            records.append(BadRecord(f"{expected}, got {len(cells)}"))
+        elif cells:
+            records.append(make_record(list(itertools.zip_longest(names, cells[: len(names)]))))
+    return records
+
+
+def _list_records(value: object, path: Path, value_key: str) -> list[Any]:
+    """List the records of a JSON value."""
+    inner = [value.get(key) for key in WRAPPERS] if isinstance(value, dict) else []
+    lists = [
+        rows
+        for rows in inner
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+    ]
+    value = lists[0] if lists else value
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        expected = "expected a list of records or an object"
+        raise InputError(str(path), expected, type(value).__name__)
+    if "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
+        return [value]
+    twice = repeated_keys(value)
+    pairs = (({"id": name, value_key: answer}, name in twice) for name, answer in value.items())
+    return [Record(record, [value_key]) if is_twice else record for record, is_twice in pairs]
+
+
+def _hash_lines(file: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
+    for line in file:
+        digest.update(line)
+        yield line
+
+
+def _parse_lines(file: Iterable[bytes], where: str) -> tuple[list[Any], Sequence[int]]:
+    """Parse lines, and say on which each record stands; blank ones are skipped.
+
+    Only a line feed ends a line: a record may contain U+2028.
+    """
+    records, lines, position, first, damaged = list[Any](), list[int](), 0, "", 0
+    for number, raw in enumerate(file, 1):
+        line = decode_utf8(raw, where, position)
+        position += len(raw)
+        if not line.strip():
+            continue
+        lines.append(number)
         try:
-            value = parse_json(text, str(self.path))
-        except InputError:
-            if not _holds_lines(text):
-                raise
-            if self.path.suffix != ".jsonl":
-                self.warnings.append(f"{self.path.name}: read as JSON Lines, despite its name")
-            yield from self._lines(f"{line}\n".encode() for line in text.split("\n"))
-            return
-        if self.path.suffix == ".jsonl":
-            self.warnings.append(f"{self.path.name}: read as one JSON list, despite its name")
-        yield from self._records(value)
-
-    def _records(self, value: object) -> Iterator[object]:
-        inner = [value.get(key) for key in WRAPPERS] if isinstance(value, dict) else []
-        lists = [
-            rows
-            for rows in inner
-            if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
-        ]
-        value = lists[0] if lists else value
-        if isinstance(value, list):
-            yield from value
-        elif not isinstance(value, dict):
-            raise InputError(
-                str(self.path), "expected a list of records or an object", type(value).__name__
-            )
-        elif "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
-            yield value
-        else:
-            twice = repeated_keys(value)
-            for name, answer in value.items():
-                record = {"id": name, self.value_key: answer}
-                yield Record(record, [self.value_key]) if name in twice else record
-
-    def _lines(self, file: Iterable[bytes]) -> Iterator[object]:
-        """The records of lines, blank lines skipped; only a line feed ends a line: a record may
-        contain U+2028.
-        """
-        position, count, first = 0, 0, ""
-        for self.line, raw in enumerate(file, 1):
-            line = decode_utf8(raw, str(self.path), position)
-            position += len(raw)
-            if not line.strip():
-                continue
-            count += 1
-            try:
-                yield _decode(line)
-                continue
-            except json.JSONDecodeError as error:
-                problem = f"not JSON: column {error.colno}: {error.msg}"
-            except RecursionError:
-                problem = "JSON nested too deeply"
-            self.damaged += 1
-            first = first or f"line {self.line}: {problem}"
-            yield BadRecord(problem)
-        if self.damaged == count:
-            expected = "expected one JSON record per line" + (
-                ", but no line is JSON" if count else ""
-            )
-            raise InputError(str(self.path), expected, first or "an empty file")
+            records.append(_decode(line))
+            continue
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: column {error.colno}: {error.msg}"
+        except RecursionError:
+            problem = "JSON nested too deeply"
+        damaged += 1
+        first = first or f"line {number}: {problem}"
+        records.append(BadRecord(problem))
+    if damaged == len(records):
+        expected = "expected one JSON record per line"
+        expected += ", but no line is JSON" if records else ""
+        raise InputError(where, expected, first or "an empty file")
+    return records, lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
 
 
 def _begins_list(path: Path) -> bool:

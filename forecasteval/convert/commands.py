@@ -14,7 +14,7 @@ from typing import Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.files import find_dataset, write_atomic
-from forecasteval.common.records import WRAPPERS, RecordFile, as_text, dump_json
+from forecasteval.common.records import WRAPPERS, as_text, dump_json, load_records
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
@@ -150,7 +150,7 @@ def _find_truths(output: Path) -> dict[str, object]:
     dataset = find_dataset(output, output.absolute().parent.parent / "dataset")
     return {
         id_text(record.get("id")): record.get("ground_truth")
-        for record in (RecordFile(dataset) if dataset else ())
+        for record in (load_records(dataset) if dataset else ())
         if isinstance(record, Mapping)
     }
 

@@ -18,7 +18,7 @@ from forecasteval.common.files import (
     readable,
     require_regular,
 )
-from forecasteval.common.records import RecordFile, first_keys, parse_json
+from forecasteval.common.records import first_keys, load_records, parse_json
 
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
@@ -57,10 +57,10 @@ def read_table(path: Path, columns_named: bool = False) -> Table:
     if begin.startswith(b"PAR1"):
         table = _read_parquet(path)
     elif is_json:
-        file = RecordFile(path, is_json=True)
-        rows = list(file)
+        file = load_records(path, is_json=True)
+        rows = [*file.records]
         names = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row))
-        table = Table("rows of JSON", names, rows, file.warnings, keys)
+        table = Table("rows of JSON", names, rows, [*file.warnings], keys)
     else:
         table = _read_csv(path)
     _require_rows(path, len(table.rows))

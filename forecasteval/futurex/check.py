@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.markup import clean
-from forecasteval.common.records import BadRecord, RecordFile, repeated_keys
+from forecasteval.common.records import BadRecord, load_records, repeated_keys
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
@@ -21,11 +21,11 @@ from forecasteval.display.submissions import Checked
 from .answers import parse_answer
 from .choices import ChoiceTruth
 from .grammar import parse_number
-from .join import AMBIGUOUS, UNKNOWN, Keys, Rows, differs, is_void, raw_answer
+from .join import AMBIGUOUS, UNKNOWN, Keys, differs, is_void, join_answers, load_answers, raw_answer
 from .numbers import NumberTruth, readings
 from .questions import NO_ANSWER, parse_record, score_answer
 from .rules import Rules
-from .truths import QuestionFile, is_blank, show_keys
+from .truths import is_blank, load_questions, show_keys
 
 # A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
 # FutureX-Past.
@@ -66,10 +66,12 @@ class Check(NamedTuple):
 
 def check_file(path: Path) -> Results:
     """`check_dataset` of a file."""
-    dataset = QuestionFile(path)
-    found = check_dataset(dataset)
-    notes = found.notes + dataset.messages()
-    return check_results(path, dataset.sha256, found.records, found.findings, notes)
+    dataset = load_questions(path)
+    found = check_dataset(dataset.records)
+    notes = found.notes + dataset.warnings
+    return check_results(
+        path, dataset.checksums["dataset_sha256"], found.records, found.findings, notes
+    )
 
 
 def check_dataset(records: Iterable[object]) -> Check:
@@ -198,18 +200,22 @@ def _check_sigma(
 def check_answers(files: Files) -> Iterator[Checked]:
     """Say what becomes of each answer; no truth is looked at, not even one beside an answer."""
     dataset = files.dataset
-    questions = [_without_truth(row) for row in RecordFile(dataset)] if dataset else None
-    rows = Rows(RecordFile(files.path), str(files.path), questions)
+    if dataset:
+        questions = [*map(_without_truth, load_records(dataset))]
+        rows, notes = join_answers(questions, load_records(files.path), str(files.path))
+    else:
+        loaded = load_answers(files.path, None)
+        rows, notes = [*loaded.records], loaded.notes
     for number, row in enumerate(rows, 1):
         where = str(dataset or files.path)
         question = parse_record(_without_truth(row), where, number, Rules())
         name, scored = str(row.get("id")), score_answer(question, parse_answer(raw_answer(row)))
         state = "read" if scored.read else "not read"
         if scored.note == NO_ANSWER:
-            is_twice = name.strip() in rows.notes.get(AMBIGUOUS, ())
+            is_twice = name.strip() in notes.get(AMBIGUOUS, ())
             state = "given twice" if is_twice else "missing"
         yield Checked(question.kind, name, state, scored.note if state == "not read" else "")
-    for note, names in rows.notes.items():
+    for note, names in notes.items():
         # What is missing has been said; a truth beside an answer must not be compared.
         if not note.endswith("missing") and note != differs("ground_truth"):
             unused = "unknown" if note == UNKNOWN else "not read"

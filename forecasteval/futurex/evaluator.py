@@ -13,7 +13,7 @@ from forecasteval.common.records import is_null, number_text
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
-from .join import Rows, read_rows
+from .join import AnsweredQuestions, load_answers
 from .report import explain, report_blocks
 from .results import Scoring
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
@@ -27,7 +27,7 @@ DEFAULT_MODEL: Final = "gpt-4o-mini"
 DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 
 
-class FutureXEvaluator(Evaluator[Rows, Scoring]):
+class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
     """Scores FutureX predictions; one evaluator serves any number of files.
 
     rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next
@@ -114,30 +114,30 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
         the data in errors. `data` may be a pandas DataFrame. Raises InputError if a record cannot
         be scored at all.
         """
-        return self.evaluate(Rows(_records(data), where))
+        return self.evaluate(AnsweredQuestions(where, _records(data)))
 
-    def read(self, files: Files) -> Rows:
+    def read(self, files: Files) -> AnsweredQuestions:
         """The questions of a dataset with the answers of a prediction file, or a file that has
         both.
         """
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
-        return read_rows(files.predictions[0], next(iter(files.datasets), None))
+        return load_answers(files.path, files.dataset)
 
-    def score(self, data: Rows) -> Scoring:
+    def score(self, data: AnsweredQuestions) -> Scoring:
         """An item per question, reviewed by the language model if there is one."""
         scoring = Scoring(self.rules, data.where, bool(self._reader))
-        scoring.add_all(data)
+        scoring.add_all(data.take_records())
         if self._reader:
             if not self.one_run:
                 self._reader.client.begin()
             scoring.model = self._reader.decide(scoring.answered, scoring.items)
         return scoring
 
-    def summarise(self, scores: Scoring, data: Rows) -> dict[str, object]:
+    def summarise(self, scores: Scoring, data: AnsweredQuestions) -> dict[str, object]:
         """The scores by level and over all levels; docs/python.md has every key."""
         damaged = {"damaged_lines": data.damaged} if data.damaged else {}
-        beside = {"truths": data.truths.path.name} if data.truths else {}
+        beside = {"truths": data.truths} if data.truths else {}
         return {
             **summarise(scores.items, self.rules.renormalised),
             "no_sigma_count": scores.no_sigma_count,
@@ -151,7 +151,7 @@ class FutureXEvaluator(Evaluator[Rows, Scoring]):
             "items": scores.items,
         }
 
-    def page(self, results: Results, data: Rows) -> Page:
+    def page(self, results: Results, data: AnsweredQuestions) -> Page:
         """Make the page of a result."""
         from .page import make_page  # here: few commands ask for it
 

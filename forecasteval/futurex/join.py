@@ -7,26 +7,26 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
-from forecasteval.common.files import stamp_of
 from forecasteval.common.records import (
     BadRecord,
     Record,
-    RecordFile,
     as_text,
     is_null,
+    load_records,
     repeated_keys,
 )
 
 from .questions import FIELDS
-from .truths import QuestionFile, is_blank, question_id, show_keys
+from .truths import is_blank, load_questions, question_id, show_keys
 
 _QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
-_ANSWER_KEYS: Final = ("answer", "prediction")
-_KEPT: Final = 500  # rows that are kept for a page: to read them again costs a fifth of drawing it
+ANSWER_KEYS: Final = ("answer", "prediction")
+_KEPT: Final = 500  # records that are kept for a page: it shows no more questions than that
 # What other programs call a reply, which `convert --answer` takes.
 _REPLY_KEYS: Final = ("response", "output", "model_answer", "reply", "completion", "generation")
 # Keys that questions have, of which none can be their truth under another name.
@@ -46,161 +46,152 @@ def differs(field: str) -> str:
     return f"{field} of the file differs from the dataset, the dataset counts"
 
 
-class Rows:
-    """Questions with their answers, made whenever they are iterated; `where` names the questions in
-    errors.
-
-    Without a `dataset`, `records` have both. With one they are predictions for it, joined by id;
-    where an id repeats, by id and prompt. Rows that stay ambiguous have no answer. A dataset is
-    read twice, first for its ids, and not kept. `messages()` then names these, predictions without
-    a question, and fields in which a prediction differs from its question.
-
-    Raises InputError for a file without a dataset whose first record is no question, for questions
-    of which none has a truth but all have another key, if no prediction has an answer, and if none
-    has an id of the questions; without questions there is nothing to join, and scoring refuses
-    that.
+@dataclass
+class AnsweredQuestions:
+    """Questions with their answers, and what is known of their files; `where` names the questions
+    in errors.
     """
 
-    def __init__(
-        self, records: Iterable[object], where: str, dataset: Iterable[object] | None = None
-    ) -> None:
-        self._records, self._name, self._dataset = records, where, dataset
-        self.truths = dataset.truths if isinstance(dataset, QuestionFile) else None
-        self.where = str(dataset.path) if isinstance(dataset, RecordFile) else where
-        if self.truths:  # a value may be of either file
-            self.where += f" with {self.truths.path.name}"
-        sources = {
-            "dataset_sha256": dataset,
-            "truths_sha256": self.truths,
-            "prediction_sha256": records,
-        }
-        self._files = {key: file for key, file in sources.items() if isinstance(file, RecordFile)}
-        self.notes = RecordNotes()
-        self._kept, self._stamps = list[object](), list[object]()
-
-    def __iter__(self) -> Iterator[Any]:
-        self._kept, self._stamps = list[object](), self._stamp_files()
-        for row in self._read():
-            if len(self._kept) <= _KEPT:
-                self._kept.append(row)
-            yield row
-
-    def _read(self) -> Iterator[object]:
-        self.notes = RecordNotes()
-        if self._dataset is not None:
-            yield from self._join(self._dataset)
-            return
-        keys = Keys("ground_truth")
-        for number, record in enumerate(self._records):
-            if number == 0 and self._files and not _may_be_question(record):
-                expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
-                hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
-                raise InputError(self.where, f"{expected} {hint}", "neither")
-            keys.add(record)
-            yield record
-        keys.require_truth(self.where, _ANSWER_KEYS)
-
-    def _join(self, questions: Iterable[object]) -> Iterator[object]:
-        """The questions, each with the "answer" of its prediction."""
-        predictions, keys = self._read_predictions()
-        ids, truth_keys = Counter[str](), Keys("ground_truth")
-        for question in questions:
-            ids[question_id(question)] += 1
-            truth_keys.add(question)
-        path = questions.path if isinstance(questions, RecordFile) else self._name
-        truth_keys.require_truth(str(path))
-        if ids and predictions.keys().isdisjoint(ids):
-            problem = _no_id(list(ids), list(predictions), keys)
-            raise InputError(self._name, "expected predictions for this dataset", problem)
-        used = set[int]()  # `id()` of predictions that a question has used
-        for question in questions:
-            if isinstance(question, Mapping):
-                name, prompt = question_id(question), question.get("prompt")
-                found = _find_candidates(predictions.get(name, []), prompt, ids[name] > 1)
-                used.update(map(id, found or ()))
-                yield self._answer(question, name, found)
-            else:
-                yield question
-        left = set(self.notes.get(AMBIGUOUS, ()))
-        unused = [
-            name
-            for name, records in predictions.items()
-            for record in records
-            if id(record) not in used and name not in left
-        ]
-        if unused:
-            self.notes[UNKNOWN] = unused
-
-    def _read_predictions(self) -> tuple[dict[str, list[Prediction]], list[str]]:
-        """The predictions by id, and the keys of records without one."""
-        predictions: dict[str, list[Prediction]] = {}
-        answers, keys = Keys(*_ANSWER_KEYS), dict[str, object]()
-        for number, record in enumerate(self._records, 1):
-            problem = _find_problem(record)
-            if problem or not isinstance(record, Mapping):
-                keys.update(record if isinstance(record, Mapping) else ())
-                self.notes[f"{problem}, not used"].append(f"record {number}")
-                continue
-            name = question_id(record)
-            if name != str(record["id"]):
-                self.notes["id with blanks around it, matched without them"].append(name)
-            predictions.setdefault(name, []).append(record)
-            answers.add(record, name)
-        self.notes.update(answers.require_answer(self._name))
-        return predictions, list(keys)
-
-    def _answer(
-        self, question: Prediction, name: str, found: Sequence[Prediction] | None
-    ) -> Prediction:
-        """The question with the answer of its predictions, if it is one; None: of unknown ones."""
-        if found is None or (len(found) > 1 and len(set(map(_answer_text, found))) > 1):
-            self.notes[AMBIGUOUS].append(name)
-            found = ()
-        prediction = found[0] if found else {}
-        for field in FIELDS:
-            given, expected = prediction.get(field), question.get(field)
-            # "4" is level 4, and a copy of the question may be older than its truth
-            if given != expected and not is_blank(given) and str(given) != str(expected):
-                self.notes[differs(field)].append(name)
-        row = {**question, "answer": raw_answer(prediction), "prediction": None}
-        twice = [key for key in repeated_keys(prediction) if key in _ANSWER_KEYS]
-        repeated = [*repeated_keys(question), *twice]
-        return Record(row, repeated) if repeated else row
-
-    def read_again(self) -> Iterable[Any] | None:
-        """These rows, for a page; None if their records can be read only once. Few rows of files
-        that have not changed since are not read from them again.
-        """
-        if isinstance(self._records, Iterator):
-            return None
-        is_kept = 0 < len(self._kept) <= _KEPT and self._stamps == self._stamp_files()
-        return self._kept if is_kept else self
-
-    def _stamp_files(self) -> list[object]:
-        return [stamp_of(file.path) for file in self._files.values()]
-
-    @property
-    def damaged(self) -> int:
-        """Lines of the prediction file that are no JSON."""
-        file = self._files.get("prediction_sha256")
-        return file.damaged if file else 0
+    where: str
+    records: Iterable[Any]
+    warnings: list[str] = field(default_factory=list)  # about the files
+    notes: RecordNotes = field(default_factory=RecordNotes)  # about their records
+    sums: dict[str, str] = field(default_factory=dict)
+    damaged: int = 0  # lines of the prediction file that are no JSON
+    truths: str = ""  # name of the file with truths
+    files: tuple[Path, Path | None] | None = None  # prediction and dataset
 
     def messages(self) -> list[str]:
-        """Warnings about the files and their records; complete once all rows have been read."""
-        warnings = [warning for file in self._files.values() for warning in file.warnings]
-        unused = self._dataset.messages() if isinstance(self._dataset, QuestionFile) else []
-        return [*warnings, *unused, *self.notes.lines()]
+        return [*self.warnings, *self.notes.lines()]
 
     def checksums(self) -> dict[str, str]:
-        """sha256 of the files; complete once all rows have been read."""
-        return {key: file.sha256 for key, file in self._files.items()}
+        return self.sums
+
+    def take_records(self) -> Iterator[Any]:
+        """Give the records to be scored; those of a large file are not kept, a page loads them
+        again.
+        """
+        if self.files is None or len(records := [*self.records]) <= _KEPT:
+            return iter(self.records)
+        self.records = []
+        records.reverse()
+        return (records.pop() for _ in range(len(records)))
+
+    def read_again(self) -> Iterable[Any] | None:
+        """Give the records once more, for a page; None if they can be read only once."""
+        if self.files and not self.records:
+            return load_answers(*self.files).records
+        return None if isinstance(self.records, Iterator) else self.records
 
 
-def read_rows(path: Path, dataset: Path | None) -> Rows:
-    """The questions of a dataset with the answers of a prediction file, or those of a file that has
+def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
+    """Load the questions of a dataset with the answers of a prediction file, or a file that has
     both.
+
+    Raises InputError for a file without a dataset whose first record is no question, if no
+    prediction has an answer, and if none has an id of the questions.
     """
-    return Rows(RecordFile(path), str(path), QuestionFile(dataset) if dataset else None)
+    predictions = load_records(path)
+    sums = {"prediction_sha256": predictions.sha256}
+    if dataset is None:
+        records = predictions.records
+        if records and not _may_be_question(records[0]):
+            expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
+            hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
+            raise InputError(str(path), f"{expected} {hint}", "neither")
+        warnings, notes, truths = [*predictions.warnings], RecordNotes(), None
+    else:
+        questions = load_questions(dataset)
+        records, notes = join_answers(questions.records, predictions.records, str(path))
+        sums, truths = questions.checksums | sums, questions.truths
+        warnings = [*questions.warnings, *predictions.warnings]
+    where = str(dataset or path)
+    return AnsweredQuestions(
+        f"{where} with {truths.name}" if truths else where,  # a value may be of either file
+        records,
+        warnings,
+        notes,
+        sums,
+        predictions.damaged,
+        truths.name if truths else "",
+        (path, dataset),
+    )
+
+
+def join_answers(
+    questions: Sequence[Any], records: Iterable[object], where: str
+) -> tuple[list[Any], RecordNotes]:
+    """Join questions with the answers of predictions, and note what does not fit.
+
+    They are joined by id; where an id repeats, by id and prompt. A question whose predictions stay
+    ambiguous has no answer. Notes name these, predictions without a question, and fields in which a
+    prediction differs from its question. `where` names the predictions in errors.
+    """
+    notes = RecordNotes()
+    predictions, keys = _sort_predictions(records, where, notes)
+    ids = Counter(map(question_id, questions))
+    if ids and predictions.keys().isdisjoint(ids):
+        problem = _no_id(list(ids), list(predictions), keys)
+        raise InputError(where, "expected predictions for this dataset", problem)
+    used, rows = set[int](), list[Any]()  # `id()` of predictions that a question has used
+    for question in questions:
+        if isinstance(question, Mapping):
+            name, prompt = question_id(question), question.get("prompt")
+            matches = _find_candidates(predictions.get(name, []), prompt, ids[name] > 1)
+            used.update(map(id, matches or ()))
+            rows.append(_answer(question, name, matches, notes))
+        else:
+            rows.append(question)
+    left = set(notes.get(AMBIGUOUS, ()))
+    unused = [
+        name
+        for name, same in predictions.items()
+        for record in same
+        if id(record) not in used and name not in left
+    ]
+    if unused:
+        notes[UNKNOWN] = unused
+    return rows, notes
+
+
+def _sort_predictions(
+    records: Iterable[object], where: str, notes: RecordNotes
+) -> tuple[dict[str, list[Prediction]], list[str]]:
+    """Sort predictions by id; the keys of records without one come second."""
+    predictions: dict[str, list[Prediction]] = {}
+    answers, keys = Keys(*ANSWER_KEYS), dict[str, object]()
+    for number, record in enumerate(records, 1):
+        problem = _find_problem(record)
+        if problem or not isinstance(record, Mapping):
+            keys.update(record if isinstance(record, Mapping) else ())
+            notes[f"{problem}, not used"].append(f"record {number}")
+            continue
+        name = question_id(record)
+        if name != str(record["id"]):
+            notes["id with blanks around it, matched without them"].append(name)
+        predictions.setdefault(name, []).append(record)
+        answers.add(record, name)
+    notes.update(answers.require_answer(where))
+    return predictions, list(keys)
+
+
+def _answer(
+    question: Prediction, name: str, matches: Sequence[Prediction] | None, notes: RecordNotes
+) -> Prediction:
+    """Give a question the answer of its predictions, if it is one; None: of unknown ones."""
+    if matches is None or (len(matches) > 1 and len(set(map(_answer_text, matches))) > 1):
+        notes[AMBIGUOUS].append(name)
+        matches = ()
+    prediction = matches[0] if matches else {}
+    for key in FIELDS:
+        given, expected = prediction.get(key), question.get(key)
+        # "4" is level 4, and a copy of the question may be older than its truth
+        if given != expected and not is_blank(given) and str(given) != str(expected):
+            notes[differs(key)].append(name)
+    row = {**question, "answer": raw_answer(prediction), "prediction": None}
+    twice = [key for key in repeated_keys(prediction) if key in ANSWER_KEYS]
+    repeated = [*repeated_keys(question), *twice]
+    return Record(row, repeated) if repeated else row
 
 
 def _may_be_question(record: object) -> bool:

@@ -17,7 +17,7 @@ from forecasteval.common.records import (
 )
 
 from .answers import Answer, parse_answer
-from .join import Keys, is_void, raw_answer
+from .join import ANSWER_KEYS, Keys, is_void, raw_answer
 from .numbers import NumberTruth
 from .questions import SHOWN, Truth, parse_record, score_answer
 from .rules import Rules, Scored
@@ -98,24 +98,28 @@ class Scoring:
         self.model: tuple[object, object, list[str]] = (None, None, [])
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
-        self._keys, self._digest = Keys("answer", "prediction"), hashlib.sha256()
+        self._answers, self._truths = Keys(*ANSWER_KEYS), Keys("ground_truth")
+        self._digest = hashlib.sha256()
 
     def add_all(self, data: Iterable[Mapping[str, object]]) -> None:
-        """Score all records; InputError if one of them is no question, if there is none, or if none
-        has an answer. PendingError if none has a truth yet.
+        """Score all records.
+
+        InputError if one of them is no question, if there is none, if none has an answer, or if all
+        have another key in the place of their truth. PendingError if none has a truth yet.
         """
         numbered = enumerate(data, 1)
         while block := list(islice(numbered, BLOCK)):
             kept = [pair for pair in block if not is_void(pair[1], self._where)]
             self.void_count += len(block) - len(kept)
             self._add([record for _, record in kept], [number for number, _ in kept])
+        self._truths.require_truth(self._where, ANSWER_KEYS)
         if not self.items:
             if self.void_count:
                 raise VoidError(self._where, self.void_count)
             raise InputError(self._where, "expected questions", "none")
         if all(item["outcome"] == "pending" for item in self.items):
             raise PendingError(self._where, len(self.items))
-        self.notes.update(self._keys.require_answer(self._where))
+        self.notes.update(self._answers.require_answer(self._where))
 
     def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
@@ -170,7 +174,8 @@ class Scoring:
 
     def _find_answer(self, record: Mapping[str, object], name: str) -> object:
         """The raw answer of a record; unreadable if it is given twice."""
-        self._keys.add(record, name)
+        self._answers.add(record, name)
+        self._truths.add(record)
         raw = record.get("answer")
         if type(raw) is str and type(record) is dict:
             return raw

@@ -7,67 +7,70 @@ or blank says nothing: the dataset's stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import find_truths
-from forecasteval.common.records import BadRecord, Record, RecordFile, is_null, repeated_keys
+from forecasteval.common.records import (
+    BadRecord,
+    Loaded,
+    Record,
+    is_null,
+    load_records,
+    repeated_keys,
+)
 
 _FIELDS: Final = ("ground_truth", "Std", "void")
+_NO_BYTES: Final = hashlib.sha256().hexdigest()
 _EXPECTED: Final = "expected 'id' and 'ground_truth'"
 
 
-class TruthFile(RecordFile):
-    """The records of a file of truths, which may be `{id: truth}`."""
+class Questions(NamedTuple):
+    """The questions of a dataset, resolved by the file of `truths` beside it, if there is one."""
 
-    value_key = "ground_truth"
+    records: list[Any]
+    checksums: dict[str, str]
+    warnings: list[str]
+    truths: Path | None
 
 
-class QuestionFile(RecordFile):
-    """The questions of a dataset, with the values of the file of `truths` beside it if there is
-    one; `unused` are the ids there that no question has, once all questions are read.
+def load_questions(path: Path) -> Questions:
+    """Load the questions of a dataset with the values of its file of truths.
 
     Raises InputError for truths without an id or a value, for an id that is given twice with
     different values, if no question has any of the ids, and for a file of no bytes, of which
     something was lost; no records are no truths yet.
     """
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        beside = find_truths(path)
-        self.truths = TruthFile(beside) if beside else None
-        self.unused = list[str]()
-
-    def __iter__(self) -> Iterator[Any]:
-        if self.truths is None:
-            yield from super().__iter__()
-            return
-        where, values = str(self.truths.path), _read_truths(self.truths)
-        prompts: dict[str, object] = {}  # of the questions by id
-        for question in super().__iter__():
-            if isinstance(question, Mapping):
-                name, prompt = question_id(question), question.get("prompt")
-                if name in values and prompts.setdefault(name, prompt) != prompt:
-                    expected = "expected ids of one question each: the dataset has two prompts with"
-                    raise InputError(where, f"{expected} {printable(name, 60)}")
-                question = _resolve(question, values.get(name, {}))
-            yield question
-        self.unused = [name for name in values if name not in prompts]
-        if values and not prompts:
-            expected = "expected truths for the questions of this dataset"
-            raise InputError(where, expected, f"other ids: {printable(self.unused[0], 40)}")
-
-    def messages(self) -> list[str]:
-        """Warnings about the truths; complete once all questions have been read."""
-        if not self.truths or not self.unused:
-            return []
-        note = f"{self.truths.path.name}: truth without a question, not used"
-        return [f"{note}: {grouped_names(self.unused)}"]
+    loaded, beside = load_records(path), find_truths(path)
+    records, warnings = [*loaded.records], [*loaded.warnings]
+    checksums = {"dataset_sha256": loaded.sha256}
+    if beside is None:
+        return Questions(records, checksums, warnings, None)
+    truths = load_records(beside, value_key="ground_truth")
+    values = _read_truths(truths)
+    prompts: dict[str, object] = {}  # of the questions by id
+    for at, question in enumerate(records):
+        if isinstance(question, Mapping):
+            name, prompt = question_id(question), question.get("prompt")
+            if name in values and prompts.setdefault(name, prompt) != prompt:
+                expected = "expected ids of one question each: the dataset has two prompts with"
+                raise InputError(str(beside), f"{expected} {printable(name, 60)}")
+            records[at] = _resolve(question, values.get(name, {}))
+    unused = [name for name in values if name not in prompts]
+    if values and not prompts:
+        expected = "expected truths for the questions of this dataset"
+        raise InputError(str(beside), expected, f"other ids: {printable(unused[0], 40)}")
+    warnings += truths.warnings
+    if unused:
+        note = f"{beside.name}: truth without a question, not used"
+        warnings.append(f"{note}: {grouped_names(unused)}")
+    return Questions(records, {**checksums, "truths_sha256": truths.sha256}, warnings, beside)
 
 
-def _read_truths(file: RecordFile) -> dict[str, dict[str, object]]:
+def _read_truths(file: Loaded) -> dict[str, dict[str, object]]:
     """The values that a file of truths states, by id."""
     values: dict[str, dict[str, object]] = {}
     keys: dict[str, object] = {}
@@ -83,7 +86,7 @@ def _read_truths(file: RecordFile) -> dict[str, dict[str, object]]:
         given = {field: record[field] for field in _FIELDS if not is_blank(record.get(field))}
         if repeated_keys(record) or values.setdefault(name, given) != given:
             raise InputError(place, "expected each id once", f"{printable(name, 60)} twice")
-    if keys.keys().isdisjoint(_FIELDS) and (keys or not file.path.stat().st_size):
+    if keys.keys().isdisjoint(_FIELDS) and (keys or file.sha256 == _NO_BYTES):
         raise InputError(str(file.path), _EXPECTED, show_keys(keys))
     return values
 

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
-from forecasteval.common.records import RecordFile, first_keys
+from forecasteval.common.records import first_keys, load_records
 from forecasteval.display.results import Results
 
 from .columns import is_tidy
@@ -127,7 +127,9 @@ def list_forecasters(path: Path) -> list[str]:
     """List the names in a prediction file with a dataset, also of forecasts that do not count."""
     from .fields import parse_id
 
-    names = [parse_id(row.get("username")) for row in RecordFile(path) if isinstance(row, Mapping)]
+    names = [
+        parse_id(row.get("username")) for row in load_records(path) if isinstance(row, Mapping)
+    ]
     return sorted({*names})
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError
-from forecasteval.common.records import RecordFile
+from forecasteval.common.records import Loaded, load_records
 from forecasteval.display.submissions import Checked
 
 from .events import collect_events
-from .fields import Notes, Records
+from .fields import Notes
 from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
 from .score_table import odd_sums
 
@@ -24,12 +24,12 @@ def check_answers(files: Files) -> Iterator[Checked]:
         raise InputError(str(files.path), "expected a dataset of problems for it", "none")
     problems = [
         {**row, "correct_answer": None, "correct_option_idx": 0}
-        for row in RecordFile(files.dataset)
+        for row in load_records(files.dataset)
         if isinstance(row, Mapping)
     ]
     notes = Notes()
-    events, places = collect_events(Records("problems", problems), notes)
-    data = read_forecasts([RecordFile(files.path)], events, places, notes)
+    events, places = collect_events(Loaded("problems", problems, unit="problem"), notes)
+    data = read_forecasts([load_records(files.path)], events, places, notes)
     chosen = choose_forecasts(data, events, "drop", None, notes)
     states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
     if data:

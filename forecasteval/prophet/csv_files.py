@@ -21,10 +21,10 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import csv_rows, decode_utf8, readable, require_regular
-from forecasteval.common.records import group_by, has_repeated_keys, parse_json
+from forecasteval.common.records import Loaded, group_by, has_repeated_keys, parse_json
 
 from .columns import find_roles, is_arena, is_of_option, list_unread, require_columns
-from .fields import Records, Refusal, parse_moment, parse_number
+from .fields import Refusal, parse_moment, parse_number
 
 MAX_LITERAL: Final = (
     1_000_000  # characters of a Python literal: parsing takes a hundred times its size
@@ -72,8 +72,8 @@ class CsvData(NamedTuple):
     `odd` are (what is odd, event), `unread` are lines about columns.
     """
 
-    problems: Records
-    forecasts: Records
+    problems: Loaded
+    forecasts: Loaded
     rows: int
     odd: list[tuple[str, str]]
     unread: list[str]
@@ -117,9 +117,9 @@ def load_csv(path: Path) -> CsvData:
     )
 
 
-def _list_records(path: Path, pairs: Sequence[tuple[int, object]], sha256: str = "") -> Records:
+def _list_records(path: Path, pairs: Sequence[tuple[int, object]], sha256: str = "") -> Loaded:
     lines, records = [line for line, _ in pairs], [record for _, record in pairs]
-    return Records(str(path), records, sha256, lines)
+    return Loaded(str(path), records, sha256, lines)
 
 
 def _decode_lines(file: Iterable[bytes], sha256: Any, path: Path) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,7 +12,13 @@ import numpy as np
 from forecasteval.benchmark import Evaluator, Files
 from forecasteval.common.errors import InputError, PendingError, printable
 from forecasteval.common.files import join_checksums
-from forecasteval.common.records import JsonObject, RecordFile, hash_questions, number_text
+from forecasteval.common.records import (
+    JsonObject,
+    Loaded,
+    hash_questions,
+    load_records,
+    number_text,
+)
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
@@ -20,7 +26,7 @@ from . import details
 from .csv_files import load_csv
 from .estimates import measure
 from .events import Events, collect_events
-from .fields import Notes, Records, Source
+from .fields import Notes
 from .forecasts import BASELINES, Forecasts, choose_forecasts, least_events, read_forecasts
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, fit_models
@@ -57,7 +63,7 @@ class ForecastData:
     """
 
     def __init__(
-        self, where: str, problems: Source, sources: Sequence[Source], notes: Notes | None = None
+        self, where: str, problems: Loaded, sources: Sequence[Loaded], notes: Notes | None = None
     ) -> None:
         self.where, self.problems, self.sources = where, problems, sources
         self.notes = notes or Notes()
@@ -71,13 +77,9 @@ class ForecastData:
         notes = self.notes
         events, places = collect_events(self.problems, notes)
         # Nothing else may hold what was read: of millions two copies are enough.
-        forecasts = choose_forecasts(
-            read_forecasts(self.sources, events, places, notes),
-            events,
-            late,
-            min_events,
-            notes,
-        )
+        data = [read_forecasts(self.sources, events, places, notes)]
+        self.sources = [replace(source, records=()) for source in self.sources]
+        forecasts = choose_forecasts(data.pop(), events, late, min_events, notes)
         if not len(events.ids) and notes.pending["event"]:
             raise PendingError(self.where, notes.pending["event"])
         if forecasts is None:
@@ -156,7 +158,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         """
         return self.evaluate(
             ForecastData(
-                "forecasts", Records("problems", problems), [Records("forecasts", forecasts)]
+                "forecasts",
+                Loaded("problems", [*problems], unit="problem"),
+                [Loaded("forecasts", [*forecasts], unit="forecast")],
             )
         )
 
@@ -185,7 +189,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
                 notes.warn(text, [event])
             return ForecastData(str(paths[0]), table.problems, [table.forecasts], notes)
         return ForecastData(
-            str(paths[0]), RecordFile(datasets[0]), [RecordFile(path) for path in sorted(paths)]
+            str(paths[0]), load_records(datasets[0]), [*map(load_records, sorted(paths))]
         )
 
     def settings(self) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import BadRecord, RecordFile, group_by, repeated_keys
+from forecasteval.common.records import BadRecord, Loaded, group_by, load_records, repeated_keys
 from forecasteval.display.results import Finding, Results, check_results
 
 from .arrays import Bools, Floats, Ints, Names, positions
@@ -21,7 +21,6 @@ from .csv_files import CsvData, load_csv
 from .fields import (
     Notes,
     Refusal,
-    Source,
     parse_id,
     parse_number,
     parse_prices,
@@ -216,7 +215,7 @@ def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def collect_events(problems: Source, notes: Notes) -> tuple[Events, dict[str, int | str]]:
+def collect_events(problems: Loaded, notes: Notes) -> tuple[Events, dict[str, int | str]]:
     """Collect the usable events, and by id of every problem the number of its event, or why a
     forecast of it does not count.
     """
@@ -282,7 +281,7 @@ def check_file(path: Path) -> Results:
     """
     findings: list[Finding] = []
     first: dict[str, int] = {}  # by id its record; in a CSV its line
-    problems: Source
+    problems: Loaded
     lines: Sequence[int] = ()
     count = 0
     if path.suffix == ".csv":
@@ -290,7 +289,7 @@ def check_file(path: Path) -> Results:
         problems, lines, count = table.problems, table.problems.lines, table.rows
         findings += _check_rows(table)
     else:
-        problems = RecordFile(path)
+        problems = load_records(path)
     for problem in read_problems(problems):
         number = lines[problem.number - 1] if lines else problem.number
         count = max(count, problem.number)

@@ -7,12 +7,11 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, Protocol, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -30,40 +29,6 @@ class Refusal(dict[str, Any]):
     def __init__(self, reason: str, **ids: str) -> None:
         super().__init__(ids)
         self.reason = reason
-
-
-class Source(Protocol):
-    """Records of forecasts or problems, in a file or in memory; `place` says where the n-th
-    stands.
-    """
-
-    @property
-    def path(self) -> object: ...
-    @property
-    def sha256(self) -> str: ...
-    @property
-    def warnings(self) -> Sequence[str]: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def place(self, number: int, /) -> str: ...
-
-
-@dataclass(frozen=True)
-class Records:
-    """Records in memory, as if they were a file of that name; `lines` are where they begin."""
-
-    path: str
-    records: Iterable[object]
-    sha256: str = ""
-    lines: Sequence[int] = ()
-    warnings: Sequence[str] = ()
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.records)
-
-    def place(self, number: int) -> str:
-        if self.lines:
-            return f"line {self.lines[number - 1]}"
-        return f"{self.path.removesuffix('s')} {number}"
 
 
 class Exclusion(TypedDict):

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from forecasteval.common.errors import ClashError, InputError, look_of, printable
-from forecasteval.common.records import BadRecord, as_text, repeated_keys
+from forecasteval.common.records import BadRecord, Loaded, as_text, repeated_keys
 
 from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, positions
 from .events import NO_OUTCOME, Events
@@ -20,7 +20,6 @@ from .fields import (
     NAMES_KEPT,
     Notes,
     Refusal,
-    Source,
     parse_id,
     parse_numbers,
     parse_prices,
@@ -120,7 +119,7 @@ class _Said(NamedTuple):
 
 
 def read_forecasts(
-    sources: Sequence[Source], events: Events, places: Mapping[str, int | str], notes: Notes
+    sources: Sequence[Loaded], events: Events, places: Mapping[str, int | str], notes: Notes
 ) -> Forecasts | None:
     """All forecasts of usable events, in the order in which they are read; None if there is none.
 
@@ -149,7 +148,7 @@ def read_forecasts(
 
 
 def _find_names(
-    source: Source, prefix: str, own: dict[str, int], numbers: dict[str, int], notes: Notes
+    source: Loaded, prefix: str, own: dict[str, int], numbers: dict[str, int], notes: Notes
 ) -> Iterator[_Said]:
     """The records with names; a forecaster gets a number, also in `own`."""
     for position, record in enumerate(source, 1):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError
-from forecasteval.common.records import RecordFile
+from forecasteval.common.records import load_records
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
@@ -18,7 +18,7 @@ from .scoring import read_index
 
 def find_mistakes(path: Path) -> Results:
     """Find the records that are no questions, contradict themselves, or share an id."""
-    file, findings, ids = RecordFile(path), list[Finding](), Counter[str]()
+    file, findings, ids = load_records(path), list[Finding](), Counter[str]()
     for number, record in enumerate(file, 1):
         name = str(record.get("id")) if isinstance(record, Mapping) else ""
         ids[name] += 1
@@ -35,7 +35,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
     """Say what becomes of each pick; of a question only id, type and options are looked at."""
     answers = read_answers(read_prediction(files.path)[0])
     for path in files.datasets:
-        for number, record in enumerate(RecordFile(path), 1):
+        for number, record in enumerate(load_records(path), 1):
             require_question(record, f"{path}: record {number}")
             name, kind = str(record["id"]), record["question_type"]
             if name not in answers:

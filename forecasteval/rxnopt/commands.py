@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.records import RecordFile, dump_json
+from forecasteval.common.records import dump_json, load_records
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
@@ -226,12 +226,12 @@ def _warn_of(build: Build, program: str) -> None:
 
 
 def _read_questions(path: Path) -> list[Any]:
-    records = list(RecordFile(path))
+    records = load_records(path).records
     if not records:
         raise InputError(str(path), "expected questions", "none")
     for number, record in enumerate(records, 1):
         require_question(record, f"{path}: record {number}")
-    return records
+    return [*records]
 
 
 def _run_render(args: argparse.Namespace, program: str) -> None:
@@ -246,7 +246,7 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
 
 
 def _run_parse(args: argparse.Namespace, program: str) -> None:
-    prediction, warnings = parse_replies(RecordFile(args.source))
+    prediction, warnings = parse_replies(load_records(args.source))
     for warning in warnings:
         print(f"{program}: warning: {printable(warning)}", file=sys.stderr)
     if not prediction:

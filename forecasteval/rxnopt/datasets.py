@@ -17,8 +17,9 @@ from forecasteval.common.files import decode_utf8, join_checksums, read_file
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
-    RecordFile,
+    Loaded,
     as_text,
+    load_records,
     parse_json,
     repeated_keys,
 )
@@ -99,13 +100,13 @@ class Questions:
     contradicts itself, an id that is used more than once, and if there is no question.
     """
 
-    _parts: Sequence[tuple[str, Iterable[Any]]]  # the place of records, and the records
-
     def __init__(self, datasets: str | Path | Iterable[object]) -> None:
         sources = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
-        files = [RecordFile(Path(source)) for source in sources if isinstance(source, (str, Path))]
+        files = [
+            load_records(Path(source)) for source in sources if isinstance(source, (str, Path))
+        ]
         records = [source for source in sources if not isinstance(source, (str, Path))]
-        self._parts = [*((str(file.path), file) for file in files), ("dataset", records)]
+        self._parts = [*files, Loaded("dataset", records)]
         by_id: dict[str, AnswerKey] = {}
         for place, record in self.records():
             key = read_question(record, place)
@@ -113,7 +114,7 @@ class Questions:
                 raise InputError(
                     f"{place} (id {printable(name, 60)})", "the id is used more than once"
                 )
-        self.names = sorted(file.path.name for file in files)
+        self.names = sorted(Path(file.path).name for file in files)
         if not by_id:
             raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
         digests = sorted(file.sha256 for file in files)
@@ -121,10 +122,10 @@ class Questions:
         self.by_id = dict(sorted(by_id.items()))
 
     def records(self) -> Iterator[tuple[str, Any]]:
-        """The place and the record of every question; files are read once more."""
-        for where, part in self._parts:
+        """Give the place and the record of every question."""
+        for part in self._parts:
             for number, record in enumerate(part, 1):
-                yield f"{where}: record {number}", record
+                yield f"{part.path}: record {number}", record
 
 
 def read_question(record: Any, place: str) -> AnswerKey:

@@ -24,10 +24,10 @@ from forecasteval.common.errors import UNSAFE, InputError
 from forecasteval.common.records import (
     BadRecord,
     Record,
-    RecordFile,
     dump_json,
     first_keys,
     has_repeated_keys,
+    load_records,
     parse_json,
     repeated_keys,
 )
@@ -115,14 +115,14 @@ def test_dump_json_round_trip(value: Any, indent: int | None) -> None:
 )
 def test_record_file(tmp_path: Path, name: str, content: bytes, records: list[object]) -> None:
     (tmp_path / name).write_bytes(content)
-    file = RecordFile(tmp_path / name)
-    assert list(file) == records
+    file = load_records(tmp_path / name)
+    assert file.records == records
     assert file.sha256 == hashlib.sha256(content).hexdigest()
 
 
 def test_bad_line_keeps_its_place(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_bytes(b"1\n{]\n" + b"[" * 100_000 + b"\n4\n")
-    first, broken, deep, last = RecordFile(tmp_path / "p.jsonl")
+    first, broken, deep, last = load_records(tmp_path / "p.jsonl")
     assert (first, last) == (1, 4)
     assert isinstance(broken, BadRecord)
     assert "column 2" in broken.problem
@@ -134,13 +134,13 @@ def test_bytes_of_a_long_file_are_counted_from_its_start(tmp_path: Path) -> None
     content = b'"a"\n' * 1000 + b'"\xff"\n'
     (tmp_path / "p.jsonl").write_bytes(content)
     with pytest.raises(InputError, match="0xff at position 4001"):
-        list(RecordFile(tmp_path / "p.jsonl"))
+        load_records(tmp_path / "p.jsonl")
 
 
 def test_record_file_that_is_gone(tmp_path: Path) -> None:
     for name in ("p.json", "p.jsonl"):
         with pytest.raises(InputError, match="No such file"):
-            list(RecordFile(tmp_path / name))
+            load_records(tmp_path / name)
 
 
 # --- Keys given twice ---
@@ -165,7 +165,7 @@ def test_a_column_that_stands_twice_is_a_key_given_twice(
     tmp_path: Path, content: str, repeated: tuple[str, ...]
 ) -> None:
     (tmp_path / "p.csv").write_text(content)
-    assert [repeated_keys(record) for record in RecordFile(tmp_path / "p.csv")] == [repeated]
+    assert [repeated_keys(record) for record in load_records(tmp_path / "p.csv")] == [repeated]
 
 
 def test_repeated_keys_go_along_to_another_process() -> None:
@@ -251,9 +251,9 @@ def test_records_wherever_they_stand(
     text = content if isinstance(content, str) else json.dumps(content)
     for mark in (b"", BOM):
         (tmp_path / name).write_bytes(mark + text.encode())
-        file = RecordFile(tmp_path / name)
-        assert list(file) == records
-        assert file.warnings == ([warned] if warned else [])
+        file = load_records(tmp_path / name)
+        assert file.records == records
+        assert [*file.warnings] == ([warned] if warned else [])
         assert file.sha256 == hashlib.sha256(mark + text.encode()).hexdigest()
 
 
@@ -263,12 +263,12 @@ def test_records_wherever_they_stand(
 def test_what_is_no_json_stays_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "p.json").write_text(text)
     with pytest.raises(InputError, match="not JSON"):
-        list(RecordFile(tmp_path / "p.json"))
+        load_records(tmp_path / "p.json")
 
 
 def test_lines_of_a_json_file_keep_their_places(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text('{"id": 1}\n{]\n{"id": 3}\n')
-    first, broken, last = RecordFile(tmp_path / "p.json")
+    first, broken, last = load_records(tmp_path / "p.json")
     assert (first, last) == ({"id": 1}, {"id": 3})
     assert isinstance(broken, BadRecord)
 

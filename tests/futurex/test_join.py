@@ -11,7 +11,13 @@ from cli import write
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
-from forecasteval.futurex.join import Keys, Rows, raw_answer, read_rows
+from forecasteval.futurex.join import (
+    AnsweredQuestions,
+    Keys,
+    join_answers,
+    load_answers,
+    raw_answer,
+)
 
 
 def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
@@ -19,8 +25,8 @@ def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
 
 
 def answers(questions: list[Any], predictions: list[Any]) -> tuple[list[Any], list[str]]:
-    rows = Rows(predictions, "p.json", questions)
-    return [row["answer"] for row in rows], rows.messages()
+    rows, notes = join_answers(questions, predictions, "p.json")
+    return [row["answer"] for row in rows], notes.lines()
 
 
 def test_by_id_in_the_order_of_the_questions() -> None:
@@ -67,9 +73,10 @@ def test_the_fields_of_the_dataset_count() -> None:
 
 
 def test_keys_given_twice_stay_known() -> None:
-    (row,) = Rows([Record({"id": "x", "answer": "A"}, ["answer"])], "p.json", [ask("x")])
+    (row,), _ = join_answers([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], "p")
     assert repeated_keys(row) == ("answer",)
-    (row,) = Rows([Record({"id": "x", "answer": "A"}, ["prompt", "level"])], "p.json", [ask("x")])
+    twice = Record({"id": "x", "answer": "A"}, ["prompt", "level"])
+    (row,), _ = join_answers([ask("x")], [twice], "p")
     assert repeated_keys(row) == ()  # the dataset's count
 
 
@@ -85,7 +92,7 @@ def test_a_prediction_with_two_ids_costs_only_itself() -> None:
 
 def test_predictions_for_another_dataset() -> None:
     with pytest.raises(InputError, match="expected predictions for this dataset, got other ids"):
-        list(Rows([{"id": "y", "answer": "A"}], "p.json", [ask("x")]))
+        join_answers([ask("x")], [{"id": "y", "answer": "A"}], "p.json")
 
 
 @pytest.mark.parametrize(
@@ -106,11 +113,19 @@ def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text('[{"id": "q1", "prediction": "A"}]', encoding="utf-8")
     with pytest.raises(InputError, match="neither"):
-        list(read_rows(path, None))
+        load_answers(path, None)
     path.write_text('[{"level": 1}, {"id": "q1"}]', encoding="utf-8")
-    rows = read_rows(path, None)
-    assert [list(rows), list(rows.read_again() or ())] == [[{"level": 1}, {"id": "q1"}]] * 2
-    assert Rows(iter([]), "data").read_again() is None
+    data = load_answers(path, None)
+    assert [*data.take_records()] == [*(data.read_again() or ())] == [{"level": 1}, {"id": "q1"}]
+    assert AnsweredQuestions("data", iter([])).read_again() is None
+
+
+def test_the_records_of_a_large_file_are_not_kept(tmp_path: Path) -> None:
+    rows = [{"level": 1, "id": str(number)} for number in range(501)]
+    path = write(tmp_path, {"p.json": rows}) / "p.json"
+    data = load_answers(path, None)
+    assert ([*data.take_records()], [*data.records]) == (rows, [])
+    assert data.read_again() == rows
 
 
 # --- Rows without answers ---
@@ -171,7 +186,7 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
         InputError,
         match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'",
     ):
-        list(Rows([{"id": "x", "response": "A"}], "p.json", [ask("x"), ask("y")]))
+        join_answers([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json")
 
 
 def test_a_dataset_without_questions(tmp_path: Path) -> None:
@@ -196,5 +211,5 @@ def test_a_dataset_without_questions(tmp_path: Path) -> None:
 )
 def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
     with pytest.raises(InputError) as error:
-        list(Rows(rows, "p.json", [ask("x")]))
+        join_answers([ask("x")], rows, "p.json")
     assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"
