@@ -37,12 +37,15 @@ from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, print_result
 from forecasteval.display.tables import FORMS, Report, Table
 from forecasteval.lookup import (
+    NamedFile,
+    connect_files,
     find_named,
     find_runs,
     is_file_name,
     name_files,
     require_no_clash,
 )
+from forecasteval.ranking.names import read_systems
 from forecasteval.scoring import Scorer, group_runs, score_names
 
 if TYPE_CHECKING:
@@ -284,8 +287,8 @@ def compare(argv: Sequence[str]) -> int:
         compared = _compare_weeks(args, scorer)
     else:
         compared = _compare_files(args, scorer)
-        if args.html is not None:
-            pages.write_comparison(compared, scorer.output, args.html)
+    if args.html is not None:
+        pages.write_comparison(compared, scorer.output, args.html)
     report = compared.report()
     pairs: Report = [
         block for block in report if isinstance(block, Table) and block.header[0] == "A"
@@ -313,24 +316,36 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
     results = list(score_names(scorer, args.root, names, _find_datasets(args), _refuse))
     for result in results:  # an option that a benchmark has no use for is refused
         scorer.report_options(result["benchmark"])
-    return api.compare(group_runs(results, runs))
+    return api.compare(group_runs(results, runs), read_systems(folder))
 
 
 def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
-    """The comparison of the named systems over all datasets."""
+    """Compare the named systems by the model of the table over all datasets.
+
+    The model holds all systems that datasets connect with these; a file of another system that
+    cannot be scored is left out of it.
+    """
     from forecasteval.boards import api
 
-    for option, given in (("--dataset", args.dataset), ("--html", args.html is not None)):
-        if given:
-            over_weeks = "a comparison over all weeks (--all-weeks)"
-            raise InputError(option, "cannot be combined", over_weeks)
-    files = _find_systems(args.file, args.root, scorer)
-    paths = [str(path) for of_system in files.values() for path in of_system]
-    results = list(score_names(scorer, args.root, paths, [], _refuse))
-    systems = {path.name: system for system, of_system in files.items() for path in of_system}
-    for result in results:  # a file may have an alias of its system's name
+    if args.dataset:
+        over_weeks = "a comparison over all weeks (--all-weeks)"
+        raise InputError("--dataset", "cannot be combined", over_weeks)
+    files = name_files(args.root, scorer.has_questions)
+    names = _find_systems(args.file, files)
+    results = list[Results]()
+    files = connect_files(files, names)
+    for is_named, fail in ((True, _refuse), (False, _warn)):
+        paths = [str(file.path) for file in files if (file.system in names) == is_named]
+        results += score_names(scorer, args.root, paths, [], fail)
+    # A file may have an alias of its system's name.
+    systems = {file.path.name: file.system for file in files if not file.clash}
+    for result in results:
         result["system"] = systems.get(result["prediction"], "")
-    return api.compare_over_weeks(results, [*files])
+    return api.compare_over_weeks(results, names, read_systems(args.root / "prediction"))
+
+
+def _warn(error: EvaluationError) -> None:
+    print(printable(f"{PROGRAM}: left out: {error}"), file=sys.stderr)
 
 
 def _refuse(error: EvaluationError) -> None:
@@ -349,12 +364,11 @@ def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
     }.isdisjoint(names)
 
 
-def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str, list[Path]]:
-    """The files of each system that is named, by itself or by one of its files; InputError for one
+def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]:
+    """Find the systems that are named, by themselves or by one of their files; InputError for one
     that has none.
     """
-    files = name_files(root, scorer.has_questions)
-    named: dict[str, list[Path]] = {}
+    named: dict[str, None] = {}
     for name in names:
         system = next((f.system for f in files if name in f.system_names), None) or next(
             (f.system for f in files if name in f.file_names), None
@@ -367,12 +381,11 @@ def _find_systems(names: Sequence[str], root: Path, scorer: Scorer) -> dict[str,
                 "expected a system of prediction/",
                 f"another name; known: {known}",
             )
-        chosen = [file for file in files if file.system == system]
-        require_no_clash(chosen)
-        named[system] = [file.path for file in chosen]
+        require_no_clash(file for file in files if file.system == system)
+        named[system] = None
     if len(named) < 2:
         raise InputError("compare", "expected two systems or more", str(len(named)))
-    return named
+    return [*named]
 
 
 def check(argv: Sequence[str]) -> int:

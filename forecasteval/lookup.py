@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
@@ -56,6 +56,7 @@ class NamedFile(NamedTuple):
     """
 
     path: Path
+    dataset: Path
     system: str
     system_names: frozenset[str]
     file_names: frozenset[str]
@@ -78,8 +79,19 @@ def name_files(root: Path, has_questions: Test) -> list[NamedFile]:
         own = {path.stem, without_run(path.stem, dataset.name)}
         whole = {f"{dataset.stem}-{name}" for name in names}
         clash = clashes.get(system, "")
-        files.append(NamedFile(path, system, names, frozenset(own | whole), clash))
+        files.append(NamedFile(path, dataset, system, names, frozenset(own | whole), clash))
     return files
+
+
+def connect_files(files: Sequence[NamedFile], systems: Container[str]) -> list[NamedFile]:
+    """List the files of these systems, and of all that datasets connect with them."""
+    datasets = {file.dataset for file in files if file.system in systems}
+    while True:
+        known = {file.system for file in files if file.dataset in datasets}
+        connected = [file for file in files if file.system in known]
+        if {file.dataset for file in connected} == datasets:
+            return connected
+        datasets = {file.dataset for file in connected}
 
 
 def require_no_clash(files: Iterable[NamedFile]) -> None:

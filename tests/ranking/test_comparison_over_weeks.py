@@ -11,6 +11,7 @@ from cli import assert_refused, q, question, run, write
 from eval import FutureXEvaluator
 from forecasteval.boards.api import compare_over_weeks
 from forecasteval.common.errors import InputError
+from html_page import check_page
 from season import make_season
 
 
@@ -36,6 +37,33 @@ def test_with_all_systems_it_says_what_the_leaderboard_says(season: Path) -> Non
         assert gaps[name]["difference"] == rows[name]["behind"]
         assert gaps[name]["interval"] == rows[name]["behind_interval"]
     assert found["design_effect"] == table["design_effect"]
+
+
+def test_two_of_many_have_the_difference_of_the_leaderboard(season: Path) -> None:
+    """The model holds the systems that are not named, too."""
+    (table,) = run(season, "nightly", "--json").json["pooled"]
+    leader, second = table["rows"][:2]
+    names = leader["name"], second["name"]
+    (pair,) = run(season, "compare", *names, "--json").json["pairs"]
+    assert (pair["difference"], pair["interval"]) == (second["behind"], second["behind_interval"])
+    assert pair["p"] == pytest.approx(pair["p_holm"])
+
+
+def test_a_broken_file_of_another_system_is_left_out(tmp_path: Path) -> None:
+    for week in ("w1", "w2"):
+        write(tmp_path, {f"dataset/{week}.json": [question(f"{week}{n}") for n in range(4)]})
+        for name in "ab":
+            answers = {f"{week}{n}": "AB"[n == ord(name) % 2] for n in range(4)}
+            write(tmp_path, {f"prediction/{week}-{name}.json": answers})
+    write(
+        tmp_path, {"prediction/w1-c.json": b"[{", "prediction/systems.json": {"a": {"name": "Ay"}}}
+    )
+    done = run(tmp_path, "compare", "a", "b", "--html")
+    assert (done.code, done.err.count("left out: ")) == (0, 1)
+    assert done.out.startswith("Ay and b cannot be told apart")
+    page = (tmp_path / "evaluation/compare.html").read_text("utf-8")
+    check_page(page)
+    assert "Ay against b" in page
 
 
 def test_names_of_files_stand_for_their_systems(season: Path) -> None:
@@ -116,7 +144,6 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "compare", "a", "own", "--all-weeks"), "own: expected a system")
     assert_refused(run(tmp_path, "compare", "a", "x"), "x: expected a system", "known: 3 (a, b, c)")
     assert_refused(run(tmp_path, "compare", "w1-a", "x"), "no such file")
-    assert_refused(run(tmp_path, "compare", "a", "b", "--html"), "--html", "--all-weeks")
     assert_refused(
         run(tmp_path, "compare", "a", "b", "--all-weeks", "--dataset", "w1"),
         "--dataset",
