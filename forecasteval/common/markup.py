@@ -120,7 +120,7 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
         for box in reversed(boxes):
             text = text[: box.begin] + text[box.end + 1 :]
         return text.strip(), False
-    content = _choose(text, own)
+    content = _choose(text, own) if len(own) > 1 else text[own[0].start : own[0].end].strip()
     return content, bool(content)
 
 
@@ -191,7 +191,7 @@ def _choose(text: str, boxes: Sequence[_Box]) -> str:
         text[max(end, box.begin - 80) : box.begin] for end, box in zip(ends, boxes, strict=False)
     ]
     ranks = [_RANK.search(front) for front in fronts]
-    if len(boxes) > 1 and all(ranks):
+    if all(ranks):
         places = [int(rank[rank.lastindex or 0]) for rank in ranks if rank]
         ranked = sorted(zip(places, boxes, strict=True), key=itemgetter(0))
         return "\n".join(text[start:end].strip() for _, (_, start, end) in ranked)
@@ -379,6 +379,8 @@ def clean(text: str) -> str:
 
 # --- Literals and objects ---
 
+_TEXTS: Final = lazy(r"""\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*(?:,|(?=\])))*\s*\]""")  # most, fast
+_TEXT: Final = lazy(r"""'([^']*)'|"([^"]*)\"""")
 _NO_ESCAPE: Final = lazy(r"\\(?![\\'\"ntrux])")
 _NO_COMMA: Final = lazy("['\"]\\s+['\"]")  # Python would make one text of two
 
@@ -393,6 +395,8 @@ def parse_literal(text: str) -> tuple[str, ...]:
     text = text.strip()
     if text[:1] != "[" or len(text) > MAX_SPAN or _NO_COMMA.search(text):
         return ()
+    if _TEXTS.fullmatch(text):
+        return tuple([single or double for single, double in _TEXT.findall(text)])
     try:
         parts = ast.literal_eval(_NO_ESCAPE.sub(r"\\\\", text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):

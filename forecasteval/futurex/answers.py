@@ -18,6 +18,7 @@ from typing import Final, Generic, TypeVar
 from forecasteval.common.markup import (
     PLACEHOLDER,
     clean,
+    drop_invisible,
     find_objects,
     is_quoted,
     last_boxed,
@@ -103,7 +104,8 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     if not isinstance(raw, str):
         text = number_text(raw)
         return Answer(text, boxed=bool(text), problem="" if text else "no text")
-    one = _ONE_BOX.fullmatch(raw) if "\\boxed{" in raw and raw.isascii() else None
+    raw = drop_invisible(raw)
+    one = _ONE_BOX.fullmatch(raw) if "\\boxed{" in raw else None
     plain = "ox" not in raw and raw.isprintable()  # most truths
     text, in_box = (one[1], True) if one else (raw, False) if plain else last_boxed(raw, prompt)
     text = text.strip()

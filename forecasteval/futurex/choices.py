@@ -185,6 +185,8 @@ class Options:
 
     def find_labels(self, text: str) -> frozenset[str]:
         """The labels of a text that is nothing but labels in their dress; none of any other."""
+        if not self.labels:
+            return frozenset(filter(None, [self.find_label(text.strip(_AROUND))]))
         exact = text.replace(", ", ",").split(",")
         if self.labels.issuperset(exact):  # most, and before "|" may part them
             return frozenset(exact)
@@ -194,7 +196,7 @@ class Options:
         labels = list[str]()
         for token in filter(None, _JOINT.split(text)):
             label = self.find_label(token) or self.find_label(token.strip(_AROUND))
-            if not label or (labels and not self.labels):
+            if not label:
                 return frozenset()
             labels.append(label)
         return frozenset(labels)
