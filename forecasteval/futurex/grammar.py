@@ -15,9 +15,10 @@ ONE: Final = "零〇一二两三四五六七八九"
 # --- Chinese numerals ---
 
 NUMERAL: Final = lazy(
-    rf"(?<![0-9第{ONE}十百千])(百分之)?([{ONE}十][{ONE}十百千]{{0,60}}|(?<=[万亿])(?=点[{ONE}]))"
+    rf"(?<![0-9第{ONE}十百千])([{ONE}十][{ONE}十百千]{{0,60}}|(?<=[万亿])(?=点[{ONE}]))"
     rf"(?:点([{ONE}]+))?"
 )
+_PERCENT_OF: Final = lazy(rf"百分之([{ONE}十百千万亿点]+)")
 _COLLOQUIAL: Final = lazy(rf"(?<=[{ONE}十百千])([万亿])[一二三四五六七八九](?![{ONE}十百千万亿点])")
 _DIGITS: Final = str.maketrans(ONE, "001223456789")
 _TENS: Final = {"十": 10, "百": 100, "千": 1000}
@@ -32,12 +33,13 @@ def write_digits(text: str) -> str:
     if text.isascii():
         return text
     # 一万二 is 一万二千, 一亿二 is 一亿二千万.
+    text = _PERCENT_OF.sub(r"\1%", text)
     text = _COLLOQUIAL.sub(lambda match: match[0] + "千" + "万" * (match[1] == "亿"), text)
     return NUMERAL.sub(_write, text)
 
 
 def _write(numeral: re.Match[str]) -> str:
-    percent, whole, decimals = numeral.groups("")
+    whole, decimals = numeral.groups("")
     total, digits, unit = 0, "", 1
     for char in whole.translate(_DIGITS):
         if char in _TENS:
@@ -46,8 +48,7 @@ def _write(numeral: re.Match[str]) -> str:
         else:
             digits += char
     total += int(digits or 0) * (1 if digits[:1] == "0" else max(1, unit // 10))  # 三百五 is 350
-    point = f".{decimals.translate(_DIGITS)}" if decimals else ""
-    return f"{total}{point}{'%' * bool(percent)}"
+    return f"{total}.{decimals.translate(_DIGITS)}" if decimals else str(total)
 
 
 # --- Quantities ---

@@ -95,11 +95,13 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
     Dates, times, bracketed asides, `out of N`, bare years and numbers inside names are no values.
     """
     first = _DIGIT.search(text)
+    if not first:
+        return []
     noise = _NOISE_OR_DOUBT if may_doubt(text) else _PLAIN_NOISE
 
     def drop(found: re.Match[str]) -> str:
         # "Close = 100 USD" is a value, "915.04 CNY = 100 GBP" says what it is per.
-        value = found["round"] and first and first.start() >= found.start()
+        value = found["round"] and first.start() >= found.start()
         return found[0] if value else " ; "
 
     text = noise.sub(drop, text)
