@@ -135,11 +135,10 @@ _FALL_BEHIND: Final = lazy(
     rf"(?i)(?<![\w.,{FALL}])([$£€¥]?[0-9][0-9.,]{{0,20}}(?:\s?[-–~]\s?[0-9][0-9.,]{{0,20}})?\s?[%\w]{{0,9}}(?:\s[a-z]{{2,9}})?)"
     r"\s(?:decline|decrease|drop|fall|loss)\b(?!\s*[0-9])"
 )
-_CHANGE_WORDS: Final = (
+_CHANGE: Final = lazy(
     r"(?i:\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b|\bmom\b)"
     r"|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
 )
-_CHANGE: Final = lazy(_CHANGE_WORDS)
 _ASKS_FALL: Final = lazy(
     r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))"
     r"|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
@@ -208,7 +207,7 @@ def parse_leading_number(text: str, prompt: str) -> Quantity | None:
 
 # --- What a number means ---
 
-_GLANCE: Final = lazy("illion|housand|%|percent|[^\x00-\x7f]")
+_GLANCE: Final = ("illion", "housand", "%", "percent")
 _MONEY: Final = r"(?:USD|US\$|\$|RMB|CNY|HKD|HK\$|EUR|yuan|US\s+dollars?|dollars?)"
 _ASKED_SCALE: Final = lazy(
     r"(?<![A-Za-z0-9])[Ii]n\s+(?:units\s+of\s+)?"
@@ -216,17 +215,14 @@ _ASKED_SCALE: Final = lazy(
     rf"|\((?:{_MONEY}\s*)?((?:(?:hundred|ten)\s+)?(?:thousand|million|billion|trillion)s?)(?:\s+(?:of\s+)?{_MONEY})?\)"
     r"|(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)(?![科达])|%多少|百分之多少|多少%|百分之几"
 )
-_DIFFERENCE: Final = lazy(
-    rf"{_CHANGE_WORDS}|(?i:\bris(?:e|es|ing)\b(?!\s+(?:to|above)\b)|\b(?:differ|anomal|warm(?:er|ing)|cool(?:er|ing)|declin|decreas|fall|drop))"
-    r"|温差|升温|降温|距平|升高|降低|下降"
-)
 _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")
 
 
 def question_scale(prompt: str) -> float | None:
     """Read the scale a question asks for: `in hundreds of millions of yuan` 1e8, `%多少` 0.01."""
     prompt = question_words(prompt)
-    asked = _ASKED_SCALE.search(prompt) if _GLANCE.search(prompt) else None
+    may_ask = not prompt.isascii() or any(word in prompt for word in _GLANCE)
+    asked = _ASKED_SCALE.search(prompt) if may_ask else None
     if not asked:
         return None
     return scale_of(asked[asked.lastindex]) if asked.lastindex else PERCENT
@@ -294,10 +290,11 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
     value, scale = prediction.value, prediction.scale
     stated = truth.quantity.scale or truth.asked_scale
     unit = stated or 1.0
-    words = question_words(truth.prompt)
-    full, change = value * (scale or 1.0), bool(_DIFFERENCE.search(words))
-    if (other := convert(full, prediction.unit, truth.quantity.unit, words, change)) is not None:
-        return [Reading(other / unit, f"converted from {prediction.unit}")]
+    if prediction.unit:
+        full = value * (scale or 1.0)
+        other = convert(full, prediction.unit, truth.quantity.unit, question_words(truth.prompt))
+        if other is not None:
+            return [Reading(other / unit, f"converted from {prediction.unit}")]
     if stated == PERCENT and scale is None and _BASIS_POINTS.fullmatch(prediction.unit):
         return [Reading(value * 0.01, "basis points")]
     if scale is not None:

@@ -114,6 +114,10 @@ def _units() -> dict[str, Unit]:
     }
 
 
+_CHANGE: Final = lazy(
+    r"(?i)\b(?:chang|grow|increas|differ|anomal|warm(?:er|ing)|cool(?:er|ing)|declin|decreas|fall|drop"
+    r"|ris(?:e|es|ing)\b(?!\s+(?:to|above)\b))|变化|变动|温差|升温|降温|距平|升高|降低|上升|下降"
+)
 _ASKS: Final = lazy(
     r"(?i)(?<!\w)(?:in|or|how\s+many|unit:?)\s+|[(]|多少(?:[十百千]?[万亿]+)?|单位[:为是]?|以"
 )
@@ -143,17 +147,17 @@ def asked_unit(words: str) -> Unit | None:
     return units.pop() if len(units) == 1 else None
 
 
-def convert(value: float, unit: str, wanted: str, words: str, change: bool) -> float | None:
+def convert(value: float, unit: str, wanted: str, words: str) -> float | None:
     """Convert a value to the unit of the truth, or else of the question's words.
 
-    None if the units do not differ, or in dimension. In a `change` of temperature no zero counts.
+    None if the units do not differ, or in dimension. In a change of temperature no zero counts.
 
-    >>> convert(86, "°F", "", "How many degrees Celsius?", False)
+    >>> convert(86, "°F", "", "How many degrees Celsius?")
     30.0
     """
     own = _units().get(unit.lower())
     other = _units().get(wanted.lower()) or asked_unit(words) if own else None
     if not own or not other or own == other or own.dimension != other.dimension:
         return None
-    zero = 0.0 if change else own.zero - other.zero
+    zero = 0.0 if _CHANGE.search(words) else own.zero - other.zero
     return (value * own.factor + zero) / other.factor
