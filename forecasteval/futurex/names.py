@@ -343,19 +343,21 @@ def _match_side(
         if name.key in exact:
             exact[name.key].append(place)
             continue
-        likeness = [
-            SAME if (true.key, name.key) in known else compare_names(true, name, side, prompt)
-            for true in truth
-        ]
-        meant = {true.key: like for true, like in zip(truth, likeness, strict=True) if like}
-        near = [like for like in meant.values() if like != LONG]
-        if SHORT in near and len(near) > 1:
+        meant: dict[int, int] = {}
+        for at, true in enumerate(truth):
+            same = known and (true.key, name.key) in known
+            if like := SAME if same else compare_names(true, name, side, prompt):
+                meant[at] = like
+        if not meant:
+            continue
+        near = {truth[at].key: like for at, like in meant.items() if like != LONG}
+        if SHORT in near.values() and len(near) > 1:
             continue  # short for two
         if LONG in meant.values() and any(
-            true.key not in meant and _begins_with(name.key, true.key) for true in truth
+            at not in meant and _begins_with(name.key, true.key) for at, true in enumerate(truth)
         ):
             continue  # two names in one
-        pairs += [(at, -like, at != place, place) for at, like in enumerate(likeness) if like]
+        pairs += [(at, -like, at != place, place) for at, like in meant.items()]
     matches = {}
     for at, name in enumerate(truth):
         if places := exact[name.key]:

@@ -148,6 +148,8 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     parts = [
         (_skip_bullets(masked, begin, end), end) for begin, end in zip(places, places, strict=True)
     ]
+    if not labels:
+        return [(0, begin, end) for begin, end in parts]
     heads = [labels.get(begin) for begin, _ in parts]
     chain: list[int] = []  # "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none
     for at, label in labels.items() if heads[0] else ():
