@@ -67,7 +67,7 @@ def run(argv: Sequence[str], program: str) -> int:
 
 
 def build_parser(program: str) -> argparse.ArgumentParser:
-    """The options; `program` is what stands before `convert` on the command line."""
+    """Make the parser; `program` is what stands before `convert` on the command line."""
     what = (
         "Convert output of other programs to prediction files: "
         "inspect_ai, OpenAI batches, MiroFlow, tables."
@@ -164,7 +164,8 @@ def _compare_truths(run: Run, truths: Mapping[str, object]) -> list[str]:
 
 
 def prediction_text(run: Run) -> tuple[str, int, list[str]]:
-    """The prediction file of a run, its number of answers, and notes on ids that repeat.
+    """Write the prediction file of a run; returns also its number of answers, and notes on ids that
+    repeat.
 
     The file is `{id: answer}`, which every benchmark reads. Where an id has several answers it is
     rows with prompts, by which FutureX tells questions of one id apart; what stays ambiguous counts
@@ -241,7 +242,7 @@ def _find_fields(path: Path, table: Table) -> dict[str, str]:
 
 
 def _read_question(question: dict[str, object]) -> dict[str, object]:
-    """A question; the level of a CSV is text and becomes a number."""
+    """Make a question; the level of a CSV is text and becomes a number."""
     level = question["level"]
     if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"}:
         question["level"] = int(level)

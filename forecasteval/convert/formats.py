@@ -75,7 +75,7 @@ class Source(NamedTuple):
 
 
 def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) -> Source:
-    """The runs of a table, of whose rows `read` makes answers."""
+    """Collect the runs of a table, of whose rows `read` makes answers."""
     runs: dict[int, Run] = {}
     for number, row in enumerate(table.rows, 1):
         if not isinstance(row, Mapping):
@@ -95,26 +95,28 @@ def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) ->
 
 
 def name_bad_row(row: object, number: int) -> str:
-    """The place of a row that is no object, and why it cannot be read."""
+    """Name the place of a row that is no object, and why it cannot be read."""
     return f"record {number} ({row.problem})" if isinstance(row, BadRecord) else f"record {number}"
 
 
 def id_text(name: object) -> str:
-    """An id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds floats."""
+    """Write an id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds
+    floats.
+    """
     if isinstance(name, str):
         return name
     return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
 
 
 def is_empty(answer: object) -> bool:
-    """Whether a value is no answer at all: blank, NaN, null, an empty list."""
+    """Return whether a value is no answer at all: blank, NaN, null, an empty list."""
     if isinstance(answer, float):
         return not math.isfinite(answer)  # JSON has neither
     return answer in (None, [], {}) or (isinstance(answer, str) and not answer.strip())
 
 
 def _find_problem(answer: object) -> tuple[str, str] | None:
-    """(why a value is no answer, what it looks like); an answer is text, a number or a list of
+    """Say (why a value is no answer, what it looks like); an answer is text, a number or a list of
     such.
     """
     if is_empty(answer):
@@ -152,7 +154,7 @@ def _read_sample(row: Row) -> Iterator[Answer]:
 
 
 def _read_reply(row: Row) -> Iterator[Answer]:
-    """The choices of a reply of OpenAI's batches, each of which belongs to a run."""
+    """Read the choices of a reply of OpenAI's batches, each of which belongs to a run."""
     reply = row.get("response")
     failed = row.get("error") or is_failed(reply)
     for run, text in enumerate(reply_texts(None if failed else reply), 1):
@@ -160,8 +162,8 @@ def _read_reply(row: Row) -> Iterator[Answer]:
 
 
 def _read_task(row: Row) -> Iterator[Answer]:
-    """The attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which belongs to a
-    run.
+    """Read the attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which belongs to
+    a run.
 
     The answer of the row is that of one of its attempts, and which one can depend on the truth
     (pass@k), so it counts only where no attempts are listed. A retry (`retry_id`) tries an attempt
@@ -215,7 +217,7 @@ def read_source(path: Path, id_column: str | None = None, answer: str | None = N
 
     Raises InputError if the file cannot be read, and if the columns are neither named nor known.
     """
-    is_named = id_column is not None or answer is not None
+    is_named = bool(id_column or answer)
     table = read_table(path, is_named)
     for form in () if is_named else FORMATS:
         if form.keys <= table.keys | set(table.names):
@@ -225,13 +227,13 @@ def read_source(path: Path, id_column: str | None = None, answer: str | None = N
 
 def _read_columns(path: Path, table: Table, name: str, answer: str | None) -> Source:
     """Read the run of a table's rows; InputError if a column is not named, or not once there."""
-    column = answer or ""
     if set(table.names) == SUBMISSION:
         first = table.rows[0]
         if isinstance(first, Mapping) and str(first.get("id")) in table.keys:
-            got = "an object {id: answer}, which is a prediction already"
-            raise InputError(str(path), "expected rows", got)
-        column = answer or "prediction"
+            got = f"one object with {show_names(sorted(table.keys))}"
+            raise InputError(str(path), "expected rows ({id: answer} is a prediction already)", got)
+        answer = answer or "prediction"
+    column = answer or ""
     if [table.names.count(each) for each in (name, column)] != [1, 1]:
         expected = "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id"
         raise InputError(str(path), expected, show_names(table.names))

@@ -42,8 +42,8 @@ class Table(NamedTuple):
 
 
 def read_table(path: Path, columns_named: bool = False) -> Table:
-    """The rows of a file; InputError if it is no table, is too long, or is a log though the user
-    named columns.
+    """Read the rows of a file; InputError if it is no table, too long, or a log though columns are
+    named.
     """
     begin = _read_beginning(path)
     is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
@@ -98,9 +98,7 @@ def _read_csv(path: Path) -> Table:
 
 
 def clear_ids(table: Table, column: str) -> None:
-    """Make 7.0 of a column of ids 7 in a CSV, as it is in JSON: a column of numbers with a gap
-    holds floats.
-    """
+    """Make 7.0 of a CSV's ids 7, as it is in JSON: a column of numbers with a gap holds floats."""
     for row in table.rows if table.form == CSV else ():
         if column in row:
             row[column] = re.sub(r"\A([0-9]+)\.0+\Z", r"\1", row[column])
@@ -121,7 +119,7 @@ def _read_parquet(path: Path) -> Table:
 
 
 def _as_text(value: object) -> str:
-    """A value that JSON does not have, as text: bytes (UTF-8, or ValueError), dates, decimals."""
+    """Write what JSON does not have as text: bytes (UTF-8, or ValueError), dates, decimals."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
@@ -129,7 +127,7 @@ def _as_text(value: object) -> str:
 
 
 def _read_log(path: Path, is_json: bool) -> Table:
-    """The samples of a log, `.eval` (read by inspect_ai itself) or one JSON object."""
+    """Read the samples of a log, `.eval` (read by inspect_ai itself) or one JSON object."""
     log = (
         parse_json(decode_utf8(read_file(path), str(path)), str(path))
         if is_json
@@ -161,13 +159,13 @@ def _read_eval(path: Path) -> Any:
 
 
 def epoch_of(sample: object) -> int:
-    """The number of a sample's epoch, which is its run; 1 where it has none."""
+    """Read the number of a sample's epoch, which is its run; 1 where it has none."""
     epoch = at_path(sample, "epoch")
     return epoch if type(epoch) is int and 0 < epoch < MAX_EPOCHS else 1
 
 
 def at_path(value: object, *keys: str) -> object:
-    """The value at a path of keys; None if nothing stands there."""
+    """Find the value at a path of keys; None if nothing stands there."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value

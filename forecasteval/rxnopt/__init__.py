@@ -40,8 +40,8 @@ __all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets"]
 
 
 def claims_file(path: Path, dataset: Path | None) -> bool:
-    """Whether a prediction file is one of RxnOptBench: its dataset has the keys of its questions.
-    No CSV is.
+    """Return whether a prediction belongs to RxnOptBench: its dataset has the keys of its
+    questions. No CSV does.
     """
     return (
         path.suffix != ".csv"
@@ -51,8 +51,8 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
 
 
 def find_datasets(name: str, folder: Path) -> list[Path]:
-    """The dataset that a name means, as `find_file`; of a folder that `build` wrote, its files that
-    have questions.
+    """Find the dataset that a name means, as `find_file` does. Of a folder that `build` wrote,
+    these are its files that have questions.
     """
     for place in (folder / name, Path(name)):
         if os.path.isdir(place):
@@ -63,7 +63,7 @@ def find_datasets(name: str, folder: Path) -> list[Path]:
 
 
 def make_evaluator(output: Path) -> RxnOptEvaluator:
-    """An evaluator that takes its datasets with each file."""
+    """Make an evaluator that takes its datasets with each file."""
     from .scoring import RxnOptEvaluator
 
     return RxnOptEvaluator()
@@ -89,9 +89,7 @@ BENCHMARK: Final = Benchmark(
 
 
 def __getattr__(name: str) -> object:
-    """`RxnOptEvaluator`, imported on first use: a command that scores another benchmark pays
-    nothing.
-    """
+    """Import `RxnOptEvaluator` on first use: scoring another benchmark pays nothing."""
     if name == "RxnOptEvaluator":
         from .scoring import RxnOptEvaluator
 

@@ -55,13 +55,13 @@ class Build:
 
     @property
     def kinds(self) -> dict[str, int]:
-        """Questions per type."""
+        """Count the questions of each type."""
         counts = Counter(question["question_type"] for question in self.questions)
         return {kind: counts[kind] for kind in QUESTION_TYPES}
 
     @property
     def references(self) -> int:
-        """Questions with references; as many others are their controls."""
+        """Count the questions with references; as many others are their controls."""
         return sum(count for kind, count in self.kinds.items() if kind.endswith("_reference"))
 
 
@@ -76,7 +76,7 @@ class NoQuestionsError(InputError):
 def build_questions(
     tables: str | Path | Iterable[Mapping[str, object]], seed: int = 0, **settings: object
 ) -> Build:
-    """Questions from a folder of table files (read recursively), or from tables.
+    """Build questions from a folder of table files (read recursively), or from tables.
 
     `settings` are those of `Settings`. The result depends on the tables, the settings and the seed
     alone: not on the order of files, on the hash seed or on the clock. Raises InputError for a bad
@@ -106,7 +106,7 @@ def build_questions(
 
 
 def _add_table(raw: object, name: str, build: Build, used: dict[str, str]) -> None:
-    """Add the questions of a table, and its name to those `used` by id; Unused if it gives none."""
+    """Add the questions of a table, and its name to those `used`; Unused if it gives none."""
     table = read_table(raw, name, build.settings, build.warnings)
     build.conflicts += table.conflicts
     build.counts["rows"]["used"] += len(table.rows)
@@ -136,7 +136,7 @@ def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _named_tables(tables: Iterable[Mapping[str, object]]) -> list[tuple[str, object]]:
-    """Tables by name, in an order that does not depend on that of the argument."""
+    """Sort tables by name: their order in the argument does not matter."""
     named = []
     for table in tables:
         raw = table if isinstance(table, Mapping) else {}
@@ -159,7 +159,7 @@ def _parsed(raw: object, name: str) -> object:
 
 
 def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> dict[str, str]:
-    """The text of every output file by name: six datasets, four templates, six example predictions,
+    """Write the text of each output file: six datasets, four templates, six example predictions,
     the report.
 
     `program` is the command in the report's instructions.
@@ -201,9 +201,7 @@ def require_new(folder: Path) -> None:
 
 
 def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:
-    """`report.md`: how to use the folder, every count, every setting, a sample of each type, every
-    warning.
-    """
+    """Write `report.md`: how to use the folder, counts, settings, samples, warnings."""
     first = {question["question_type"]: question for question in reversed(build.questions)}
     samples = [
         (first[kind], render_question(first[kind], make_template(template_of(kind), language)))
@@ -228,5 +226,5 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
 
 
 def make_statistics(build: Build) -> str:
-    """How many tables and questions there are, and how many were left out for which reason."""
+    """Write how many tables and questions there are, and how many were left out and why."""
     return fill("statistics.md.j2", build=build)

@@ -116,14 +116,14 @@ class YieldCell(NamedTuple):
 
 
 def drop_raised(text: str) -> str:
-    """`text` without superscripts: "95²" is 95 with a footnote, and NFKC would make it 952."""
+    """Remove superscripts: "95²" is 95 with a footnote, and NFKC would make it 952."""
     return "".join(
         char for char in text if not unicodedata.decomposition(char).startswith("<super>")
     )
 
 
 def drop_marks(text: str) -> str:
-    """`text` without footnote marks.
+    """Remove footnote marks.
 
     >>> drop_marks("85 (80)[c]"), drop_marks("85^[c]"), drop_marks("88 [82]")
     ('85 (80)', '85', '88 [82]')
@@ -132,8 +132,8 @@ def drop_marks(text: str) -> str:
 
 
 def cell_text(cell: object) -> str | None:
-    """A cell in lower case, ASCII signs, no footnote marks, single blanks; None for other things
-    and long texts.
+    """Write a cell in lower case, with ASCII signs, single blanks and no footnote marks. None for
+    other things and long texts.
     """
     if is_null(cell):
         return ""
@@ -148,7 +148,9 @@ def cell_text(cell: object) -> str | None:
 
 
 def is_empty(cell: object) -> bool:
-    """Whether an ee, er, dr or rr cell is blank, a dash, or says that nothing was determined."""
+    """Return whether an ee, er, dr or rr cell is blank, a dash, or says that nothing was
+    determined.
+    """
     text = cell_text(cell)
     return text is not None and _MISSING_SELECTIVITY.fullmatch(text) is not None
 
@@ -157,7 +159,7 @@ def is_empty(cell: object) -> bool:
 
 
 def read_yield(cell: object, fraction: bool = False) -> YieldCell:
-    """The percent yield of a cell, in [0, 100].
+    """Read the percent yield of a cell, in [0, 100].
 
     0 is a value; missing marks give None, and so does what cannot be read, with a note. `fraction`:
     numbers without a percent sign are shares of 1, which only a table can declare.
@@ -191,7 +193,7 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
 
 
 def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
-    """(percent, note) of text without brackets."""
+    """Read (percent, note) of text without brackets."""
     text = text.strip()
     if _TIME_OR_MASS.fullmatch(text):
         return None, "a time or a mass is not a yield"
@@ -217,8 +219,8 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
 
 
 def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: bool) -> YieldCell:
-    """A yield with what stands in its brackets: selectivities, one isolated yield; units and words
-    are asides.
+    """Add what stands in the brackets of a yield: selectivities, one isolated yield; units and
+    words are asides.
     """
     isolated = None
     selectivity: dict[str, str] = {}
@@ -246,7 +248,7 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
 
 
 def _selectivity_of(part: str) -> str:
-    """The selectivity that a part of a bracket is, "" if none: a ratio alone is a dr."""
+    """Say which selectivity a part of a bracket is, "" if none: a ratio alone is a dr."""
     if word := _SELECTIVITY_WORD.search(part):
         return word[0].replace("de", "dr")
     is_ratio = _RATIO.fullmatch(part.lstrip("<>≥≤~ "))
@@ -254,8 +256,8 @@ def _selectivity_of(part: str) -> str:
 
 
 def _is_label(text: str, front: float, percent: bool) -> bool:
-    """Whether a number with letters is a product's: `2a` in "62 (2a)" and "0% (2a)", but not `56b`
-    in "62 (56b)".
+    """Return whether a number with letters is a product's: `2a` in "62 (2a)" and "0% (2a)", but not
+    `56b` in "62 (56b)".
     """
     label = _PRODUCT.fullmatch(text)
     if not label:
@@ -268,7 +270,7 @@ def _is_label(text: str, front: float, percent: bool) -> bool:
 
 
 def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
-    """(major fraction in [0, 1] or None, note) of an ee, er, dr or rr cell.
+    """Read (major fraction in [0, 1] or None, note) of an ee, er, dr or rr cell.
 
     ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum; those of enantiomers have two parts, which
     add up to 100 ± 2 or are r:1. A bare r is r:1. Bounds are read as the value they name.
@@ -304,7 +306,7 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
 
 
 def _read_ratio(text: str, ratio: re.Match[str], field: str) -> tuple[float | None, str]:
-    """(major fraction, note) of a cell with a ratio in it."""
+    """Read (major fraction, note) of a cell with a ratio in it."""
     rest = _PAIR.sub("", text[: ratio.start()]) + text[ratio.end() :]
     if re.search("[0-9]", rest):  # two ratios, or a number without a meaning
         return None, f"cannot be read as one {field}"
@@ -318,8 +320,7 @@ def _read_ratio(text: str, ratio: re.Match[str], field: str) -> tuple[float | No
 
 
 def show_fraction(fraction: float, field: str, cell: object = None) -> str:
-    """A selectivity as a prompt shows it: as printed where that is plain, else of the major
-    fraction that was read.
+    """Show a selectivity as printed where that is plain, else the major fraction that was read.
 
     >>> show_fraction(0.95, "ee", "90[d]"), show_fraction(0.75, "dr", "3 : 1")
     ('90%', '3:1')

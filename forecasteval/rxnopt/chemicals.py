@@ -38,12 +38,12 @@ Conditions = dict[str, list[Item]]
 
 
 def any_case(pattern: str) -> re.Pattern[str]:
-    """A pattern that matches small and capital letters alike."""
+    """Compile a pattern that matches small and capital letters alike."""
     return re.compile(pattern, re.I)
 
 
 def repair(text: str) -> str:
-    r"""`text` without invisible characters, and with those that were written as escapes.
+    r"""Remove invisible characters, and resolve those that were written as escapes.
 
     >>> repair(r"25 \u00b0C"), repair("&lt;5\u200b"), repair("R&D")
     ('25 °C', '<5', 'R&D')
@@ -54,7 +54,7 @@ def repair(text: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def is_smiles(text: str) -> bool:
-    """Whether `text` is written like a SMILES of six letters or more: its brackets and ring
+    """Return whether `text` is written like a SMILES of six letters or more. Its brackets and ring
     closures come in pairs.
 
     >>> [is_smiles(text) for text in ("C1CCCCC1", "PPh3", "(COCl)2", "[bmim][PF6]", "O2/N2")]
@@ -70,7 +70,7 @@ def is_smiles(text: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def fold(text: str) -> str:
-    """`text` as it is compared: NFKC, one minus sign, no blanks, no footnote, no case unless case
+    """Fold `text` for comparison: NFKC, one minus sign, no blanks, no footnote, no case unless case
     is chemistry.
 
     >>> fold("DMF ") == fold("dmf"), fold("−10 °C") == fold("-10°C"), fold("1 [m]") == fold("1")
@@ -90,8 +90,8 @@ def fold(text: str) -> str:
 
 
 def read_items(value: object) -> list[Item]:
-    """The items `{"content", "SMILES"}` of a condition, reactant or product; blanks, dashes and NaN
-    are left out.
+    """Read the items `{"content", "SMILES"}` of a condition, reactant or product, without blanks,
+    dashes and NaN.
     """
     items: list[Item] = []
     for part in value if isinstance(value, list) else [value]:
@@ -106,12 +106,12 @@ def read_items(value: object) -> list[Item]:
 
 
 def item_text(value: object) -> str:
-    """A JSON value as text: numbers as Python writes them, "" for null."""
+    """Write a JSON value as text: numbers as Python does, "" for null."""
     return number_text(value) or as_text(value)
 
 
 def compare_key(items: Sequence[Item], normalize: bool) -> tuple[str, ...]:
-    """The comparable form of a condition's value: the contents (the SMILES of an item without
+    """Make the comparable form of a condition's value: the contents (the SMILES of an item without
     contents).
     """
     texts = [item["content"].strip() or item["SMILES"].strip() for item in items]

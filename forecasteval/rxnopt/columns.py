@@ -83,8 +83,8 @@ def find_header(cells: Mapping[str, str], results: Sequence[str]) -> str:
 def warn_of_conditions(
     columns: Mapping[str, Sequence[str]], yields: Sequence[float]
 ) -> Iterator[str]:
-    """Warn about conditions that are in order with the yield, that are different in every row
-    though others vary, or that name the standard row.
+    """Warn about conditions that give the result away. They are in order with the yield, different
+    in every row though others vary, or name the standard row.
     """
     varying = [name for name, cells in columns.items() if len(set(cells)) > 1]
     for name, cells in columns.items():

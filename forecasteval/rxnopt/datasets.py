@@ -53,12 +53,12 @@ class Item(TypedDict):
 
 
 def dataset_name(kind: str) -> str:
-    """The file of a question type."""
+    """Name the file of a question type."""
     return f"multiple_choice_{kind}.json"
 
 
 def template_of(question_type: str) -> str:
-    """The prompt template that a question type uses; a control uses that of the plain question."""
+    """Name the prompt template of a question type; a control uses that of the plain question."""
     return question_type.removesuffix("_reference_control")
 
 
@@ -66,7 +66,7 @@ def template_of(question_type: str) -> str:
 
 
 def table_of(name: str) -> str:
-    """The table of a question, from its id.
+    """Name the table of a question, by its id.
 
     >>> table_of("t_q1_q12_ref_control"), table_of("no question of ours")
     ('t_q1', 'no question of ours')
@@ -129,7 +129,7 @@ class Questions:
 
 
 def read_question(record: Any, place: str) -> AnswerKey:
-    """The answer key of a dataset's record; InputError if arrays, answer or scores contradict each
+    """Read the answer key of a record; InputError if arrays, answer or scores contradict each
     other.
     """
     place = require_question(record, place)
@@ -155,9 +155,7 @@ def read_question(record: Any, place: str) -> AnswerKey:
 
 
 def require_question(record: object, place: str) -> str:
-    """The place of a record with its id; InputError unless id, type and options are what they must
-    be.
-    """
+    """Name the place of a record with its id; InputError unless id, type and options are valid."""
     if not isinstance(record, Mapping):
         problem = (
             record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
@@ -239,7 +237,7 @@ class Choices:
 
 
 def read_prediction(path: Path) -> tuple[dict[str, object], str]:
-    """(`{id: value}`, sha256) of a prediction file; InputError unless it is one JSON object without
+    """Read (`{id: value}`, sha256) of a file; InputError unless it is one JSON object without
     repeated keys.
     """
     where, raw = str(path), read_file(path)

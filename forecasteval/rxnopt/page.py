@@ -44,8 +44,8 @@ _MOST: Final = 1500  # questions that a page shows: each has a table of its opti
 
 
 def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page:
-    """The page of a result of `RxnOptEvaluator`; `records` reads the questions of its datasets,
-    without which it has neither reactions nor options.
+    """Make the page of a result. `records` reads the questions of its datasets, without which it
+    has neither reactions nor options.
     """
     items, charts = results["items"], make_charts(results)
     charts.pop("options", None)
@@ -72,7 +72,7 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
 
 
 def _say_verdict(results: Results) -> str:
-    """The score beside that of a uniform guess."""
+    """Compare the score with that of a uniform guess."""
     guess, bounds = results["uniform_guess"][RELATIVE], results["intervals"][RELATIVE]
     text = f"A uniform guess among the options expects {show_score(guess)}"
     if not bounds:
@@ -92,7 +92,7 @@ def _name_scores(scores: Table) -> Table:
 
 
 def _name_kind(kind: str) -> str:
-    """The short name of a type of questions: `all, with results`."""
+    """Shorten the name of a type of questions: `all, with results`."""
     short = kind.replace("_reference_control", ", control").replace("_reference", ", with results")
     return short.replace("_varying", "")
 
@@ -103,7 +103,7 @@ Questions = list[tuple[Item, Record]]  # items with their records, {} where ther
 
 
 def _read_records(items: Sequence[Item], records: Callable[[], Iterable[Record]]) -> Questions:
-    """The questions, those with the lowest scores first."""
+    """Read the questions, those with the lowest scores first."""
     shown = sorted(items, key=lambda item: item["score"])[:_MOST]
     names = {item["id"] for item in shown}
     by_id = {name: record for record in records() if (name := str(record["id"])) in names}
@@ -146,7 +146,7 @@ def _make_question(item: Item, record: Record, key: str, cost: float) -> Questio
 
 
 def _name_asked(item: Item, record: Record) -> str:
-    """What a question asks about: the name of a condition, or all that vary."""
+    """Name the condition that a question asks about, or all that vary."""
     base = as_text(record.get("target_key")) or "all that vary"
     kind = item["question_type"]
     side = ", control" if kind.endswith("_control") else ", with results"
@@ -157,7 +157,7 @@ def _name_asked(item: Item, record: Record) -> str:
 
 
 def _list_texts(item: Item, record: Record) -> dict[str, Cell]:
-    """The texts of a question: reaction, conditions, results to learn from, options, answer."""
+    """List the texts of a question: reaction, conditions, results, options, answer."""
     given = _find_input(record)
     picked = as_text(item["read"])
     texts = {
@@ -187,7 +187,7 @@ def _show_reaction(record: Record) -> str:
 
 
 def _list_conditions(conditions: object) -> str:
-    """A line for each condition."""
+    """Write a line for each condition."""
     return (
         condition_lines(conditions, {})
         .removeprefix(f"- {ABSENT}")
@@ -201,13 +201,13 @@ def _show_conditions(conditions: object) -> str:
 
 
 def _show_option(record: Record, place: int) -> str:
-    """The conditions of an option; only its value where the question asks about one of them."""
+    """Show the conditions of an option; only its value where one condition is asked about."""
     items = find_asked(record, place)
     return _show_conditions(record["options"][place]) if items is None else show_items(items)
 
 
 def _draw_options(record: Record, read: object) -> Html:
-    """The options with their scores, the best ones shaded, and which of them was picked."""
+    """Draw the options with their scores, the best ones shaded, and which of them was picked."""
     if not record:
         return Html()
     meta, best = record["meta"], record["answer"]

@@ -33,7 +33,7 @@ _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
 
 def make_template(name: str, language: str = "en") -> str:
-    """The text of a prompt template; its placeholders are `{options}` and fields of `input`."""
+    """Make the text of a prompt template, with places for `{options}` and fields of `input`."""
     single, reference = name.startswith("single_varying"), name.endswith("_reference")
     return fill("prompt.txt.j2", language, single=single, reference=reference)
 
@@ -62,8 +62,8 @@ def find_templates(
 
 
 def render_question(question: Record, template: str) -> str:
-    """The prompt of a question: its `input` and `options`, never its meta or answer, put into the
-    template literally.
+    """Put the `input` and `options` of a question into the template literally, never its meta or
+    answer.
 
     One pass over the template: text of a table that looks like a placeholder stays text, and stays
     on its line.
@@ -96,7 +96,7 @@ def render_prompts(
 
 
 def show_items(value: object) -> str:
-    """`content (SMILES); content`, on one line; `—` if there is nothing."""
+    """Show items on one line, `content (SMILES); content`; `—` if there is nothing."""
     shown = []
     for item in read_items(value):
         content, smiles = (printable(" ".join(item[key].split())) for key in ("content", "SMILES"))
@@ -109,7 +109,7 @@ def show_items(value: object) -> str:
 
 
 def condition_lines(conditions: object, labels: Mapping[str, str]) -> str:
-    """`- key: value`, a line for each condition."""
+    """Write a line `- key: value` for each condition."""
     if not isinstance(conditions, Mapping) or not conditions:
         return f"- {ABSENT}"
     return "\n".join(
@@ -123,7 +123,7 @@ def _item_lines(value: object) -> str:
 
 
 def reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[str]:
-    """`Reference 1 (yield=59.0%, ee=90%):` and the conditions of that experiment."""
+    """Write `Reference 1 (yield=59.0%, ee=90%):` and the conditions, for each."""
     for number, reference in enumerate(references if isinstance(references, list) else [], 1):
         if isinstance(reference, Mapping):
             amount = reference.get("yield")
@@ -142,8 +142,7 @@ def reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[
 
 
 def fill(name: str, language: str = "en", **values: object) -> str:
-    """The text of a template with `values`, which are inserted literally: they are data, never
-    templates.
+    """Fill a template with `values`, which are inserted literally: they are data, never templates.
 
     `say(english, chinese)` chooses between two texts in a template.
     """
@@ -172,14 +171,14 @@ def _environment() -> Environment:
 
 
 def code_cell(text: str) -> str:
-    """A code span in a cell of a Markdown table: on one line, and nothing in it ends the span or
-    the cell.
+    """Make a code span in a cell of a Markdown table: on one line, and nothing in it ends the span
+    or the cell.
     """
     return "`" + printable(text).replace("`", "'").replace("|", "\\|") + "`"
 
 
 def fence(text: str) -> str:
-    """A code block that no text can end: its fence is longer than any run of backticks inside."""
+    """Make a code block that no text can end: its fence is longer than any backticks inside."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}text\n{text}\n{marks}"

@@ -56,7 +56,7 @@ class Draft(NamedTuple):
 
 
 def make_questions(table: Table, settings: Settings, seed: int, counts: Counts) -> list[Question]:
-    """The questions of a table, one for each condition that varies, then one for all of them.
+    """Make the questions of a table, one for each condition that varies, then one for all of them.
 
     Adds to `counts` what it does not make: "not_asked" (single_varying and all_varying questions
     that the table does not give), "skipped" (questions without a `_ref` twin) and "capped"
@@ -92,8 +92,8 @@ def _require_difference(rows: Sequence[Row]) -> None:
 
 
 def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> Question:
-    """The record of a question; its options are shuffled by a generator seeded from the seed and
-    the id.
+    """Write the record of a question; a generator seeded from the seed and the id shuffles its
+    options.
 
     A control has the order of its twin: a model that always says 0 must not tell them apart.
     """
@@ -116,7 +116,7 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
 
 
 def _given(table: Table, draft: Draft, settings: Settings) -> Input:
-    """The input of a question, which prompts show besides its options."""
+    """Collect the input of a question, which prompts show besides its options."""
     # Its spelling stands for all rows that agree.
     first = min(draft.options, key=lambda row: row.number)
     given: Input = {
@@ -177,7 +177,7 @@ def _source_entry(row: Row) -> dict[str, object]:
 
 
 def largest_group(table: Table, key: str) -> list[Row]:
-    """The rows that differ in `key` only: most values of it, then the group that begins first."""
+    """Find the rows that differ in `key` only: most values of it, of equal ones the first group."""
     other_keys = [name for name in table.varying if name != key]
     # Rows have different conditions, so a group never has a value of `key` twice.
     groups = group_by(table.rows, lambda row: tuple(row.values.get(name) for name in other_keys))
@@ -185,8 +185,7 @@ def largest_group(table: Table, key: str) -> list[Row]:
 
 
 def cap(rows: Sequence[Row], most: int) -> list[Row]:
-    """At most `most` rows: from the lowest effective score to the best in even steps, so that the
-    best always stays.
+    """Keep at most `most` rows, in even steps from the lowest effective score to the best.
 
     A prompt with every experiment of a large screening sheet has hundreds of thousands of
     characters.
@@ -202,7 +201,7 @@ def _spread(rows: Sequence[Row], size: int) -> list[Row]:
 
 
 def balance(table: Table, settings: Settings) -> list[Row]:
-    """Rows for an all_varying question after BALANCE_ALL_VARYING_OPTIONS.
+    """Choose rows for an all_varying question after BALANCE_ALL_VARYING_OPTIONS.
 
     While a key's most and least frequent values stand above the ratio and more than
     BALANCE_MIN_OPTIONS rows remain, the lowest (then last) row among those with a most frequent
@@ -218,7 +217,7 @@ def balance(table: Table, settings: Settings) -> list[Row]:
 
 
 def _find_surplus(rows: Sequence[Row], table: Table, most_ratio: float) -> list[Row]:
-    """The rows below the best with a most frequent value of the most uneven key that has any."""
+    """Find the rows below the best with a most frequent value of the most uneven key."""
     uneven = []
     for key in table.varying:
         counts = Counter(row.values.get(key) for row in rows)
@@ -237,7 +236,7 @@ def _find_surplus(rows: Sequence[Row], table: Table, most_ratio: float) -> list[
 def choose_references(
     table: Table, options: Sequence[Row], all_varying: bool, settings: Settings
 ) -> list[Row]:
-    """References from low to high, or else Unused.
+    """Choose references from low to high, or raise Unused.
 
     From the lowest REFERENCE_LOW_MID_FRACTION of the candidates (all options; or, for a
     single_varying question, the rows outside its options that are no better than its best), without

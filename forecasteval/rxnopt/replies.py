@@ -205,7 +205,7 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
 
 
 def _plain_text(reply: object) -> str:
-    """The text after any thoughts, without markup and the tokens that end a turn."""
+    """Remove thoughts, markup and the tokens that end a turn."""
     text = as_text(reply).rpartition("</think>")[2].partition("<think>")[0]
     text = _NOISE.sub(" ", unicodedata.normalize("NFKC", text))
     text = _ANSWER_TAG.sub(r"\nAnswer: \1\n", text).replace("->", ":")
@@ -217,7 +217,7 @@ def _plain_text(reply: object) -> str:
 
 
 def _interpret_text(text: str) -> set[int]:
-    """The options that a text gives as its answer; none if one of its statements names none."""
+    """Read the options that a text gives as its answer; none if a statement names none."""
     stated = [_interpret_statement(statement) for statement in _find_statements(text)]
     if stated:
         return set[int]().union(*stated) if all(stated) else set()
@@ -225,7 +225,7 @@ def _interpret_text(text: str) -> set[int]:
 
 
 def _find_statements(text: str) -> list[str]:
-    """What is stated as the answer; without that, the only line that begins with a number."""
+    """Find what is stated as the answer; without that, the only line that begins with a number."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     (box, any_box), record = last_boxed(text), find_object(text)
     stated = [clean(content) for content in (box, *_BOX.findall(text))] if any_box else []
@@ -244,8 +244,8 @@ def _find_statements(text: str) -> list[str]:
 
 
 def _find_marked(lines: list[str]) -> list[str]:
-    """What lines give as the answer; only as the final one, if a line does. "" where the clause
-    denies or weighs it: "the worst answer is 3".
+    """Find what lines give as the answer; only as the final one, if a line does. "" where the
+    clause denies or weighs it: "the worst answer is 3".
     """
     marked: dict[str, str] = {}
     for number, line in enumerate(lines):
@@ -265,7 +265,7 @@ def _find_marked(lines: list[str]) -> list[str]:
 
 
 def _head(text: str) -> str:
-    """A statement without its reasons: `Option 0` of "Option 0. Option 1 lacks a base" and of
+    """Cut the reasons from a statement: `Option 0` of "Option 0. Option 1 lacks a base" and of
     "Option 0, because …".
     """
     text = _REASON.split(text, maxsplit=1)[0]
@@ -274,8 +274,8 @@ def _head(text: str) -> str:
 
 
 def _interpret_statement(statement: str) -> set[int]:
-    """The options that a statement names, without those that a clause denies or weighs; none if it
-    is not clear that a number is an option.
+    """Read the options that a statement names, without those that a clause denies or weighs. None
+    if it is not clear that a number is an option.
     """
     picked: set[int] = set()
     denied: set[int] = set()
@@ -294,7 +294,7 @@ def _interpret_statement(statement: str) -> set[int]:
 
 
 def _interpret_clauses(text: str) -> set[int]:
-    """The option that the last choosing clause chooses; several if that is not clear.
+    """Read the option that the last choosing clause chooses; several if that is not clear.
 
     Where no clause picks or praises an option, the only one that is named counts, if there is a
     word of choice: "Option 2, the best base of all".
@@ -322,7 +322,9 @@ def _interpret_clauses(text: str) -> set[int]:
 
 
 def _split_clauses(text: str) -> Iterator[tuple[str, str, set[int]]]:
-    """(clause, the clause with {} for options, their indices), without reasons and suppositions."""
+    """Split text into (clause, clause with {} for options, indices), without reasons and
+    suppositions.
+    """
     for sentence in _SENTENCE_END.split(_LABEL.sub(" ; ", text)):
         for clause in [] if _SUPPOSED.search(sentence) else _CLAUSE_END.split(sentence):
             head, *reasons = _REASON.split(clause, maxsplit=1)
@@ -333,7 +335,7 @@ def _split_clauses(text: str) -> Iterator[tuple[str, str, set[int]]]:
 
 
 def _mask(clause: str, numbers: set[int]) -> str:
-    """A clause with {name} for `option 2` and {} for `2`; adds the indices to `numbers`."""
+    """Replace `option 2` by {name} and `2` by {} in a clause; adds the indices to `numbers`."""
 
     def replace(match: re.Match[str]) -> str:
         if not match["name"] and not _FREE.match(clause, match.end()):

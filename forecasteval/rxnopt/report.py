@@ -40,7 +40,7 @@ _PAIRS: Final = (
 
 
 def report_blocks(results: Results, items: bool = False) -> Report:
-    """The report's lines and tables; with `items` also a row per question."""
+    """Make the report's lines and tables; with `items` also a row per question."""
     scores, *others = make_charts(results).values()
     blocks: Report = [scores.table, "", *list_notes(results)]
     for chart in others:
@@ -51,7 +51,7 @@ def report_blocks(results: Results, items: bool = False) -> Report:
 
 
 def describe_size(results: Results) -> str:
-    """How many questions there are, and of how many tables."""
+    """Say how many questions there are, and of how many tables."""
     return f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
 
 
@@ -65,8 +65,8 @@ def list_notes(results: Results) -> list[str]:
 
 
 def make_charts(results: Results) -> dict[str, Chart]:
-    """The charts of `plot`, whose tables are those of the report: scores, and, where there are any,
-    pairs and the breakdowns by condition and by number of options.
+    """Make the charts of `plot`, whose tables are those of the report. Pairs and breakdowns only
+    where there are any.
     """
     charts = (
         _score_chart(results),
@@ -101,13 +101,13 @@ def _score_chart(results: Results) -> Chart:
 
 
 def _mark_score(row: JsonObject) -> Interval:
-    """The relative score with its interval, and the score of a uniform guess."""
+    """Mark the relative score with its interval, and the score of a uniform guess."""
     guess, bounds = row[_GUESS][RELATIVE], row["intervals"][RELATIVE]
     return Interval(row[RELATIVE], bounds, guess, int(row["name"] == OVERALL))
 
 
 def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
-    """The largest parts of the questions, in their order; no rows where there is one part."""
+    """Chart the largest parts of the questions, in their order; no rows where there is one part."""
     largest = sorted(parts, key=lambda name: -parts[name]["n"])[:MOST_PARTS]
     rows = [(name, part) for name, part in parts.items() if name in largest]
     columns = [
@@ -123,7 +123,7 @@ def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
 
 
 def _pair_chart(pairs: JsonObject) -> Chart:
-    """References against controls by the type of question."""
+    """Chart references against controls by the type of question."""
     difference, interval = itemgetter("mean_difference"), itemgetter("interval")
     columns = [
         Column("Reference against control", itemgetter("name")),
@@ -148,8 +148,8 @@ def _pair_chart(pairs: JsonObject) -> Chart:
 
 
 def name_cause(item: Item) -> str:
-    """Why an item scores less than 1: "missing", "illegal", "option without yield", "not the best
-    option"; or "right".
+    """Say why an item scores less than 1: "missing", "illegal", "option without yield", "not the
+    best option"; or "right".
 
     >>> name_cause({"outcome": "scored", "exact": 0, "score": 0.25})
     'not the best option'
@@ -162,9 +162,7 @@ def name_cause(item: Item) -> str:
 
 
 def explain(item: Item, question: JsonObject | None = None) -> str:
-    """The reason of an item's score in one sentence; with its question it has the effective
-    scores.
-    """
+    """Explain an item's score in one sentence; with its question by the effective scores."""
     if item["outcome"] != "scored":
         return "no answer" if item["outcome"] == "missing" else "no index of an option"
     read = item["read"]
@@ -179,17 +177,15 @@ def explain(item: Item, question: JsonObject | None = None) -> str:
 
 
 def _name_option(question: JsonObject, place: Any) -> str:
-    """The index of an option, and in brackets its value of the condition that the question asks
-    about.
-    """
+    """Name an option by its index, and in brackets its value of the condition in question."""
     items = read_items(find_asked(question, place))
     shown = "; ".join(item["content"] or item["SMILES"] for item in items)
     return f"{place} ({printable(shown, 40)})" if shown else str(place)
 
 
 def find_asked(question: JsonObject, place: int) -> object:
-    """The value that an option has of the condition that its question asks about; None where it
-    asks about all, or where the option is none of ours.
+    """Find the value that an option has of the condition that its question asks about. None where
+    it asks about all, or where the option is none of ours.
     """
     option, key = question["options"][place], question.get("target_key")
     is_one = isinstance(option, Mapping) and isinstance(key, str)

@@ -72,12 +72,12 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
         self._questions = None if datasets is None else Questions(datasets)
 
     def settings(self) -> dict[str, object]:
-        """The part of a signature that does not depend on the data."""
+        """Return the part of a signature that does not depend on the data."""
         return {"evaluator": f"{NAME} {__version__}", "missing": "zero"}
 
     def evaluate_all(self, predictions: Mapping[Any, object]) -> Results:
-        """The results of `{id: option index}` against the datasets of the evaluator; the docs list
-        every key.
+        """Score `{id: option index}` against the datasets of the evaluator; the docs list every
+        key.
 
         avg_relative_score is the mean of effective / best effective of the picked options,
         exact_match_accuracy that of picks among the best, avg_yield_ratio that of yield / best
@@ -88,8 +88,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
         return self.evaluate(Choices(self._questions, predictions))
 
     def read(self, files: Files) -> Choices:
-        """The picks of a file for the questions of its datasets, or else of the evaluator's
-        datasets.
+        """Read the picks of a file for the questions of its datasets, or else of the evaluator's.
 
         Raises InputError for a file that is no `{id: option index}`, and where no id is one of the
         datasets.
@@ -104,7 +103,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
         return [_score_item(name, key, data.answers) for name, key in data.questions.by_id.items()]
 
     def summarise(self, scores: list[Item], data: Choices) -> dict[str, object]:
-        """Means over all questions and over parts of them."""
+        """Compute means over all questions and over parts of them."""
         keys = data.questions.by_id
         by_type = group_by(scores, lambda item: item["question_type"])
         return {
@@ -132,7 +131,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
 
 
 def read_index(raw: Any, size: int) -> tuple[int | None, str]:
-    """(index or None, note) of a predicted value for a question of `size` options.
+    """Read (index or None, note) of a predicted value for a question of `size` options.
 
     >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0, True, 3)]
     ((1, ''), [2, 2, None, None])
@@ -196,7 +195,9 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
 
 
 def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, object]:
-    """Means with errors that are clustered by table: the questions of a table share its rows."""
+    """Compute means with errors that are clustered by table: the questions of a table share its
+    rows.
+    """
     answered = [item for item in items if item["outcome"] == "scored"]
     outcomes = Counter(item["outcome"] for item in items)
     tables = [item["cluster"] for item in items]
@@ -219,7 +220,7 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, object]:
 
 
 def _columns(items: Items) -> dict[str, list[float]]:
-    """The values whose means are the METRICS."""
+    """Collect the values whose means are the METRICS."""
     keys = ("score", "exact", "yield_ratio")
     columns = [list(map(itemgetter(key), items)) for key in keys]
     return dict(zip(METRICS, columns, strict=True))
@@ -230,9 +231,7 @@ def _means(columns: Mapping[str, Sequence[float]]) -> dict[str, float | None]:
 
 
 def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | None:
-    """None for fewer than two tables; 0 for equal values, where `clustered_error` says that nothing
-    measures it.
-    """
+    """Compute the clustered error: None for one table, 0 for equal values."""
     error = clustered_error(values, tables)
     return error[0] if error else 0.0 if len(set(tables)) > 1 else None
 
@@ -262,7 +261,7 @@ def _size_class(key: AnswerKey) -> str:
 
 
 def _find_sides(items: Iterable[Item]) -> list[dict[str, Item]]:
-    """The questions with references, and their controls, by what their ids have in common."""
+    """Find the questions with references, and their controls, by what their ids have in common."""
     sides: list[dict[str, Item]] = [{}, {}]
     for item in items:
         for side, (end, suffix) in zip(sides, SIDES.items(), strict=True):
@@ -272,8 +271,8 @@ def _find_sides(items: Iterable[Item]) -> list[dict[str, Item]]:
 
 
 def _compare_pairs(items: Items) -> dict[str, Any]:
-    """References against their controls, for all questions and for both kinds apart; questions pair
-    up by id.
+    """Compare references with their controls, for all questions and both kinds apart; pairs share
+    an id.
 
     The difference is reference − control, with t interval and p-value, both clustered by table.
     """

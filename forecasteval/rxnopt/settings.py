@@ -21,8 +21,8 @@ _BLACKLIST: Final = (
 
 
 def _setting(default: Any, text: str, read: Callable[[Any], Any]) -> Any:
-    """A setting with its help and the function that reads a value of it, typed or as text, which
-    raises ValueError for what it cannot be.
+    """Declare a setting: its help, and the function that reads a value of it, typed or as text, or
+    raises ValueError.
     """
     return field(default=default, metadata={"help": text, "read": read})
 
@@ -49,7 +49,7 @@ def _number(default: float, text: str, low: float = 1, high: float = 1e9) -> Any
 
 
 def _read_words(value: Any) -> tuple[str, ...]:
-    """A list, JSON text of a list, or words with commas between them."""
+    """Read a list, JSON text of a list, or words with commas between them."""
     if isinstance(value, str):
         value = json.loads(value) if value.strip().startswith("[") else value.split(",")
     parts = value if isinstance(value, (list, tuple)) else [value]
@@ -68,7 +68,7 @@ def _read_keys(value: Any) -> tuple[str, ...] | None:
 
 
 def _read_years(value: Any) -> int | tuple[int, ...] | None:
-    """The year from which on tables count, or a list of years."""
+    """Read the year from which on tables count, or a list of years."""
     if (years := _read_keys(value)) is None:
         return None
     if not years or not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):

@@ -58,7 +58,7 @@ class Row(NamedTuple):
     effective: float
 
     def shown(self, keys: Iterable[str]) -> Conditions:
-        """The row's values of some conditions, as printed."""
+        """Return the row's values of some conditions, as printed."""
         return {key: self.conditions.get(key, []) for key in keys}
 
 
@@ -80,9 +80,7 @@ class Table(NamedTuple):
 
 
 def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) -> Table:
-    """The table of a file; raises Unused where it gives no question, and appends a warning for each
-    bad cell.
-    """
+    """Read the table of a file, or raise Unused; appends a warning for each bad cell."""
     if not isinstance(raw, Mapping) or not isinstance(raw.get("entries"), list):
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
@@ -121,8 +119,8 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
 
 
 def _require_usable(raw: JsonObject, settings: Settings) -> tuple[str, str]:
-    """(scale of the yield, what to do with equal conditions) of a table that passes the filters, or
-    else Unused.
+    """Read (scale of the yield, what to do with equal conditions); Unused unless the table passes
+    the filters.
     """
     if twice := repeated_keys(raw):
         raise Unused("not_a_table", f"'{twice[0]}' is given twice with different values")
@@ -151,7 +149,7 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
 def _read_reaction(
     raw: JsonObject, name: str, required: str, warnings: list[str]
 ) -> tuple[list[Item], list[Item]]:
-    """(reactants, products), the main product first.
+    """Read (reactants, products), the main product first.
 
     Raises Unused if rows differ in them, and if a molecule lacks what is required.
     """
@@ -170,7 +168,7 @@ def _read_reaction(
 
 
 def _read_side(raw: JsonObject, side: str) -> list[Item]:
-    """The reactants or the products of the table or (where it has none) of its rows."""
+    """Read the reactants or the products of the table or (where it has none) of its rows."""
     table = read_items(raw.get(side))
     of_rows = [
         read_items(entry.get(side)) or table
@@ -187,7 +185,7 @@ def _read_side(raw: JsonObject, side: str) -> list[Item]:
 
 
 def _lacks(items: Iterable[Item], required: str) -> bool:
-    """Whether an item lacks its content or its SMILES, as `required` says."""
+    """Return whether an item lacks its content or its SMILES, as `required` says."""
     wanted = itemgetter("SMILES" if required == "smiles" else "content")
     return not all(wanted(item).strip() for item in items)
 
@@ -203,7 +201,7 @@ def _read_rows(
     left_out: Counter[str],
     warnings: list[str],
 ) -> list[Row]:
-    """The entries that can be options; counts the others by reason, and appends a warning for each
+    """Read the entries that can be options; counts the others by reason, appends a warning for each
     bad cell.
     """
     rows = []
@@ -223,7 +221,7 @@ def _read_rows(
 def _read_row(
     entry: object, index: int, settings: Settings, fraction: bool, notes: list[str]
 ) -> Row:
-    """The row of an entry; Unused if it is no option. Appends a note for each bad cell."""
+    """Read the row of an entry; Unused if it is no option. Appends a note for each bad cell."""
     if not isinstance(entry, Mapping):
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
@@ -248,7 +246,7 @@ def _read_row(
 
 
 def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
-    """The conditions of a row that count, by key; keys without a value are left out."""
+    """Read the conditions of a row that count, by key, without those that have no value."""
     merged = dict(raw)
     if settings.expand_current_conditions and "current_conditions" in merged:
         parts, plain = merged.pop("current_conditions"), []
@@ -270,8 +268,7 @@ def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
 
 
 def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row], list[str]]:
-    """(rows whose conditions differ, conflicts): of equal conditions the best row, their median, or
-    none.
+    """Merge rows with equal conditions into the best one, their median, or none: (rows, conflicts).
 
     Repeats that agree are one row whatever `duplicates` says.
     """
@@ -292,9 +289,7 @@ def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row
 
 
 def _median_row(rows: Sequence[Row]) -> Row:
-    """The first of rows with equal conditions, with the median of each quantity; effective is made
-    of those.
-    """
+    """Make a row of the medians of rows with equal conditions."""
     scores = {**rows[0].scores, "yield": round(median(row.scores["yield"] for row in rows), ROUND)}
     for field, key in FACTORS.items():
         known = [row.scores[key] for row in rows if row.scores[key] is not None]
@@ -309,8 +304,8 @@ def _median_row(rows: Sequence[Row]) -> Row:
 def read_scores(
     results: JsonObject, settings: Settings, fraction: bool
 ) -> tuple[Scores | None, float, list[tuple[str, str]]]:
-    """(scores or None where there is no yield, effective score, notes as (field, text)) of a row's
-    results.
+    """Read (scores or None where there is no yield, effective score, notes as (field, text)) of a
+    row's results.
     """
     fields = settings.yield_field_priority
     cells = {field: read_yield(results.get(field), fraction) for field in fields}
@@ -336,8 +331,8 @@ def read_scores(
 
 
 def _choose_yield(cells: Mapping[str, YieldCell]) -> float | None:
-    """The first readable yield of the fields, in their order; 80 (77) is two, but a field's cell
-    without a bracket counts before it.
+    """Choose the first readable yield of the fields, in their order. 80 (77) is two, but a field's
+    cell without a bracket counts before it.
     """
     beside: dict[str, float | None] = {}
     yields: dict[str, float | None] = {}
@@ -358,7 +353,7 @@ def _effective(scores: Scores) -> float:
 
 
 def shown_scores(scores: Scores) -> Scores:
-    """The values of a reference: the yield, and every selectivity that is scored.
+    """Collect the values of a reference: the yield, and every selectivity that is scored.
 
     >>> factors = dict(zip(FACTORS.values(), (0.95, 0.75, None)))
     >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **factors})
