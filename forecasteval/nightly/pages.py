@@ -103,10 +103,10 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
 
 
 def write_board(
-    board: Board, folder: Path, history: History | None, read_system: ReadSystem
+    board: Board, folder: Path, history: History | None, read_system: ReadSystem, force: bool
 ) -> None:
-    """Write `folder/leaderboard.html` unless it shows just that already; it links the pages that
-    are there.
+    """Write `folder/leaderboard.html`, by `force` also if it shows just that already; it links the
+    pages that are there.
     """
     checksums = {file.name: file.file_sha256 for file in board.files}
     linked = {
@@ -116,7 +116,7 @@ def write_board(
     }
 
     def read_items(name: str) -> Sequence[Row]:
-        stored, checksum = read_stored(folder / f"{name}.json")
+        stored, checksum = read_stored(folder / f"{name}.json", checksums[name])
         items: Sequence[Row] = stored["items"] if checksum == checksums[name] else ()
         return items
 
@@ -124,7 +124,7 @@ def write_board(
     nights = history.raw if history else b""
     shown = sorted(board.leaderboard.items()), board.inputs_sha256, sorted(linked), nights
     key = f"{hash_text(repr(shown))}-{hash_view()}"
-    if not is_current(path, key):
+    if force or not is_current(path, key):
         from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
 
         page = make_page(board, linked, history, read_items, read_system)

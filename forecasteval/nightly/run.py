@@ -116,7 +116,7 @@ class _Night:
     fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
     read: dict[str, System | ForecasterTable] = field(default_factory=dict)  # of stored results
     unread: set[str] = field(default_factory=set)  # files that cannot be read, or whose dataset
-    kept: dict[str, System | ForecasterTable] = field(default_factory=dict)  # results of these
+    kept: list[str] = field(default_factory=list)  # stored results of these
     corrections: dict[tuple[str | None, str | None], str] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files, by dataset
@@ -160,7 +160,7 @@ class _Night:
         # As it was ranked: it need not be read through.
         if row is not None and row.file_sha256 == checksum:
             return row
-        system = read_result_of(path, checksum)
+        system = read_result_of(path, checksum, is_known=False)
         if system is None:
             return None
         self.read[path.stem] = system
@@ -213,7 +213,8 @@ class _Night:
             if any(each[0] == dataset and each != _group(row) for each in fresh):
                 continue
             if system := read_result_of(self.folder / f"{name}.json", row.file_sha256):
-                self.kept[name], self.checksums[name] = system, row.file_sha256
+                self.kept.append(name)
+                self.read[name], self.checksums[name] = system, row.file_sha256
         if self.kept:
             self.notes.append(f"not read, ranked as before: {grouped_names(sorted(self.kept))}")
 
@@ -256,7 +257,7 @@ class _Night:
 
     def _read(self, name: str) -> System | ForecasterTable:
         path = self.folder / f"{name}.json"
-        known = self.fresh.get(name) or self.kept.get(name) or self.read.get(name)
+        known = self.fresh.get(name) or self.read.get(name)
         system = known or read_result_of(path, self.checksums[name])
         if not system:
             raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
@@ -290,7 +291,7 @@ class _Night:
         changes = history.changes if history else []
         write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
         write_changed(self.folder / f"{BOARD}.md", format_markdown(board, changes))
-        write_board(board, self.folder, history, self._read_system)
+        write_board(board, self.folder, history, self._read_system, self.options.force)
         return changes if is_new else []
 
 

@@ -61,13 +61,13 @@ def write_changed(path: Path, text: str) -> None:
         write_atomic(path, text)
 
 
-def result_pieces(results: JsonObject, indent: int | None = 1) -> Iterator[str]:
+def result_pieces(results: JsonObject) -> Iterator[str]:
     """The text of a result with a checksum of itself, so that a damaged one is never taken for a
     score, piece by piece; the checksum is that of the text without an indent, in which each item is
     the same.
     """
     digest, mark, items = hashlib.sha256(), os.urandom(16).hex(), results.get("items") or ()
-    plain, shown = dump_around(results), dump_around({**results, "result_sha256": mark}, indent)
+    plain, shown = dump_around(results), dump_around({**results, "result_sha256": mark}, 1)
     digest.update(plain[0].encode())
     yield shown[0]
     for number, item in enumerate(items):
@@ -78,27 +78,30 @@ def result_pieces(results: JsonObject, indent: int | None = 1) -> Iterator[str]:
     yield shown[2].replace(mark, digest.hexdigest()) + "\n"
 
 
-def read_stored(path: Path) -> tuple[dict[str, Any], str]:
-    """A stored result, and the sha256 of its bytes; {} if it does not exist or is damaged.
+def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
+    """Read a stored result, and the sha256 of its bytes; {} if it does not exist or is damaged.
 
-    Its `result_sha256` must be that of the rest.
+    Its bytes have the sha256 that is `known`, or its `result_sha256` must be that of the rest.
     """
     with contextlib.suppress(
         OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError
     ):
         require_regular(path)
         raw = path.read_bytes()
-        record = json.loads(raw)
-        if record.pop("result_sha256") == hash_text(dump_pieces(record)):
-            return record, hashlib.sha256(raw).hexdigest()
+        record, checksum = json.loads(raw), hashlib.sha256(raw).hexdigest()
+        own = record.pop("result_sha256")
+        if checksum == known or own == hash_text(dump_pieces(record)):
+            return record, checksum
     return {}, ""
 
 
-def read_result_of(path: Path, checksum: str) -> System | ForecasterTable | None:
-    """Read what ranking needs of the stored result with this sha256; None if it is another one,
-    damaged, or of another version.
+def read_result_of(
+    path: Path, checksum: str, is_known: bool = True
+) -> System | ForecasterTable | None:
+    """Read what ranking needs of the stored result with this sha256; None if it is another one, of
+    another version, or damaged, unless `is_known` to have been whole with this sha256.
     """
-    stored, stored_checksum = read_stored(path)
+    stored, stored_checksum = read_stored(path, checksum if is_known else "")
     with contextlib.suppress(FormError, InputError):
         return read_result(stored) if stored and stored_checksum == checksum else None
     return None
