@@ -11,7 +11,7 @@ import numbers
 import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from sys import intern
@@ -123,6 +123,9 @@ _LIST: Final = re.compile(
 )
 
 
+_MANY: Final = 1 << 26  # bytes of JSONL from which its records are not kept in memory
+
+
 class BadRecord:
     """Stands in place of a record that cannot be read, so that the other records keep their
     numbers.
@@ -140,7 +143,7 @@ class Loaded:
     """
 
     path: Path | str
-    records: Sequence[Any]
+    records: Iterable[Any]
     sha256: str = ""
     lines: Sequence[int] = ()
     warnings: Sequence[str] = ()
@@ -169,39 +172,26 @@ def load_records(path: Path, is_json: bool = False, value_key: str = "prediction
     (require_regular if is_json else require_plain)(path)
     with readable(path):
         if path.suffix == ".jsonl" and not _begins_list(path):
-            digest = hashlib.sha256()
             with path.open("rb") as file:
-                records, lines = _parse_lines(_hash_lines(file, digest), str(path))
-            return _make_loaded(path, records, digest.hexdigest(), lines)
+                return _load_lines(path, file, path.stat().st_size > _MANY)
         raw = path.read_bytes()
     sha256, text = hashlib.sha256(raw).hexdigest(), decode_utf8(raw, str(path))
     del raw
     if path.suffix == ".csv" and not is_json:
-        return _make_loaded(path, _parse_rows(text, str(path)), sha256)
+        records = _parse_rows(text, str(path))
+        damaged = sum(type(record) is BadRecord for record in records)
+        return Loaded(path, records, sha256, damaged=damaged)
+    note = f"{path.name}: read as {{}}, despite its name"
     try:
         value = parse_json(text, str(path))
     except InputError:
         if not _holds_lines(text):
             raise
-        pieces = (f"{line}\n".encode() for line in text.split("\n"))
-        records, lines = _parse_lines(pieces, str(path))
-        note = f"{path.name}: read as JSON Lines, despite its name"
-        notes = [note] if path.suffix != ".jsonl" else []
-        return _make_loaded(path, records, sha256, lines, notes)
-    note = f"{path.name}: read as one JSON list, despite its name"
-    notes = [note] if path.suffix == ".jsonl" else []
-    return _make_loaded(path, _list_records(value, path, value_key), sha256, warnings=notes)
-
-
-def _make_loaded(
-    path: Path,
-    records: list[Any],
-    sha256: str,
-    lines: Sequence[int] = (),
-    warnings: Sequence[str] = (),
-) -> Loaded:
-    damaged = sum(type(record) is BadRecord for record in records)
-    return Loaded(path, records, sha256, lines, warnings, damaged)
+        loaded = _load_lines(path, (f"{line}\n".encode() for line in text.split("\n")))
+        notes = [note.format("JSON Lines")] if path.suffix != ".jsonl" else []
+        return replace(loaded, sha256=sha256, warnings=notes)
+    notes = [note.format("one JSON list")] if path.suffix == ".jsonl" else []
+    return Loaded(path, _list_records(value, path, value_key), sha256, warnings=notes)
 
 
 def _parse_rows(text: str, where: str) -> list[Any]:
@@ -239,39 +229,60 @@ def _list_records(value: object, path: Path, value_key: str) -> list[Any]:
     return [Record(record, [value_key]) if is_twice else record for record, is_twice in pairs]
 
 
-def _hash_lines(file: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
-    for line in file:
-        digest.update(line)
-        yield line
+@dataclass(frozen=True)
+class _Lines:
+    """The records of a large JSONL file, decoded whenever they are iterated."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[Any]:
+        with readable(self.path), self.path.open("rb") as file:
+            yield from (record for _, record in _decode_lines(file, str(self.path)))
 
 
-def _parse_lines(file: Iterable[bytes], where: str) -> tuple[list[Any], Sequence[int]]:
-    """Parse lines, and say on which each record stands; blank ones are skipped.
+def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Loaded:
+    digest, records, lines = hashlib.sha256(), list[Any](), list[int]()
+    first, damaged = "", 0
+
+    def hash_lines() -> Iterator[bytes]:
+        for line in file:
+            digest.update(line)
+            yield line
+
+    for number, record in _decode_lines(hash_lines(), str(path)):
+        lines.append(number)
+        if not is_large:
+            records.append(record)
+        if type(record) is BadRecord:
+            damaged += 1
+            first = first or f"line {number}: {record.problem}"
+    if damaged == len(lines):
+        expected = "expected one JSON record per line"
+        expected += ", but no line is JSON" if damaged else ""
+        raise InputError(str(path), expected, first or "an empty file")
+    places = lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
+    given = _Lines(path) if is_large else records
+    return Loaded(path, given, digest.hexdigest(), places, damaged=damaged)
+
+
+def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, Any]]:
+    """Decode the records of lines, each with its line; blank ones are skipped.
 
     Only a line feed ends a line: a record may contain U+2028.
     """
-    records, lines, position, first, damaged = list[Any](), list[int](), 0, "", 0
+    position = 0
     for number, raw in enumerate(file, 1):
         line = decode_utf8(raw, where, position)
         position += len(raw)
         if not line.strip():
             continue
-        lines.append(number)
         try:
-            records.append(_decode(line))
-            continue
+            record = _decode(line)
         except json.JSONDecodeError as error:
-            problem = f"not JSON: column {error.colno}: {error.msg}"
+            record = BadRecord(f"not JSON: column {error.colno}: {error.msg}")
         except RecursionError:
-            problem = "JSON nested too deeply"
-        damaged += 1
-        first = first or f"line {number}: {problem}"
-        records.append(BadRecord(problem))
-    if damaged == len(records):
-        expected = "expected one JSON record per line"
-        expected += ", but no line is JSON" if records else ""
-        raise InputError(where, expected, first or "an empty file")
-    return records, lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
+            record = BadRecord("JSON nested too deeply")
+        yield number, record
 
 
 def _begins_list(path: Path) -> bool:

@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,10 +72,9 @@ class AnsweredQuestions:
         """Give the records to be scored; those of a large file are not kept, a page loads them
         again.
         """
-        if self.files is None or len(records := [*self.records]) <= _KEPT:
+        if not (self.files and isinstance(self.records, list) and len(self.records) > _KEPT):
             return iter(self.records)
-        self.records = []
-        records.reverse()
+        records, self.records = self.records[::-1], []
         return (records.pop() for _ in range(len(records)))
 
     def read_again(self) -> Iterable[Any] | None:
@@ -95,7 +95,7 @@ def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
     sums = {"prediction_sha256": predictions.sha256}
     if dataset is None:
         records = predictions.records
-        if records and not _may_be_question(records[0]):
+        if not all(map(_may_be_question, islice(records, 1))):
             expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
             hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
             raise InputError(str(path), f"{expected} {hint}", "neither")

@@ -226,12 +226,12 @@ def _warn_of(build: Build, program: str) -> None:
 
 
 def _read_questions(path: Path) -> list[Any]:
-    records = load_records(path).records
+    records = [*load_records(path)]
     if not records:
         raise InputError(str(path), "expected questions", "none")
     for number, record in enumerate(records, 1):
         require_question(record, f"{path}: record {number}")
-    return [*records]
+    return records
 
 
 def _run_render(args: argparse.Namespace, program: str) -> None:

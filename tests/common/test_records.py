@@ -113,10 +113,22 @@ def test_dump_json_round_trip(value: Any, indent: int | None) -> None:
         ("p.jsonl", b"7" * 5000 + b"\n7\n", ["7" * 5000, 7]),
     ],
 )
-def test_record_file(tmp_path: Path, name: str, content: bytes, records: list[object]) -> None:
+@pytest.mark.parametrize("large", [False, True])
+def test_record_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: bytes,
+    records: list[object],
+    large: bool,
+) -> None:
+    """Those of large JSONL files are not kept, but can be iterated more than once."""
+    if large:
+        monkeypatch.setattr("forecasteval.common.records._MANY", 0)
     (tmp_path / name).write_bytes(content)
     file = load_records(tmp_path / name)
-    assert file.records == records
+    assert [*file] == [*file] == records
+    assert isinstance(file.records, list) != (large and name == "p.jsonl")
     assert file.sha256 == hashlib.sha256(content).hexdigest()
 
 
