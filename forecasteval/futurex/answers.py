@@ -32,7 +32,6 @@ from .rules import Scored, unparsed
 Read = TypeVar("Read")
 
 _ONE_BOX: Final = lazy(r"(?s)(?:[^{}\t]*\n)?[*$ ]*\\boxed\{([^{}]*)\}[$*.\s]*")
-_OPENINGS: Final = ("oxed{", "oxed{ ", "fbox{")
 _HEADING_LINE: Final = lazy(
     r"(?i)[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}"
     r"(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n"
@@ -79,12 +78,7 @@ class Answer:
         """
         lines = self.text.split("\n")
         first, last = lines[0], lines[-1]
-        boxes = [
-            raw.rfind(opening + last) + len(opening)
-            for opening in _OPENINGS
-            if opening + last in raw
-        ]
-        at = max(boxes, default=raw.rfind(last))
+        at = raw.rfind(f"{{{last}}}") + 1 or raw.rfind(last)
         begin = raw.rfind(first, 0, at + len(first))
         return (begin, at + len(last)) if self.text and begin >= 0 else None
 

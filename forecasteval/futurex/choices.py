@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from forecasteval.common.doubts import NO, find_doubt
 from forecasteval.common.markup import clean
@@ -205,24 +205,15 @@ class Options:
 # --- Picks ---
 
 
-class Picks(NamedTuple):
-    """The picks of an answer: `labels` (or Yes and No), and other tokens in comparable form."""
-
-    labels: frozenset[str]
-    unknown: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, picks: Iterable[str]) -> Picks:
-        """Picks of which those that are neither label nor option have a question mark in front."""
-        picks = list(picks)
-        unknown = frozenset(pick[1:] for pick in picks if pick[0] == "?" and pick != "?")
-        return cls(frozenset(pick for pick in picks if pick[0] != "?"), unknown)
+# Labels (or Yes and No); other tokens in comparable form, with a question mark in front, which is
+# no label.
+Picks = frozenset[str]
 
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
     """The picks of an answer: labels in any dress, options' texts, yes and no."""
-    labels = frozenset() if answer.elements else options.find_labels(answer.text)
-    return Picks(labels) if labels else _interpret_cleaned(answer, options)
+    labels = Picks() if answer.elements else options.find_labels(answer.text)
+    return labels or _interpret_cleaned(answer, options)
 
 
 def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
@@ -232,15 +223,15 @@ def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
             options.find_labels(part) or interpret_token(clean(part), options)
             for part in answer.elements
         ]
-        return Picks.of(pick for part in parts for pick in part)
+        return frozenset(pick for part in parts for pick in part)
     text = answer.cleaned
     if "%" in text or "0." in text:
         tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
         likely = parse_distribution(tokens)
         # "5%" is an option's text
         if likely and not any(choice_key(token) in options.index for token in tokens):
-            return Picks.of(interpret_token(likely[0], options) if len(likely) == 1 else [])
-    return Picks.of(interpret_text(text, answer.boxed or answer.stated, options))
+            return frozenset(interpret_token(likely[0], options) if len(likely) == 1 else [])
+    return frozenset(interpret_text(text, answer.boxed or answer.stated, options))
 
 
 def split_tokens(text: str) -> list[tuple[int, int]]:
@@ -377,7 +368,9 @@ def interpret_token(token: str, options: Options) -> list[str]:
         if bare in index and not away and not find_doubt(aside[1]):
             return [index[bare]]
     letters = token.split() if " " in token else list(token)
-    return letters if labels.issuperset(letters) else ["?" + choice_key(token)]
+    if labels.issuperset(letters):
+        return letters
+    return [f"?{key}"] if (key := choice_key(token)) else []
 
 
 def _bare(token: str) -> str:
@@ -431,25 +424,26 @@ class ChoiceTruth(TruthOf[Picks]):
         """The picks, or why there are none: no pick is an option, or bare text holds anything
         else.
         """
-        right = self.picks.unknown
-        labels = frozenset() if answer.elements else self.options.find_labels(answer.text)
-        if labels:
-            return Picks(labels)
+        picks = Picks() if answer.elements else self.options.find_labels(answer.text)
+        if picks:
+            return picks
         if status := self.find_status(answer):
             return status
         picks = _interpret_cleaned(answer, self.options)
-        if (picks.labels or picks.unknown & right) and (answer.boxed or picks.unknown <= right):
+        unknown = {pick for pick in picks - self.picks if pick[0] == "?"}
+        if len(unknown) < len(picks) and (answer.boxed or not unknown):
             return picks
         return "no option" if answer.boxed else "no box, and not only options"
 
     def means(self, text: str, words: str) -> bool:
-        known = self.options.labels | self.options.index.keys() | self.picks.unknown
-        return not known.isdisjoint((text, choice_key(text), choice_key(words)))
+        key = choice_key(text)
+        known = self.options.labels | self.options.index.keys()
+        return f"?{key}" in self.picks or not known.isdisjoint((text, key, choice_key(words)))
 
     def compare(self, picks: Picks) -> Scored:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
-        wrong = len(picks.unknown - self.picks.unknown)
-        shown = ", ".join(sorted(picks.labels | picks.unknown))
+        wrong = sum(pick[0] == "?" for pick in picks - self.picks)
+        shown = ", ".join(sorted(pick.removeprefix("?") for pick in picks))
         note = f"{wrong} unknown" if wrong else ""
         return Scored(score_picks(picks, self.picks, self.exact), "scored", shown, note)
 
@@ -462,8 +456,7 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
     """
     if exact:
         return float(picks == truth)
-    matched = len(picks.labels & truth.labels) + len(picks.unknown & truth.unknown)
-    return score_f1(matched, sum(map(len, picks)), sum(map(len, truth)))
+    return score_f1(len(picks & truth), len(picks), len(truth))
 
 
 # --- Names ---

@@ -118,7 +118,7 @@ def _make_question(
 ) -> Question:
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts
-    why, how, shown = explain(item, truth), _say_how(item), _show_answer(answer, limit)
+    why, how, shown = explain(item, truth), _say_how(item), _show_answer(answer, prompt, limit)
     is_said = item["note"].replace("matched", "names") in why  # 2 of 3 matched
     notes = "" if is_said else item["note"], f"{same_id} rows have this id" * (same_id > 1)
     return Question(
@@ -153,10 +153,10 @@ def _list_texts(questions: Sequence[Question]) -> dict[str, dict[str, Cell]]:
     }
 
 
-def _show_answer(text: str, limit: int) -> Cell:
+def _show_answer(text: str, prompt: str, limit: int) -> Cell:
     """The answer with the part marked that counts, as `parse_answer` finds it."""
     if not text:
         return "no answer"
-    answer = parse_answer(text)
+    answer = parse_answer(text, prompt)
     found = answer.find_in(text) if answer and (answer.boxed or answer.stated) else None
     return mark(text, found, limit)

@@ -32,7 +32,7 @@ class PendingTruth(TruthOf[Any]):
         else:
             count = count_options(prompt)
             options = Options(label_set(count), prompt)
-            self._truths = [ChoiceTruth(options, Picks(frozenset()), exact=True)]
+            self._truths = [ChoiceTruth(options, Picks(), exact=True)]
             if not count:
                 self._truths.append(NameTruth((), exact=True, prompt=prompt))
 

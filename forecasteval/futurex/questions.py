@@ -79,7 +79,7 @@ def interpret_question(
     if (
         isinstance(read, ChoiceTruth)
         and read.options.prompt
-        and (read.picks.unknown or not read.options.labels.issuperset(read.picks.labels))
+        and not read.options.labels.issuperset(read.picks)
     ):
         warning = "truth is not among the options"
     if isinstance(read, RankingTruth) and std is not None:
@@ -199,12 +199,8 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
             exact = len(names) == 1 if rules.by_truths else level == 1
             return NameTruth(names, exact, prompt) if names else None
     picks = interpret_picks(answer, options)
-    count = len(picks.labels) + len(picks.unknown)
-    return (
-        ChoiceTruth(options, picks, count == 1 if rules.by_truths else level == 1)
-        if count
-        else None
-    )
+    exact = len(picks) == 1 if rules.by_truths else level == 1
+    return ChoiceTruth(options, picks, exact) if picks else None
 
 
 def _may_be_label(token: str) -> bool:

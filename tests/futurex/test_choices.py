@@ -68,11 +68,7 @@ def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
 
 
 def picks(*tokens: str) -> Picks:
-    """Labels as they are, others with a question mark in front."""
-    unknown = frozenset(token[1:] for token in tokens if token[0] == "?" and len(token) > 1)
-    return Picks(
-        frozenset(token for token in tokens if token[1:] not in unknown or token == "?"), unknown
-    )
+    return frozenset(tokens)
 
 
 def test_labels_beyond_letters_are_taken_as_they_stand() -> None:

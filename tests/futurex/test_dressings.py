@@ -95,7 +95,7 @@ def parts_of(question: Record) -> list[str]:
     """The parts of a question's truth: labels, names in the order of their ranks, or one number."""
     truth = parse_record(question, "", 1, Rules()).truth
     if isinstance(truth, ChoiceTruth):
-        return sorted(truth.picks.labels)
+        return sorted(truth.picks)
     if isinstance(truth, NumberTruth) or truth is None:
         return [last_boxed(question["ground_truth"])[0].strip("[]")]
     return [name.text for name in truth.names]

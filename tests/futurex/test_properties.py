@@ -294,7 +294,7 @@ def test_parsers_never_raise(text: str) -> None:
         assert len(find_options(part)) == count_options(part) <= MAX_OPTIONS
         for boxed in (True, False):
             picks = interpret_picks(Answer(part, (), boxed), options)
-            assert "" not in picks.labels
+            assert "" not in picks
             items = parse_items(
                 Answer(part, (), boxed), part, 3, frozenset({name.key}), (part[:20],)
             )

@@ -50,7 +50,7 @@ def test_labels_however_they_are_written(text: str, prompt: str) -> None:
         assert isinstance(truth, NameTruth)  # without options it may be a name
         return
     assert isinstance(truth, ChoiceTruth)
-    assert truth.picks.labels == {"A", "C"}
+    assert truth.picks == {"A", "C"}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_labels_however_they_are_written(text: str, prompt: str) -> None:
 def test_yes_and_no(text: str, wanted: str) -> None:
     truth = choice(text)
     assert isinstance(truth, ChoiceTruth)
-    assert truth.picks.labels == {wanted}
+    assert truth.picks == {wanted}
 
 
 def test_other_texts_are_names() -> None:
