@@ -53,8 +53,8 @@ def find_templates(
             templates[name] = make_template(name, language or "en")
             continue
         if language:
-            expected = f"this prompt of the folder is used, whatever --language {language} says"
-            raise InputError(str(path), f"{expected}: remove one of them")
+            expected = "the folder's own prompt is used, in its language"
+            raise InputError(str(path), f"{expected}: leave out --language, or remove the file")
         templates[name] = decode_utf8(read_file(path), str(path))
         if "{options}" not in templates[name]:
             raise InputError(str(path), "expected a template with {options}")

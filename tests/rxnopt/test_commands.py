@@ -353,7 +353,7 @@ def test_import_lists_the_columns(tmp_path: Path, given: list[str]) -> None:
     done = run("import", path, "-o", folder, *given)
     assert (done.code, folder.exists()) == (2, False)
     assert done.out.splitlines() == [
-        "Entry: 1, 2, 3", "my base: K, Na, Cs", "Yield (%): 50, 60, 7", "ee (%): 80",
+        "Entry: 1 | 2 | 3", "my base: K | Na | Cs", "Yield (%): 50 | 60 | 7", "ee (%): 80",
     ]  # fmt: skip
     assert done.err.startswith(
         f"eval.py: {path}: nothing is written without --yield COL and --cond"
@@ -409,8 +409,8 @@ def test_render_uses_the_template_beside_the_dataset(tmp_path: Path) -> None:
     refused = run("render", path, "--language", "zh")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        f"eval.py: {tmp_path}/prompt_all_varying.txt: this prompt of the folder is used, "
-        "whatever --language zh says: remove one of them\n"
+        f"eval.py: {tmp_path}/prompt_all_varying.txt: the folder's own prompt is used, in its "
+        "language: leave out --language, or remove the file\n"
     )
 
 
