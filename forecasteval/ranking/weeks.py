@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from scipy import special
+
+from forecasteval.common.statistics import t_quantile, t_tail
 
 from .significance import holm
 
@@ -108,6 +109,17 @@ def fit_scores(
     )
 
 
+def _expit(logits: Array) -> Array:
+    """Turn log-odds into chances; scipy.special takes longer to import than a season to fit."""
+    chances: Array = np.exp(-np.logaddexp(0, -logits))
+    return chances
+
+
+# Student's t of arrays: two-sided tails of (t, degrees of freedom), quantiles of (p, degrees).
+_TAILS: Final = np.vectorize(t_tail, otypes=[float])
+_QUANTILES: Final = np.vectorize(t_quantile, otypes=[float])
+
+
 def _number(names: Array) -> Array:
     """Numbers from 0 in place of names."""
     numbers: Array = np.unique(names, return_inverse=True)[1]
@@ -132,7 +144,8 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
     concave; m is the log-odds of the mean score. Counts and scores are S × C sums of weights that
     are 1 in the mean.
     """
-    centre = special.logit((scored.sum() + 0.5) / (count.sum() + 1))
+    mean = (scored.sum() + 0.5) / (count.sum() + 1)
+    centre = np.log(mean / (1 - mean))
     point = np.zeros(sum(count.shape))
 
     def logits(point: Array) -> Array:
@@ -150,7 +163,7 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
         return np.block(blocks) + _RIDGE * np.eye(len(point))
 
     for _ in range(_STEPS):
-        p = special.expit(logits(point))
+        p = _expit(logits(point))
         rest = scored - count * p
         slope = np.concatenate([rest.sum(axis=1), rest.sum(axis=0)]) - _RIDGE * point
         step = np.linalg.solve(information(p), slope)
@@ -159,7 +172,7 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
         point = point + step
         if np.abs(step).max() < 1e-9:
             break
-    p = special.expit(logits(point))
+    p = _expit(logits(point))
     return p, information(p)
 
 
@@ -259,7 +272,8 @@ def _spread(value: Array, parts: Array, freedom: Array) -> Spread:
 
 def half_widths(spread: Spread) -> Array:
     """Half of the 95 % intervals by Student's t; nan where nothing measures the error."""
-    half = special.stdtrit(spread.freedom, 0.975) * np.sqrt(spread.variance)
+    freedom = np.where(spread.variance > 0, spread.freedom, 1.0)
+    half = _QUANTILES(0.975, freedom) * np.sqrt(spread.variance)
     return np.where(spread.variance > 0, half, np.nan)
 
 
@@ -272,8 +286,11 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(differences.value) / np.sqrt(differences.variance)
     least = 2.0 ** (1 - np.minimum(np.minimum(fit.counts[:, None], fit.counts), 1000))
-    p = np.clip(2 * special.stdtr(differences.freedom, -t), least, 1.0)
     none = np.isnan(differences.variance) | (np.abs(differences.value) < _NOISE)
+    upper = np.triu(np.isfinite(t) & ~none, 1)
+    p = np.zeros_like(t)
+    p[upper] = _TAILS(t[upper], differences.freedom[upper]) if upper.any() else 0.0
+    p = np.clip(p + p.T, least, 1.0)
     return np.where(none, 1.0, p)
 
 
