@@ -27,6 +27,7 @@ _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS replies "
     "(key TEXT PRIMARY KEY, reply TEXT NOT NULL, sha256 TEXT NOT NULL)"
 )
+MIN_INVALID: Final = 3  # replies from which on more than half of all are too many
 _MAX_REASON: Final = 200  # characters of what a server says about a failure
 _MIN_SECRET: Final = (
     8  # characters; a shorter key, like "none" where a server wants none, is a word like any other
@@ -73,8 +74,8 @@ class Task(NamedTuple, Generic[Value]):
 
 
 class Usage(TypedDict):
-    """The results of prompts, and their costs; `degraded`: the server failed, another run may give
-    other results.
+    """The results of prompts, and their costs; `degraded`: the server failed, or most replies are
+    `invalid`: another run may give other results.
     """
 
     prompts: int
@@ -83,7 +84,8 @@ class Usage(TypedDict):
     failures: dict[str, int]
     reasons: dict[str, str]
     degraded: bool
-    calls: int
+    calls: int  # prompts that were sent
+    requests: int  # with all that were sent again
     tokens: dict[str, int]
 
 
@@ -136,18 +138,19 @@ class ModelClient:
         new = [prompt for prompt in entries if prompt not in calls]
         # Until a run has an answer, its first prompt goes alone: a server that refuses the key is
         # called once, and the form of reply that it knows is the one in which all others begin.
-        alone = 0 if self._answered else 1
-        sent = self._send(task, new[:alone])
+        alone, before = 0 if self._answered else 1, self.server.requests
+        sent = self._send(task, entries, new[:alone])
         for call in sent.values():
             if not call.failure or call.failure in _OF_THE_MODEL:
                 self._answered, self.server.dialect = True, call.dialect
-        sent |= self._send(task, new[alone:])
+        sent |= self._send(task, entries, new[alone:])
         calls |= dict.fromkeys(new, Call(failure="not sent")) | sent
         values = [
             None if calls[prompt].failure else task.parse(entry, calls[prompt].reply)
             for prompt, entry in zip(prompts, data, strict=True)
         ]
-        return values, _count_usage([calls[prompt] for prompt in prompts], values, sent.values())
+        usage = _count_usage([calls[prompt] for prompt in prompts], values, sent.values())
+        return values, {**usage, "requests": self.server.requests - before}
 
     def _key(self, task: Task[Value], prompt: str) -> str:
         server = self.server
@@ -161,8 +164,10 @@ class ModelClient:
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def _send(self, task: Task[Value], prompts: Sequence[str]) -> dict[str, Call]:
-        """The calls in the order of the prompts, up to the one that stops the run."""
+    def _send(
+        self, task: Task[Value], entries: Mapping[str, Data], prompts: Sequence[str]
+    ) -> dict[str, Call]:
+        """Make the calls in the order of the prompts, up to the one that stops the run."""
         from tqdm import tqdm
 
         futures = {prompt: Future[Call]() for prompt in prompts}
@@ -176,7 +181,7 @@ class ModelClient:
                     prompt, future = waiting.popleft()
                     try:
                         call = self.server.call(task.instructions, task.schema, prompt)
-                        if not call.failure:
+                        if not call.failure and task.parse(entries[prompt], call.reply) is not None:
                             self.cache.put(self._key(task, prompt), call.reply)
                         future.set_result(call)
                     # A fault of this program: it is raised where the result is awaited.
@@ -220,17 +225,20 @@ class ModelClient:
 def _count_usage(calls: Sequence[Call], values: Sequence[object], sent: Iterable[Call]) -> Usage:
     failures = Counter(call.failure for call in calls if call.failure)
     answered = sum(value is not None for value in values)
+    invalid = len(calls) - answered - failures.total()
     spent = [call.tokens for call in sent]
     # The first reason of each kind: a dictionary keeps the last value of a key.
     reasons = {call.failure: call.reason for call in reversed(calls) if call.reason}
     return {
         "prompts": len(calls),
         "answered": answered,
-        "invalid": len(calls) - answered - failures.total(),
+        "invalid": invalid,
         "failures": dict(failures),
         "reasons": dict(sorted(reasons.items())),
-        "degraded": any(failure not in _OF_THE_MODEL for failure in failures),
+        "degraded": any(failure not in _OF_THE_MODEL for failure in failures)
+        or (invalid >= MIN_INVALID and 2 * invalid > len(calls)),
         "calls": len(spent),
+        "requests": 0,
         "tokens": {
             "prompt": sum(prompt for prompt, _ in spent),
             "completion": sum(reply for _, reply in spent),
@@ -271,10 +279,13 @@ class Server:
             raise InputError(
                 where, "expected an address without user, password, query, fragment and key"
             )
-        self.address, self.dialect = base_url, Call().dialect
+        self.address, self.dialect, self.requests = base_url, Call().dialect, 0
+        self._lock = threading.Lock()
         self._is_http = base_url.lower().startswith(("http://", "https://"))
         try:
-            http = openai.DefaultHttpxClient(follow_redirects=False)
+            http = openai.DefaultHttpxClient(
+                follow_redirects=False, event_hooks={"request": [self._count]}
+            )
             self._client = openai.OpenAI(
                 api_key=api_key, base_url=base_url, max_retries=5, timeout=30.0, http_client=http
             )
@@ -285,6 +296,10 @@ class Server:
             ) from None
         # Not at exit: a call that still hangs then would fail loudly.
         weakref.finalize(self, self._client.close).atexit = False
+
+    def _count(self, request: object) -> None:
+        with self._lock:
+            self.requests += 1
 
     def _redact(self, text: str) -> str:
         return text.replace(self._secret, "…") if self._secret else text

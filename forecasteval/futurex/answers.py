@@ -104,8 +104,7 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     text, in_box = (one[1], True) if one else (raw, False) if plain else last_boxed(raw, prompt)
     text = text.strip()
     if not text:
-        two = "boxes that name two answers"
-        return None if in_box or "ox" not in raw else Answer("", boxed=False, problem=two)
+        return None if in_box or "ox" not in raw else Answer("", boxed=False, problem=TWO_BOXES)
     if boxed:
         return _hold(text)
     if "ox" in raw and _is_echo(raw, prompt):
@@ -141,6 +140,7 @@ def question_words(prompt: str) -> str:
 
 # --- What is no answer to any question ---
 
+TWO_BOXES: Final = "boxes that name two answers"
 ECHO: Final = "no box, and words of the prompt"
 _LEAD_IN: Final = lazy(
     r"""(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)

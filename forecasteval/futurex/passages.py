@@ -14,8 +14,9 @@ from typing import Final
 
 from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
+from forecasteval.common.patterns import lazy
 
-from .answers import hold_answer, question_words
+from .answers import ECHO, TWO_BOXES, hold_answer, question_words
 from .grammar import PERCENT_SIGN, SCALE, parse_number
 from .numbers import NumberTruth, find_numbers, has_other_word
 from .results import Answered, Item, decide
@@ -26,6 +27,7 @@ ANSWER_PROMPT: Final = 2
 MAX_ANSWER: Final = 4000  # characters at the end of an answer that the model sees
 MAX_QUESTION: Final = 8000
 MAX_PASSAGE: Final = 300
+MAX_CLAUSE: Final = 160  # characters in front of a passage in which a denial is looked for
 MAX_PASSAGES: Final = 64
 _FIND_ANSWER: Final = """\
 You find the final answer in a forecaster's text. The user message is a JSON object between <data> \
@@ -38,13 +40,22 @@ unit, or a name; for several options or names a list of passages, in the order i
 question asks for them
 null if the text settles on no forecast, names alternatives, hedges, refuses or reports an error. \
 Never add, correct, translate or complete anything."""
-_MARKS: Final = re.compile(r"[\s*_`#\"'“”‘’]+")
+# A denial in front of a passage, wherever in its clause: `It will not be Sweden`
+_DENIES: Final = lazy(
+    r"(?i)\b(?:not|no|never|neither|nor|none|nobody|without|except|excluding|unlikely|unlike|cannot|hardly"
+    r"|(?:any|every)(?:one|body|thing)\s(?:but|except)|instead\sof|rather\sthan|doubt(?:s|ed|ful)?"
+    r"|fail(?:s|ed)?\sto|refus(?:e|es|ed)|instead)\b|n['’ ]t\b"
+    r"|不会|不是|不可能|不能|不太|不认为|不看好|不选|并非|而非|没有|难以|除了|怀疑"
+)
+_NO_DENIAL: Final = lazy(
+    r"(?i)\b(?:(?:no|without(?:\san?y?)?|beyond)\sdoubt|not\sonly)\b|不仅|毫无疑问"
+)
+_CLAUSE_END: Final = lazy(r"(?<![0-9])[,.]|[,.](?![0-9])|[;:!?，。；：！？\n]")
+_MARKS: Final = lazy(r"[\s*_`#\"'“”‘’]+")
 # A passage that begins there would leave out what turns it around.
-_TURNED: Final = re.compile(
-    r"(?:\b(?:not|no|never|nor|neither|without|except|instead\sof|than|unlike)|n't|不是|而非|并非|没有"
-    r"|\b(?:down|fall(?:s|en)?|fell|declin\w{1,4}|decreas\w{1,4}|drop\w{0,4}|loss|minus|negative)|下跌|下降|减少|亏损|负"
-    r")(?:\s(?:of|by|about)|[约为了])?\s*\Z",
-    re.I,
+_TURNED: Final = lazy(
+    r"(?i)(?:\bthan|\b(?:down|fall(?:s|en)?|fell|declin\w{1,4}|decreas\w{1,4}|drop\w{0,4}|loss|minus|negative)|下跌|下降|减少|亏损|负"
+    r")(?:\s(?:of|by|about)|[约为了])?\s*\Z"
 )
 
 
@@ -62,17 +73,19 @@ def _fold(text: str) -> str:
 
 
 def _stands_in(given: object, text: str) -> bool:
-    """Whether a passage stands in a folded text in whole words and numbers, with the scale of its
-    last number, and is not denied there.
+    """Return whether a passage stands in a folded text in whole words and numbers, with the scale
+    of its last number, and is not denied in its clause.
     """
     if not isinstance(given, str) or len(given) > MAX_PASSAGE or not (passage := _fold(given)):
         return False
     whole = rf"""(?<![A-Za-z0-9])(?<![0-9][.,])(?<![-−](?=[0-9])){re.escape(passage)}
                  (?![A-Za-z0-9])(?![.,][0-9])(?!(?<=[0-9])\s?(?i:{SCALE}|{PERCENT_SIGN}))"""
-    return any(
-        not _TURNED.search(text, max(0, found.start() - 20), found.start())
-        for found in re.finditer(whole, text, re.X)
-    )
+    for found in re.finditer(whole, text, re.X):
+        before = text[max(0, found.start() - MAX_CLAUSE) : found.start()]
+        clause = _NO_DENIAL.sub(" ", _CLAUSE_END.split(before)[-1])
+        if not (_DENIES.search(clause) or _TURNED.search(clause)):
+            return True
+    return False
 
 
 def answer_data(answered: Answered) -> dict[str, str]:
@@ -123,7 +136,9 @@ def is_sent(answered: Answered, item: Item, policy: str) -> bool:
     No refusal, no error of a program, nothing that contradicts itself.
     """
     if item["outcome"] == "unparsed":
-        return item["reason"] in ("prose", "unreadable")
+        return item["note"] == TWO_BOXES or (
+            item["reason"] in ("prose", "unreadable") and item["note"] != ECHO
+        )
     number = isinstance(answered.truth, NumberTruth)
     if policy == "always":
         return number or not answered.answer.boxed

@@ -34,13 +34,13 @@ _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
 _MODEL: Final = (
     "Language model: prompts sent {prompts}, answered {answered}, refused by validation {invalid}, "
-    "failed {failed}; answers found {extracted}; scores changed {changed}; calls {calls}, "
-    "tokens {tokens[prompt]} + {tokens[completion]}."
+    "failed {failed}; answers found {extracted}; scores changed {changed}; calls {calls}, requests "
+    "{requests}, tokens {tokens[prompt]} + {tokens[completion]}."
 )
 _MODEL_NAMES: Final = (
     "Language model, names: pairs sent {pairs}, the same {same}, names refused for their decoy "
     "{refused}, names left out {left_out}, replies refused by validation {invalid}; scores changed "
-    "{changed}; calls {calls}."
+    "{changed}; calls {calls}, requests {requests}."
 )
 _COUNTS: Final = {
     "n": "counts",

@@ -123,7 +123,7 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
     results = evaluate(server, data)
     assert results["llm"] == {
         "prompts": 5, "answered": 2, "invalid": 1, "changed": 1,
-        "failures": {"empty": 1, "forbidden": 1}, "calls": 5,
+        "failures": {"empty": 1, "forbidden": 1}, "calls": 5, "requests": 5,
         "reasons": {"forbidden": "not\\x1b you"}, "degraded": True,
         "tokens": {"prompt": 400, "completion": 40},
         "extracted": 2, "level_extracted": {1: 0, 2: 0, 3: 0, 4: 2},
@@ -142,7 +142,8 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
     ]
     assert (
         "Language model: prompts sent 5, answered 2, refused by validation 1, failed 2; answers"
-        " found 2; scores changed 1; calls 5, tokens 400 + 40." in format_text(results.report())
+        " found 2; scores changed 1; calls 5, requests 5, tokens 400 + 40."
+        in format_text(results.report())
     )
 
 
@@ -436,7 +437,7 @@ def test_every_name_is_compared_with_a_name_of_another_question(judging: LlmServ
     )
     assert (
         "Language model, names: pairs sent 4, the same 1, names refused for their decoy 0, names"
-        " left out 0, replies refused by validation 0; scores changed 1; calls 6."
+        " left out 0, replies refused by validation 0; scores changed 1; calls 6, requests 6."
         in format_text(results.report())
     )
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cli import CASES, Record, asked, box, read_json
 from eval import FutureXEvaluator
 from forecasteval.futurex.passages import MAX_ANSWER, parse_answer_reply
-from llm_server import LlmServer, Reply, Request, completion
+from llm_server import LlmServer, Reply, Request, completion, error
 
 NATIONS: Final = "Which nations will be ranked from 1 to 3?"
 MATCH: Final = "Who wins?\nA. Harrow win\nB. draw\nC. Selby win"
@@ -109,6 +109,83 @@ def test_any_reply_quotes_the_answer(text: str, data: st.DataObject) -> None:
     assert re.search(rf"(?<![0-9a-zA-Z]){re.escape(passage)}(?![0-9a-zA-Z])", words)
 
 
+@pytest.mark.parametrize(
+    ("passage", "text"),
+    [
+        *(("Sweden", text) for text in ("It will not be Sweden", "They never let Sweden win")),
+        *(("Sweden", text) for text in ("anyone but Sweden", "I doubt that Sweden wins")),
+        *(("Sweden", text) for text in ("I don’t think Sweden wins", "Nobody expects Sweden")),
+        *(("瑞典", text) for text in ("不会是瑞典", "除了瑞典")),
+    ],
+)
+def test_a_denial_anywhere_in_front_in_the_clause(passage: str, text: str) -> None:
+    assert parse_answer_reply({"answer": text}, json.dumps({"answer": passage})) is None
+
+
+@pytest.mark.parametrize(
+    ("passage", "text"),
+    [
+        *(("Sweden", text) for text in ("No doubt Sweden wins", "not only Sweden wins")),
+        *(("Sweden", text) for text in ("It is not Norway, but Sweden", "Not Norway: Sweden")),
+        *(("Sweden", text) for text in ("Sweden, not Norway", "Without a doubt Sweden")),
+        *(("瑞典", text) for text in ("不是挪威，是瑞典", "毫无疑问是瑞典")),
+        ("1,234.5", "It is not 7, it is 1,234.5"),
+    ],
+)
+def test_a_denial_of_something_else(passage: str, text: str) -> None:
+    assert parse_answer_reply({"answer": text}, json.dumps({"answer": passage})) == (passage,)
+
+
+def test_two_boxes_are_sent() -> None:
+    text = r"It is \boxed{A} or \boxed{B}"
+    results, requests = evaluate("B", asked(1, "B", text, prompt=MATCH))
+    assert (len(requests), results["items"][0]["score"]) == (1, 1.0)
+
+
+def test_a_quoted_unit_is_converted() -> None:
+    """The model quotes, the table converts."""
+    text = "The probe should go about as far as 100 km, I think."
+    question = asked(4, "62.14 miles", text, 1.0, "How far will it go?")
+    assert evaluate("100 km", question)[0]["items"][0]["score"] == pytest.approx(1, abs=1e-4)
+    assert evaluate("62.14 miles", question)[0]["items"][0]["score"] == 0  # not said
+
+
+@pytest.mark.parametrize(
+    ("refused", "of", "degraded"), [(2, 3, False), (3, 6, False), (3, 5, True)]
+)
+def test_refused_replies_degrade_a_result_and_are_not_kept(
+    refused: int, of: int, degraded: bool, tmp_path: Path
+) -> None:
+    data = [asked(1, "B", f"I would say B{at}, or B.", prompt=MATCH) for at in range(of)]
+    texts = {f"B{at}" for at in range(refused)}
+
+    def script(request: Request) -> Reply:
+        invents = any(text in request.answer for text in texts)
+        return completion(json.dumps({"answer": "Nowhere" if invents else "B"}))
+
+    with LlmServer(script) as server:
+        evaluator = FutureXEvaluator("key", server.url, cache=tmp_path / "c.sqlite3", workers=1)
+        first, second = (evaluator.evaluate_all(data)["llm"] for _ in range(2))
+    assert (first["invalid"], first["degraded"], first["calls"]) == (refused, degraded, of)
+    assert second["calls"] == refused
+
+
+def test_requests_count_what_was_sent_again() -> None:
+    """A server that fails once: two requests for one prompt."""
+    sent: list[Request] = []
+
+    def script(request: Request) -> Reply:
+        sent.append(request)
+        if len(sent) == 1:
+            return error(500, headers={"retry-after-ms": "1"})
+        return completion(json.dumps({"answer": "B"}))
+
+    with LlmServer(script) as server:
+        evaluator = FutureXEvaluator("key", server.url)
+        llm = evaluator.evaluate_all([asked(1, "B", "I would say B.", prompt=MATCH)])["llm"]
+    assert (llm["prompts"], llm["calls"], llm["requests"], len(sent)) == (1, 1, 2, 2)
+
+
 def test_blanks_and_marks_are_folded() -> None:
     data = {"answer": "I take **Glass\n Harbor** ('Part  Two')."}
     assert parse_answer_reply(data, '{"answer": "Glass Harbor"}') == ("Glass Harbor",)
@@ -126,7 +203,7 @@ def test_blanks_and_marks_are_folded() -> None:
         box("B"),
         "B",
         "Answer: B",
-        r"\boxed{A} or \boxed{B}",
+        MATCH,
     ],
 )
 def test_what_is_not_sent(answer: object) -> None:
