@@ -282,14 +282,14 @@ def find_dataset(
         return None
     stem = prediction.stem
     try:
-        paths = [folder / name for name in sorted(os.listdir(folder))]
+        names = sorted(os.listdir(folder))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
     fitting = [
         path
-        for path in paths
+        for path in (folder / name for name in names if stem.startswith(name.partition(".")[0]))
         if path.suffix in (".json", ".jsonl")
         and not is_truths(path)
         and belongs_to(stem, path.stem)

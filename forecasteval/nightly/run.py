@@ -187,7 +187,10 @@ class _Night:
                 self.checksums[name] = store_result(scored.path, path)
                 self.fresh[name] = scored.system
         if self.options.pages:
-            self.notes += name_missing(self.folder, self.checksums)
+            # Those of the others were seen when they were found to hold.
+            self.notes += name_missing(
+                self.folder, {name: self.checksums[name] for name in self.fresh}
+            )
 
     def _note_corrections(self, path: Path, scored: Scored) -> None:
         """Compare the truths of a result with those of the stored one, once for all files that were

@@ -22,7 +22,7 @@ from forecasteval.common.records import JsonObject, dump_around, dump_json, dump
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import FileRow, ForecasterTable, System, read_result
 
-_HEAD: Final = 1000  # characters in which the head of a page ends
+_HEAD: Final = 1000  # bytes in which the head of a page ends
 
 
 # --- Stored results ---
@@ -130,8 +130,8 @@ def remove_gone(
 def is_current(path: Path, key: str) -> bool:
     """Whether a page is there, and shows what has this key, or a key that begins so."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return f'<meta name="key" content="{key}' in file.read(_HEAD)
+        with path.open("rb") as file:
+            return f'<meta name="key" content="{key}'.encode() in file.read(_HEAD)
     except (OSError, ValueError):  # a name that no file can have
         return False
 
