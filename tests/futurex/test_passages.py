@@ -203,7 +203,6 @@ def test_blanks_and_marks_are_folded() -> None:
         box("B"),
         "B",
         "Answer: B",
-        MATCH,
     ],
 )
 def test_what_is_not_sent(answer: object) -> None:
@@ -211,6 +210,11 @@ def test_what_is_not_sent(answer: object) -> None:
     results, requests = evaluate("B", question, asked(1, "B", box("B"), prompt=MATCH))
     assert requests == []
     assert results["items"][0] == FutureXEvaluator().evaluate_all([question, question])["items"][0]
+
+
+def test_the_words_of_the_question_are_not_sent() -> None:
+    prompt = f"{MATCH}\nThe last match of the season; end with your answer."
+    assert evaluate("B", asked(1, "B", prompt, prompt=prompt))[1] == []
 
 
 def test_always_sends_what_has_no_box() -> None:
