@@ -19,7 +19,7 @@ from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
 from .answers import parse_answer
-from .choices import ChoiceTruth
+from .choices import ChoiceTruth, NameTruth
 from .grammar import parse_number
 from .join import AMBIGUOUS, UNKNOWN, Keys, differs, is_void, join_answers, load_answers, raw_answer
 from .numbers import NumberTruth, readings
@@ -146,7 +146,11 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
     if question.pending:
         return []
     shown, truth, std = printable(question.shown, 60), question.truth, record.get("Std")
-    outside = question.warning and isinstance(truth, ChoiceTruth)
+    prompt = str(record.get("prompt"))
+    yes_or_no = all(rf"\boxed{{{word}}}" in prompt for word in ("Yes", "No"))
+    outside = (question.warning and isinstance(truth, ChoiceTruth)) or (
+        yes_or_no and isinstance(truth, NameTruth)  # neither Yes nor No
+    )
     problems = [("truth not among the options", shown)] if outside else []
     if not isinstance(truth, NumberTruth):
         return problems + (

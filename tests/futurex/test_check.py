@@ -51,6 +51,7 @@ def kinds(*records: Any) -> list[tuple[str, str]]:
     return [(finding.kind, finding.id) for finding in check_dataset(records).findings]
 
 
+YES_OR_NO: Final = r"Will it rain? End with \boxed{Yes} or \boxed{No}."
 FINDINGS: Final = {
     "id twice": ([question(), CHOICE, question()], "id used more than once", 3,
         "first in record 1"),
@@ -64,6 +65,9 @@ FINDINGS: Final = {
     "truth is no option": ([question(ground_truth="D")], "truth not among the options", 1, "D"),
     "truth is no option's text": ([question(ground_truth="Zebra")], "truth not among the options",
         1, "Zebra"),
+    "neither Yes nor No": (
+        [question(prompt=YES_OR_NO, ground_truth="Noo")], "truth not among the options", 1, "Noo"
+    ),
     "one truth is no option": (
         [question(level=2, ground_truth="A, E")], "truth not among the options", 1, "E"
     ),
@@ -371,3 +375,7 @@ def test_order_of_the_questions_changes_no_kind() -> None:
     ]
     shuffled = random.Random(1).sample(records, len(records))
     assert sorted(kinds(*records)) == sorted(kinds(*shuffled))
+
+
+def test_yes_and_no_are_the_options_of_their_boxes() -> None:
+    assert kinds([question(prompt=YES_OR_NO, ground_truth="No")]) == []

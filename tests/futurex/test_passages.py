@@ -213,7 +213,7 @@ def test_what_is_not_sent(answer: object) -> None:
 
 
 def test_the_words_of_the_question_are_not_sent() -> None:
-    prompt = f"{MATCH}\nThe last match of the season; end with your answer."
+    prompt = f"{MATCH}\nThe last match. End with \\boxed{{YOUR_PREDICTION}}, a letter."
     assert evaluate("B", asked(1, "B", prompt, prompt=prompt))[1] == []
 
 
