@@ -66,13 +66,13 @@ _EPOCH: Final = "forecasteval_epoch"  # in a score's metadata, since metrics do 
 
 @task
 def futurex(dataset: str) -> Task:
-    """The questions of a FutureX dataset: a name in dataset/, or a path."""
+    """Ask the questions of a FutureX dataset: a name in dataset/, or a path."""
     return _make_task("futurex", dataset)
 
 
 @task
 def rxnopt(dataset: str) -> Task:
-    """The questions of an RxnOptBench dataset, with the prompts of `rxnopt render`."""
+    """Ask the questions of an RxnOptBench dataset, with the prompts of `rxnopt render`."""
     return _make_task("rxnopt", dataset)
 
 
@@ -106,7 +106,7 @@ def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
 
 @metric(scores="unreduced")
 def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
-    """The scores of the whole dataset, means over the epochs that have any; what has no score there
+    """Score the whole dataset, by means over the epochs that have any; what has no score there
     is missing.
     """
     questions = _open(benchmark, dataset)
@@ -164,7 +164,7 @@ class FutureX:
         return scoring.items
 
     def samples(self) -> Iterator[Sample]:
-        """A sample per question, without its truth."""
+        """Make a sample of each question, without its truth."""
         for name, question in self._questions.items():
             given_id = str(question["id"])
             metadata = {
@@ -174,7 +174,7 @@ class FutureX:
             yield Sample(input=question["prompt"], id=name, metadata=metadata)
 
     def score(self, name: str, reply: str) -> Score:
-        """The score of a reply to the sample of this name."""
+        """Score a reply to the sample of this name."""
         (item,) = self._score_rows([{**self._questions[name], "answer": reply, "prediction": None}])
         metadata = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
         return Score(
@@ -185,7 +185,7 @@ class FutureX:
         )
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
-        """The scores of the dataset, of which samples without a score are missing."""
+        """Score the dataset, of which samples without a score are missing."""
         items = self._missing.copy()
         for place, name in enumerate(self._questions):
             if name in scores:
@@ -208,13 +208,13 @@ class RxnOpt:
         self._folder = path.parent
 
     def samples(self) -> Iterator[Sample]:
-        """A sample per question, with the prompt of `rxnopt render`."""
+        """Make a sample of each question, with the prompt of `rxnopt render`."""
         questions = list(self._questions.values())
         for row in render_prompts(questions, find_templates(questions, self._folder)):
             yield Sample(input=row["prompt"], id=row["id"])
 
     def score(self, name: str, reply: str) -> Score:
-        """The score of a reply to the sample of this name."""
+        """Score a reply to the sample of this name."""
         index, note = parse_reply(reply)
         (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(
             {} if index is None else {name: index}
@@ -224,7 +224,7 @@ class RxnOpt:
         return Score(value=item["score"], answer=item["answer"], explanation=why, metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
-        """The scores of the dataset, of which samples without a score are missing."""
+        """Score the dataset, of which samples without a score are missing."""
         picked = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
         summary = self._evaluator.evaluate_all(
             {name: index for name, index in picked.items() if index is not None}
@@ -242,7 +242,7 @@ def _open(benchmark: str, dataset: object) -> FutureX | RxnOpt:
 
 
 def _find(dataset: str) -> Path:
-    """The file that a name or path means; inspect_ai makes the folder of this file the current
+    """Find the file that a name or path means; inspect_ai makes the folder of this file the current
     one.
     """
     return find_file(str(ROOT / dataset) if "/" in dataset else dataset, ROOT / "dataset")

@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -97,10 +96,9 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
     if output.name in _TAKEN:
         got = f"{output.name}, which nightly reads or writes itself"
         raise InputError(str(output), "expected another name", got)
-    counts = Counter(map(os.path.realpath, sources))
-    if twice := [path for path in counts if counts[path] > 1]:
+    if len(set(map(os.path.realpath, sources))) < len(sources):
         got = "a source that is named twice"
-        raise InputError(", ".join(twice), "expected each source once", got)
+        raise InputError(", ".join(map(str, sources)), "expected each source once", got)
 
 
 def _counted(count: int, noun: str) -> str:

@@ -107,6 +107,7 @@ _BUT: Final = any_case(r"\s*but\b")  # "Option 2 is good | but too cold"
 _WEIGHED: Final = any_case(  # what seemed good before, or what others would choose
     r"\b(?:consider\w*|initially|naive\w*|at first|first (?:glance|thought|pick\w*|chose)|was|were"
     r"|tempt\w+|(?:people|they|others) (?:say|pick|choose)|beginners?"
+    r"|(?:most|many|some|few|other) (?:chemists|people|students|experts|models)"
     r"|(?:(?:some)?one|many|some|most|few|nobody|you|others?|people|novice|chemists?)"
     r" (?:\w+ )?(?:would|will|might|could|may))\b|原本|起初|本来",
 )
@@ -119,14 +120,16 @@ _CORRECTED: Final = any_case(
 )
 # What makes the one option that a text names the one that it chooses: "Option 2 fails" does not.
 _CHOSEN: Final = any_case(
-    r"\b(?:best|better|optim\w+|highest|choos\w+|pick\w*|select\w*|recommend\w*|prefer\w*|answer"
-    r"|like|predict\w*|expect\w*|wins|it(?: i|['’])s|most likely)\b"
+    r"\b(?:best|better|optim\w+|highest|superior|ideal|choos\w+|pick\w*|select\w*|recommend\w*"
+    r"|prefer\w*|favou?r\w*|answer|like|predict\w*|expect\w*|wins|it(?: i|['’])s"
+    r"|most (?:likely|effective|suitable|promising))\b"
     r"|选(?!项)|非常|最[佳优好高大]|推荐|答案",
 )
 # Among several options, {} or {name} being their places: one is picked, …
 _PLACE: Final = r"\{(?:name)?\}"
 _PICKED: Final = any_case(
-    r"\b(?:pick|choose|select|go(?:ing)? (?:with|for)|recommend|say|prefer|lean towards?)\b"
+    r"\b(?:pick|choose|select|go(?:ing)? (?:with|for)|opt for|recommend|say|prefer|favou?r"
+    r"|lean towards?)\b"
     rf"(?:\s(?!(?:than|over|from|among|of|in)\b)[^\s{{}}]+){{0,4}}[\s:\"'(]*{_PLACE}"
     rf"|^\W*(?:and\s)?(?:so|thus|hence|therefore|conclusion)\b[\s,:]+(?:the\s)?{_PLACE}\W*\Z"
     rf"|^\W*(?:(?:i\s(?:think|believe)\s(?:that\s)?)?it(?:['’]s|\sis)|but(?:\srather)?|i\s(?:think|guess))"
@@ -137,7 +140,8 @@ _PICKED: Final = any_case(
 _PRAISED: Final = any_case(
     rf"{_PLACE}(?:\s\([^()]*\))?\s(?:also\s)?"
     r"(?:(?:is|looks|seems|(?:should|will|would)\sbe)\s(?:[a-z]+\s){0,3}?"
-    r"(?:best|optimal|correct|right|better|(?:the|my)\s(?:first\s)?(?:answer|choice|pick))(?:\soption\b.*)?"
+    r"(?:best|optimal|superior|ideal|correct|right|better|most\s(?:effective|suitable|promising)"
+    r"|(?:the|my)\s(?:first\s)?(?:answer|choice|pick))(?:\soption\b.*)?"
     r"|(?:should\s|will\s)?gives?\sthe\s(?:best|highest)\syield.*|wins)\W*\Z"
     rf"|{_PLACE}[^{{}}]{{0,12}}最[佳优好高大]",
 )
@@ -151,7 +155,8 @@ _LEADING: Final = any_case(
 _STATED: Final = any_case(
     r"(?:\b(?:answer|ans\b\.?|(?:best|optimal|correct|final|selected|recommended|most\s(?:promising|likely))"
     r"\s(?:option|choice|index|answer)"
-    r"|(?:best|optimal|final|prediction|choice|verdict|index|result)(?=\s?[:=])"
+    r"|(?:best|optimal|final|prediction|choice|selection|selected|recommended|recommendation|verdict"
+    r"|decision|index|result|output)(?=\s?[:=])"
     r"|(?:the|my)\s(?:(?:best|final|first)\s)?(?:best|choice|decision|prediction|guess)(?=\sis\b))"
     r"(?:[^.;:=\n\d]{0,30}?(?:\bis\b|[:=]|\s[-–—]\s)(?:\s*[:=])*|\s(?=[#(]?[0-9]))"
     r"|(?:答案|最[佳优好](?:选项)?|答|结果)\s?(?:应该?)?(?:\s?[:=]|是|为)+)\s*",
