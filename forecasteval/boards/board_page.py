@@ -283,18 +283,17 @@ def _draw_moves(standing: Standing) -> _Drawn:
     """Show how rank and score of each system moved in the last night."""
     cells = list[str]()
     for row in standing.table.rows:
-        before = standing.moves.get(row.system_name)
-        if before is None:
-            cells.append("")
-        elif before.score is None:
-            cells.append(tag("span", "new", class_="new"))
-        else:
-            parts = list[Html]()
-            if up := (before.rank or 0) - row.rank if before.rank and row.rank else 0:
-                arrow, style = ("▲", "up") if up > 0 else ("▼", "dn")
-                parts += [tag("span", f"{arrow}{abs(up)}", class_=style), Html(" ")]
-            moved = show_signed((row.score or 0.0) - before.score)
-            cells.append(join(*parts, moved if moved != "0.000" else ""))
+        change, parts = standing.moves.get(row.system_name), list[str]()
+        if change and change["score"][0] is None:
+            parts = [tag("span", "new", class_="new")]
+        elif change:
+            score, rank = change["score"][0] or 0.0, change["rank"][0]
+            if rank and row.rank and rank != row.rank:
+                arrow, style = ("▲", "up") if rank > row.rank else ("▼", "dn")
+                parts = [tag("span", f"{arrow}{abs(rank - row.rank)}", class_=style), " "]
+            moved = show_signed(row.score - score)
+            parts += [moved] if moved != "0.000" else []
+        cells.append(join(*parts))
     return Head("Last night", "n vs"), cells
 
 

@@ -23,7 +23,7 @@ from forecasteval.ranking.board import (
 )
 from forecasteval.ranking.systems import FileRow, Scale, System, question_key
 
-from .changes import History
+from .changes import Change, History
 from .columns import Entry, list_entries
 from .tables import show_size
 
@@ -79,36 +79,6 @@ def list_names(names: Sequence[str]) -> Sentence:
         last = place and place == len(names) - 1
         parts += [*([" and " if last else ", "] if place else []), Name(name)]
     return [*parts, f" and {len(names) - most} more"] if most < len(names) else parts
-
-
-# --- What the last night moved ---
-
-
-class Move(NamedTuple):
-    """The score and the rank of a system before the last night; None: it had none."""
-
-    score: float | None
-    rank: int | None
-
-
-def find_moves(history: History | None, table: Ranking, dataset: str) -> dict[str, Move]:
-    """Find how the systems of a table stood before the last night; {} if that is not known.
-
-    `dataset` is the name of the table in the history.
-    """
-    if history is None or history.night < 2:
-        return {}
-    place = table.benchmark, dataset
-    if not any(line.night < history.night and line.key[:2] == place for line in history.lines):
-        return {}  # there was no such table
-    moves = {
-        change["system"]: Move(change["score"][0], change["rank"][0])
-        for change in history.changes
-        if (change["benchmark"], change["dataset"]) == place
-    }
-    return {
-        row.system_name: moves.get(row.system_name, Move(row.score, row.rank)) for row in table.rows
-    }
 
 
 # --- Systems by weeks ---
@@ -304,8 +274,13 @@ class Standing:
         return found
 
     @cached_property
-    def moves(self) -> Mapping[str, Move]:
-        return find_moves(self.reads.history, self.table, self.dataset)
+    def moves(self) -> Mapping[str, Change]:
+        """Find what the last night changed, by system; nothing where it made the whole table."""
+        changes = self.reads.history.changes if self.reads.history else []
+        place = self.table.benchmark, self.dataset
+        moves = {c["system"]: c for c in changes if (c["benchmark"], c["dataset"]) == place}
+        is_new = {*moves} >= {row.system_name for row in self.table.rows}
+        return {} if is_new and {c["score"][0] for c in moves.values()} <= {None} else moves
 
     @cached_property
     def losses(self) -> Mapping[str, Sequence[Loss]]:

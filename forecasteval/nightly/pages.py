@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import hash_text
 from forecasteval.common.version import PACKAGE, hash_code
@@ -64,18 +64,6 @@ def write_stored(results: Results, folder: Path, checksum: str, beside_board: bo
     links = [Link("Leaderboard", f"{BOARD}.html")] if beside_board else []
     page = results.page()._replace(key=run_key(checksum), links=links)
     write_page(page, folder / f"{name}.html")
-
-
-def name_missing(folder: Path, checksums: Mapping[str, str]) -> list[str]:
-    """A line if there are stored results (name: sha256) without their pages."""
-    names = [
-        name
-        for name, checksum in sorted(checksums.items())
-        if not is_current(folder / f"{name}.html", run_key(checksum))
-    ]
-    return (
-        [f"no page could be made, or not under this name: {grouped_names(names)}"] if names else []
-    )
 
 
 def require_usable(path: str | bool | None) -> None:

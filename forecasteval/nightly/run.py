@@ -51,7 +51,7 @@ from forecasteval.ranking.systems import (
 )
 from forecasteval.scoring import Scorer
 
-from .pages import name_missing, run_key
+from .pages import run_key
 
 DEFAULTS: Final = Options()
 _BY_FILE: Final[Callable[[Any], Any]] = itemgetter("file", "reason")
@@ -186,11 +186,6 @@ class _Night:
                 self._note_corrections(path, scored)
                 self.checksums[name] = store_result(scored.path, path)
                 self.fresh[name] = scored.system
-        if self.options.pages:
-            # Those of the others were seen when they were found to hold.
-            self.notes += name_missing(
-                self.folder, {name: self.checksums[name] for name in self.fresh}
-            )
 
     def _note_corrections(self, path: Path, scored: Scored) -> None:
         """Compare the truths of a result with those of the stored one, once for all files that were

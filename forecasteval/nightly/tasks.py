@@ -145,9 +145,11 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
         system, path = read_result(results), folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
         if pages:
-            # A page that cannot be made costs no score: a note names it.
-            with contextlib.suppress(EvaluationError):
+            try:
                 write_stored(results, pages, hash_file(path))
+            except EvaluationError as error:  # which costs no score
+                note = f"no page could be made: {explain(error, task.path, root)}"
+                outcome = outcome._replace(notes=[*outcome.notes, note])
         return outcome._replace(scored=Scored(path, system, model_failures(results) or {}))
     except InputError as error:
         return _failed(task, explain(error, task.path, root))
