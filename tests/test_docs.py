@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -144,27 +145,24 @@ def test_code_runs_in_the_repository(
 # --- Tables of examples ---
 
 
-@pytest.mark.parametrize(
-    ("level", "truth", "answer", "shown", "points"), read_table("docs/scoring.md", "Level")
-)
-def test_answer_is_read_as_the_table_says(
-    level: str, truth: str, answer: str, shown: str, points: str
-) -> None:
-    truth, answer, shown = (
-        cell[1:-1] if cell.startswith("`") else cell for cell in (truth, answer, shown)
-    )
+def read_answers() -> Iterator[Any]:
+    for level, truth, right, wrong in read_table("docs/scoring.md", "Level"):
+        for cell, points in ((right, 1), (wrong, 0)):
+            for answer in re.findall("`([^`]+)`", cell):
+                yield pytest.param(level, truth.strip("`"), answer, points, id=answer)
+
+
+@pytest.mark.parametrize(("level", "truth", "answer", "points"), [*read_answers()])
+def test_answer_is_read_as_the_table_says(level: str, truth: str, answer: str, points: int) -> None:
     question = {
         "id": "x",
         "level": int(level),
-        "prompt": OPTIONS_PROMPT if level in "12" and truth != "Yes" else "",
+        "prompt": OPTIONS_PROMPT if level == "1" and truth != "Yes" else "",
         "ground_truth": truth,
         "Std": STD if level == "4" else None,
         "answer": answer,
     }
-    (item,) = FutureXEvaluator().evaluate_all([question])["items"]
-    outcome = shown if shown in ("missing", "unparsed") else "scored"
-    assert (item["outcome"], item["read"] or outcome) == (outcome, shown)
-    assert item["score"] == pytest.approx(float(points), abs=1e-9)
+    assert FutureXEvaluator().evaluate_prediction(answer, question) == pytest.approx(points)
 
 
 QUESTION: Final = {"id": "q", "level": 1, "prompt": "", "ground_truth": "Yes"}

@@ -378,4 +378,4 @@ def test_order_of_the_questions_changes_no_kind() -> None:
 
 
 def test_yes_and_no_are_the_options_of_their_boxes() -> None:
-    assert kinds([question(prompt=YES_OR_NO, ground_truth="No")]) == []
+    assert kinds(question(prompt=YES_OR_NO, ground_truth="No")) == []
