@@ -100,7 +100,6 @@ _SEQUENCE: Final = lazy(  # (A)(C), A.C., A 2. C behind a first number
 )
 _LABEL_RANGE: Final = lazy(r"(?i)([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])")
 _ASIDE: Final = lazy(r"\s*\(([^()]*)\)\Z")
-_MARKS: Final = lazy("[-–—<>≤≥]")
 _SPACED: Final = lazy(r"\s*(?:[-–—]|([<>≤≥]))\s*")
 _PROBABILITY: Final = lazy(
     r"(?i)[,;.(\s–—-]{1,4}(?:with\s)?(?:confidence|probability|likelihood|置信度|可能性|概率)"
@@ -134,7 +133,7 @@ def choice_key(text: str) -> str:
     `10-20`.
     """
     key = key_of(fold(drop_lead_in(text) or text)).replace("$", "")
-    return _SPACED.sub(lambda mark: mark[1] or "-", key) if _MARKS.search(key) else key
+    return _SPACED.sub(lambda mark: mark[1] or "-", key)
 
 
 class Options:
@@ -212,8 +211,7 @@ Picks = frozenset[str]
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
     """The picks of an answer: labels in any dress, options' texts, yes and no."""
-    labels = Picks() if answer.elements else options.find_labels(answer.text)
-    return labels or _interpret_cleaned(answer, options)
+    return options.find_labels(answer.text) or _interpret_cleaned(answer, options)
 
 
 def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
@@ -310,18 +308,14 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
     label = options.index.get(tail[0].lower()) if tail else None
     if not tail or not label:
         return ""
-    doubt = find_doubt(text, tail.end())
-    if (
-        _leans_away(text, tail.end())
-        or doubt == "weighed"
-        or (doubt and YES_NO[tail[0].lower()] == "Yes")
-    ):
+    said_yes = YES_NO[tail[0].lower()] == "Yes"  # what is unlikely behind a No is the No itself
+    if _leans_away(text, tail.end()) or (said_yes and find_doubt(text, tail.end())):
         return ""
     words = [word.strip("() ") for word in _SAID_SPLIT.split(text)]
     meanings = {options.index.get(word.lower(), word) for word in words}
     if len(meanings & {*options.labels, *options.index.values()}) > 1:
         return ""
-    return str(labelled["label"]) if labelled and labelled["label"] in options.labels else label
+    return label
 
 
 def _leans_away(text: str, end: int) -> bool:
@@ -367,9 +361,8 @@ def interpret_token(token: str, options: Options) -> list[str]:
         away = bare in YES_NO and _leans_away(token, aside.start())
         if bare in index and not away and not find_doubt(aside[1]):
             return [index[bare]]
-    letters = token.split() if " " in token else list(token)
-    if labels.issuperset(letters):
-        return letters
+    if labels.issuperset(token):
+        return list(token)
     return [f"?{key}"] if (key := choice_key(token)) else []
 
 
@@ -424,8 +417,7 @@ class ChoiceTruth(TruthOf[Picks]):
         """The picks, or why there are none: no pick is an option, or bare text holds anything
         else.
         """
-        picks = Picks() if answer.elements else self.options.find_labels(answer.text)
-        if picks:
+        if picks := self.options.find_labels(answer.text):
             return picks
         if status := self.find_status(answer):
             return status
