@@ -119,7 +119,8 @@ def _score_files(args: argparse.Namespace) -> int:
     saved: set[str] = set()
     breaches: list[str] = []
     failures: list[EvaluationError] = []
-    output = Output("json" if args.json else args.format, len(args.file or ()) < 2)
+    form = "json" if args.json else args.format
+    output = Output(form, len(args.file or ()) < 2, args.root, args.columns)
 
     def fail(error: EvaluationError) -> None:
         failures.append(error)
@@ -157,17 +158,18 @@ def _score_files(args: argparse.Namespace) -> int:
 class Output:
     """Prints the results of files, one after the other, and a table of all of them.
 
-    form: "json", or one of `display.tables.FORMS`.
+    form: "json", or one of `display.tables.FORMS`. columns: those of the last table that are
+    printed; if there are none, all.
     """
 
-    def __init__(self, form: str, is_single: bool) -> None:
-        self.form, self.shown = form, 0
+    def __init__(self, form: str, is_single: bool, root: Path, columns: str) -> None:
+        self.form, self.columns, self.shown = form, columns, 0
         self._tables: list[Table] = []  # of results that are tables of forecasters already
         self._summary: Summary | None = None
         if form == "csv" or not (is_single or form == "json"):
             from forecasteval.boards.summary import Summary
 
-            self._summary = Summary()
+            self._summary = Summary(root / "prediction")
 
     def show(self, results: Results, report: Report) -> None:
         """Print a result; for CSV, keep it."""
@@ -175,7 +177,8 @@ class Output:
         if self.form != "csv":
             if self.shown and self.form != "json":
                 print()
-            print_result(results, report, self.form == "json", self.form)
+            columns = self.columns if self._summary is None else ""
+            print_result(results, report, self.form == "json", self.form, columns)
         elif not is_kept:
             self._tables += [block for block in report if isinstance(block, Table)][:1]
         self.shown += 1
@@ -190,7 +193,7 @@ class Output:
             raise InputError("--format csv", expected, f"{len(tables)} datasets")
         report = tables if self.form == "csv" else self._summary.report()
         if report:
-            print_result({}, report, as_json=False, form=self.form)
+            print_result({}, report, as_json=False, form=self.form, columns=self.columns)
 
 
 def _parse_threshold(text: str) -> float:
@@ -293,7 +296,8 @@ def compare(argv: Sequence[str]) -> int:
     pairs: Report = [
         block for block in report if isinstance(block, Table) and block.header[0] == "A"
     ]
-    print_result(compared, pairs if args.format == "csv" else report, args.json, args.format)
+    report = pairs if args.format == "csv" else report
+    print_result(compared, report, args.json, args.format, args.columns)
     for line in require_not_worse(compared) if args.fail_if_worse else ():
         print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
     return 0
@@ -405,20 +409,16 @@ def check(argv: Sequence[str]) -> int:
 def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
     """Check one file, with --owner whose it is; the exit code."""
     if args.owner is not None:
-        problems = _find_foreign(Path(name), args, scorer)
-        for problem in problems:
+        if problem := _find_foreign(Path(name), args, scorer):
             print(printable(f"{PROGRAM}: {name}: {problem}"), file=sys.stderr)
-        return 4 if problems else 0
+        return 4 if problem else 0
     predictions, datasets = args.root / "prediction", args.root / "dataset"
-    given = _find_datasets(args)
     # A name that both folders have is that of the dataset.
-    is_dataset = is_file_name(name, datasets) and not given
-    path = find_file(
-        name, predictions if not is_dataset and is_file_name(name, predictions) else datasets
-    )
-    is_prediction = given or path.resolve().parent == predictions.resolve()
+    is_dataset = is_file_name(name, datasets) and not args.dataset
+    path = find_file(name, datasets if is_dataset else predictions)
+    is_prediction = args.dataset or path.resolve().parent == predictions.resolve()
     if is_prediction and not scorer.has_questions(path):
-        found = given or [*filter(None, [find_dataset(path, datasets)])]
+        found = _find_datasets(args) or filter(None, [find_dataset(path, datasets)])
         results = scorer.check_answers(Files((path,), tuple(found)))
     else:
         results = scorer.check(path)
@@ -426,25 +426,22 @@ def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
     return 4 if results["findings"] else 0
 
 
-def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> list[str]:
+def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> str:
     """Say why a person may not change a file; of one that they removed only its name counts."""
     from forecasteval.ranking import names, owners
 
-    if problem := owners.find_foreign(path, args.root, args.owner):
-        return [problem]
-    if not os.path.lexists(path):
-        return []
+    problem = owners.find_foreign(path, args.root, args.owner)
+    if problem or not os.path.lexists(path):
+        return problem
     if scorer.has_questions(path):
-        return ["has questions of its own"]
+        return "has questions of its own"
     if scorer.recognise(path, find_dataset(path, args.root / "dataset")).name != prophet.NAME:
-        return []
+        return ""
     # Two files with one forecaster cost both of them their results.
     systems = names.read_systems(args.root / "prediction")
-    problems = [
-        owners.find_stranger(forecaster, systems, args.owner)
-        for forecaster in prophet.list_forecasters(path)
-    ]
-    return [problem for problem in problems if problem][:5]
+    forecasters = prophet.list_forecasters(path)
+    strangers = [owners.find_stranger(name, systems, args.owner) for name in forecasters]
+    return max(strangers, default="")
 
 
 def _rxnopt(argv: Sequence[str]) -> int:
@@ -494,6 +491,7 @@ _COMPARE: Final = """\
   {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json
   {0} compare 250915-released 250915-candidate --fail-if-worse    for CI: exit code 6"""
 _FORMATS: Final = "form of the tables; csv prints one table, that of all files"
+_COLUMNS: Final = "print only these columns of tables, by their names there or in the CSV"
 _CHECK: Final = """\
   {0} check 250915
   {0} check 250915-my-run           what cannot be read, or is missing
@@ -514,6 +512,7 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) 
     forms.add_argument("--json", action="store_true", help=only_json)
     if command is not check:
         forms.add_argument("--format", choices=FORMS, default=FORMS[0], help=_FORMATS)
+        add("--columns", metavar="A,B", default="", help=_COLUMNS)
     add(
         "--root",
         metavar="DIR",

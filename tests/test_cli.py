@@ -332,7 +332,7 @@ def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: 
         "--json",
         "--root",
         "--version",
-        *(["--output", "--format"] if command != "check" else []),
+        *(["--output", "--format", "--columns"] if command != "check" else []),
     }
     assert {*re.findall(r"--[a-z-]+", told)} == everybody | {*OPTIONS[command]}
 
@@ -590,3 +590,50 @@ print(sorted({{*{HEAVY!r}}} & set(sys.modules)))
         check=False,
     )
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "[]", "")
+
+
+# --- Columns ---
+
+
+def two_systems(root: Path) -> Path:
+    systems = {"a": {"name": "The A"}, "b": {"name": "The A", "aliases": ["c"]}}
+    return write(
+        root,
+        {
+            "dataset/d.json": [question(), question("q8")],
+            "prediction/d-a.json": {"q7": "A", "q8": "A"},
+            "prediction/d-c.json": {"q7": "A", "q8": "B"},
+            "prediction/systems.json": systems,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "columns", "header"),
+    [
+        ("-f d-a -f d-c --format csv", "name,score", "System,Overall"),
+        ("-f d-a -f d-c --format csv", "Overall,System", "System,Overall"),
+        ("-f d-a -f d-c", "name,interval", "System 95% interval"),
+        ("-f d-a", "Score,n", "Score n"),
+        ("nightly", "rank,name,level_1", "Rank System Level 1"),
+        ("nightly --format csv", "rank,name,n", "Rank,System,n"),
+        ("nightly --format latex", "rank,score", r"Rank & Overall \\"),
+        ("compare d-a d-c", "A,B,p", "A B p"),
+    ],
+)
+def test_chosen_columns(tmp_path: Path, command: str, columns: str, header: str) -> None:
+    done = run(two_systems(tmp_path), *command.split(), "--columns", columns)
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert (done.code, header in lines) == (0, True), done
+
+
+@pytest.mark.parametrize("command", ["-f d-a", "nightly", "nightly --format csv", "compare a b"])
+def test_unknown_columns(tmp_path: Path, command: str) -> None:
+    done = run(two_systems(tmp_path), *command.split(), "--columns", "n,\x1b[2J")
+    assert_refused(done, "--columns: expected columns of the tables: ", "got '", "[2J'")
+
+
+def test_several_files_have_display_names(tmp_path: Path) -> None:
+    done = run(two_systems(tmp_path), "-f", "d-a", "-f", "d-c", "--columns", "System,Overall")
+    table = done.out.split("all files\n\n")[1].splitlines()
+    assert table[1:] == ["The A (d-a)   1.0000", "The A (d-c)   0.5000"]

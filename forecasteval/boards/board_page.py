@@ -221,7 +221,7 @@ def _draw_column(standing: Standing, column: Column, keys: Sequence[str]) -> _Dr
     match column.key:
         case "rank":
             return head, [_show_rank(entry.row) for entry in entries]
-        case "shown":
+        case "name":
             return head, list(map(_show_name, keys, entries))
         case "score":
             return head, [show_score(entry.row.score) for entry in entries]

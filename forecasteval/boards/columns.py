@@ -123,7 +123,7 @@ def _first_columns(table: Ranking, name: str, score: str, head: str) -> list[Col
     """Rank, name, score and interval; a page draws the interval."""
     return [
         Column("Rank", _row("rank"), "number", page="rk", key="rank", head="Rank"),
-        Column(name, attrgetter("shown"), key="shown", head="System"),
+        Column(name, attrgetter("shown"), key="name", head="System"),
         *score_columns(score, table.scale.sign < 0, head),
     ]
 
@@ -297,7 +297,7 @@ _ALWAYS: Final = (
 )
 _IF_ANY: Final = ("pending", "void")  # of which some row must have one
 _ONLY_WITH: Final = {"runs": "run_deviation", "provisional": "behind"}
-_NOT_CSV: Final = ("shown", "notes")
+_NOT_CSV: Final = ("notes",)
 
 
 def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:

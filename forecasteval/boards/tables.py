@@ -108,7 +108,7 @@ def _describe_set(table: ForecasterTable) -> tuple[str, list[str]]:
 
 _ALONE: Final = (
     Column("Dataset", lambda entry: printable(entry.table.dataset or "without a dataset", 60)),
-    Column("System", attrgetter("shown")),
+    Column("System", attrgetter("shown"), key="name"),
     *score_columns("Overall", False),
     Column("On", lambda entry: _show_used(entry.table)),
 )

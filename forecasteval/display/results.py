@@ -16,6 +16,7 @@ from .tables import (
     Column,
     Report,
     Table,
+    choose_columns,
     format_signature,
     format_text,
     make_table,
@@ -138,9 +139,17 @@ def _scalar(value: object) -> object:
 
 
 def print_result(
-    values: Mapping[str, object], report: Report, as_json: bool, form: str = "text"
+    values: Mapping[str, object],
+    report: Report,
+    as_json: bool,
+    form: str = "text",
+    columns: str = "",
 ) -> None:
-    """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`."""
+    """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`, of which
+    tables have these columns only.
+    """
+    if columns:
+        report = choose_columns(report, columns.split(","))
     if as_json:
         sys.stdout.writelines(dump_pieces(values, ascii_only=True))
         print()

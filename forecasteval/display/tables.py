@@ -12,11 +12,11 @@ import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import InputError, printable
 
 FORMS: Final = ("text", "markdown", "latex", "csv")  # of reports; see `formats`
 _NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "llm_prompt")
@@ -121,18 +121,24 @@ class Column:
 
 
 class Table(NamedTuple):
-    """Rows of cells under their columns; made by `make_table`."""
+    """Rows of cells under their columns; made by `make_table`.
+
+    chosen: the names of the only columns that text has.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
+    chosen: Collection[str] = ()
 
     @property
     def header(self) -> list[str]:
         return [column.title for column in self.columns]
 
     def texts(self) -> tuple[list[Column], list[list[str]]]:
-        """The columns that are text, and the rows of them."""
-        places = [place for place, column in enumerate(self.columns) if column.kind in _TEXT]
+        """The columns that are text, of which some may be chosen, and the rows of them."""
+        text = [place for place, column in enumerate(self.columns) if column.kind in _TEXT]
+        names = [(self.columns[place].key, self.columns[place].title) for place in text]
+        places = [at for at, of in zip(text, names, strict=True) if {*of} & {*self.chosen}] or text
         return [self.columns[place] for place in places], [
             [str(row[place]) for place in places] for row in self.rows
         ]
@@ -141,6 +147,19 @@ class Table(NamedTuple):
 def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
     """A table with a row of cells for each of `rows`."""
     return Table(columns, [[column.show(row) for column in columns] for row in rows])
+
+
+def choose_columns(report: Report, names: Collection[str]) -> Report:
+    """Show only these columns of each table, by key or title; a table without any stays whole.
+
+    Raises InputError for a name that no table has.
+    """
+    tables = [block for block in report if isinstance(block, Table)]
+    known = {name for table in tables for c in table.columns for name in (c.key, c.title)}
+    if unknown := {*names} - known:
+        expected = f"expected columns of the tables: {', '.join(sorted(known - {''}))}"
+        raise InputError("--columns", expected, printable(repr(min(unknown)), 40))
+    return [block._replace(chosen=names) if block in tables else block for block in report]
 
 
 # --- As text ---

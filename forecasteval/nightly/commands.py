@@ -96,10 +96,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
     report += _name_samples(board.board)
-    if args.format == "csv":
+    if args.format == "csv" and not args.columns:
         sys.stdout.write(format_csv(board.board))
     else:
-        print_result(board, [*report, counts], args.json, args.format)
+        print_result(board, [*report, counts], args.json, args.format, args.columns)
     if any(entry["fault"] for entry in failed):
         return 1
     if not board["evaluated"] + board["reused"] and not board.get("waiting"):
