@@ -413,9 +413,10 @@ def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
             print(printable(f"{PROGRAM}: {name}: {problem}"), file=sys.stderr)
         return 4 if problem else 0
     predictions, datasets = args.root / "prediction", args.root / "dataset"
-    # A name that both folders have is that of the dataset.
-    is_dataset = is_file_name(name, datasets) and not args.dataset
-    path = find_file(name, datasets if is_dataset else predictions)
+    # A name that both folders have, or none, is that of a dataset.
+    in_datasets = is_file_name(name, datasets) and not args.dataset
+    in_predictions = is_file_name(name, predictions) and not in_datasets
+    path = find_file(name, predictions if in_predictions else datasets)
     is_prediction = args.dataset or path.resolve().parent == predictions.resolve()
     if is_prediction and not scorer.has_questions(path):
         found = _find_datasets(args) or filter(None, [find_dataset(path, datasets)])

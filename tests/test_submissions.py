@@ -107,8 +107,8 @@ def test_records_that_are_no_answers(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/w.json": PENDING[:2], "prediction/w-x.jsonl": answers})
     assert states(tmp_path, "w-x") == [
         ("single choice", "b", "missing"),
-        ("", "record 3", "not read"),
-        ("", "record 4", "not read"),
+        ("", "record 3", "unknown"),
+        ("", "record 4", "unknown"),
     ]
 
 
@@ -181,7 +181,7 @@ def test_a_name_is_a_datasets_before_it_is_a_predictions(tmp_path: Path) -> None
     assert run(tmp_path, "check", "w").out.startswith("Dataset check")
     assert run(tmp_path, "check", str(tmp_path / "prediction/w")).out.startswith("Submission")
     refused = run(tmp_path, "check", "v")
-    assert_refused(refused, "prediction/v", "no such file", "w.json")
+    assert_refused(refused, "dataset/v", "no such file", "w.json")
 
 
 def test_several_files(tmp_path: Path) -> None:

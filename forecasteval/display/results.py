@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.errors import InputError, extra_package, printable
 from forecasteval.common.records import dump_json, dump_pieces, group_by
@@ -191,13 +191,6 @@ def check_results(
     return Results(values, _report_findings)
 
 
-_FINDINGS: Final = (
-    Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}"),
-    Column("Record", lambda finding: f"record {finding['record']}"),
-    Column("Detail", lambda finding: printable(finding["detail"])),
-)
-
-
 def _report_findings(results: Results) -> Report:
     """The findings by kind, each with id and record."""
     report: Report = [f"Dataset check  {printable(results['dataset'])}"]
@@ -205,6 +198,15 @@ def _report_findings(results: Results) -> Report:
         f"{results['count']} records, {len(results['findings'])} findings",
         *results["notes"],
     ]
-    for kind, same in group_by(results["findings"], itemgetter("kind")).items():
-        report += ["", f"{kind}: {len(same)}", make_table(_FINDINGS, same)]
+    record = Column("Record", lambda finding: f"record {finding['record']}")
+    return [*report, *list_findings(results["findings"], "kind", record)]
+
+
+def list_findings(findings: Iterable[Mapping[str, Any]], key: str, column: Column) -> Report:
+    """List findings by one of their keys, with ids, another column, and details."""
+    report: Report = []
+    name = Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}")
+    detail = Column("Detail", lambda finding: printable(finding["detail"]))
+    for kind, same in group_by(findings, itemgetter(key)).items():
+        report += ["", f"{kind}: {len(same)}", make_table([name, column, detail], same)]
     return report

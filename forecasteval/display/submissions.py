@@ -8,9 +8,8 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import group_by
 
-from .results import Results
+from .results import Results, list_findings
 from .tables import Column, Report, make_table
 
 # A doubtful answer is read, but not as it is written; an unknown one is for no question; what a
@@ -46,16 +45,9 @@ def submission_results(
         "prediction": prediction,
         "dataset": dataset,
         "kinds": dict(sorted(kinds.items())),
-        "findings": findings,
+        "findings": sorted(findings, key=itemgetter("state")),
     }
     return Results(values, _report)
-
-
-_FINDINGS: Final = (
-    Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}"),
-    Column("Kind", lambda finding: printable(finding["kind"], 40)),
-    Column("Detail", lambda finding: printable(finding["detail"], 120)),
-)
 
 
 def _report(results: Results) -> Report:
@@ -66,7 +58,6 @@ def _report(results: Results) -> Report:
     columns += [Column(state.capitalize(), itemgetter(state), "number") for state in shown]
     counts = make_table(columns, [{**dict.fromkeys(shown, 0), **row} for row in rows])
     names = printable(f"{results['prediction']}, {results['dataset'] or 'no dataset'}", 200)
-    report: Report = [f"Submission check  {names}", "", counts]
-    for state, same in sorted(group_by(results["findings"], itemgetter("state")).items()):
-        report += ["", f"{state}: {len(same)}", make_table(_FINDINGS, same)]
-    return report if results["findings"] else [*report, "", "nothing found"]
+    kind = Column("Kind", lambda finding: printable(finding["kind"], 40))
+    findings = list_findings(results["findings"], "state", kind) or ["", "nothing found"]
+    return [f"Submission check  {names}", "", counts, *findings]

@@ -21,7 +21,7 @@ from forecasteval.display.submissions import Checked
 from .answers import parse_answer
 from .choices import ChoiceTruth, NameTruth
 from .grammar import parse_number
-from .join import AMBIGUOUS, UNKNOWN, Keys, differs, is_void, join_answers, load_answers, raw_answer
+from .join import AMBIGUOUS, Keys, differs, is_void, join_answers, load_answers, raw_answer
 from .numbers import NumberTruth, readings
 from .questions import NO_ANSWER, parse_record, score_answer
 from .rules import Rules
@@ -222,8 +222,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
     for note, names in notes.items():
         # What is missing has been said; a truth beside an answer must not be compared.
         if not note.endswith("missing") and note != differs("ground_truth"):
-            unused = "unknown" if note == UNKNOWN else "not read"
-            state = unused if note.endswith("not used") else "doubtful"
+            state = "unknown" if note.endswith("not used") else "doubtful"
             yield from (Checked("", name, state, note) for name in names)
 
 

@@ -38,7 +38,6 @@ _KNOWN_KEYS: Final = _QUESTION_KEYS | {
 _VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 # What is noted of ids.
 AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
-UNKNOWN: Final = "prediction without a question, not used"
 Prediction = Mapping[str, object]
 
 
@@ -150,7 +149,7 @@ def join_answers(
         if id(record) not in used and name not in left
     ]
     if unused:
-        notes[UNKNOWN] = unused
+        notes["prediction without a question, not used"] = unused
     return rows, notes
 
 
