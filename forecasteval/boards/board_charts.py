@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
@@ -18,9 +17,7 @@ from forecasteval.display.html import (
     draw_fold,
     draw_section,
     draw_table,
-    heat_class,
     join,
-    show_score,
     soft,
     tag,
 )
@@ -28,23 +25,12 @@ from forecasteval.display.marks import draw_panel
 from forecasteval.display.tables import Table
 from forecasteval.ranking.board import SystemTable
 
-from .standings import Standing, files_of
+from .standings import Standing, files_of, show_cell
 
 _COLOURED: Final = 3  # leaders whose history is drawn in colour
 _NIGHTS: Final = 40  # the last ones, that a chart shows
 _NOT_POLICY: Final = ("questions_sha256", "data_sha256", "dataset_sha256", "prediction_sha256")
 _DAY: Final = re.compile(r"\d\d(\d\d)(\d\d)")
-
-
-def show_cell(
-    score: float | None, unit: Callable[[float], float] | None, href: str | None = None
-) -> Html:
-    """A score of two decimals on its colour, which may lead to a page."""
-    if score is None or math.isnan(score) or unit is None:
-        return tag("span", "·" if score is None else show_score(score, 2), class_="hx")
-    text = show_score(score, 2).removeprefix("0")
-    kind = heat_class(unit(score))
-    return tag("a" if href else "span", text, class_=kind, href=href, title=show_score(score, 4))
 
 
 def _label_weeks(weeks: Sequence[SystemTable]) -> list[str]:

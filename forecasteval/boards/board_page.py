@@ -11,7 +11,6 @@ from operator import itemgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import number_text
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Head,
@@ -42,13 +41,12 @@ from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, S
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import ALPHA, ForecasterTable, label_dataset
 
-from .board_charts import draw_history, draw_weeks, history_chart, show_cell
+from .board_charts import draw_history, draw_weeks, history_chart
 from .changes import History, dataset_of, draw_changes
 from .columns import NOTES, Entry, list_columns, say_notes
 from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
-    Loss,
     Name,
     ReadItems,
     Reads,
@@ -58,6 +56,7 @@ from .standings import (
     find_weeks,
     say_leader,
     say_resolved,
+    show_cell,
 )
 from .tables import (
     describe_waiting,
@@ -181,9 +180,12 @@ def _draw_ranking(standing: Standing) -> Html:
     table, prefix = standing.table, standing.name.replace("ranking", "s")
     keys = make_keys((row.system_name for row in table.rows), prefix)
     columns = list_columns(table)
-    drawn = [_draw_column(standing, column, keys) for column in columns if column.head]
-    drawn.append(_draw_moves(standing))
-    drawn = [column for column in drawn if any(column[1])]
+    gap = Head("", "g"), [" "] * len(keys)
+    drawn = list[_Drawn]()
+    for column in columns:
+        around = [gap] * (column.key == "interval")
+        drawn += [*around, _draw_column(standing, column, keys), *around] if column.head else []
+    drawn = [column for column in [*drawn, _draw_moves(standing)] if any(column[1])]
     lines = list[Line]()
     for place, (key, entry) in enumerate(zip(keys, standing.entries, strict=True)):
         row = entry.row
@@ -227,8 +229,6 @@ def _draw_column(standing: Standing, column: Column, keys: Sequence[str]) -> _Dr
             return head, [show_score(entry.row.score) for entry in entries]
         case "interval":
             return _draw_chart(entries)
-        case "about_cost":
-            return head, _show_costs(entries)
     if column.page == "c":
         level = column.head.removeprefix("L")
         weight = {str(key): value for key, value in standing.table.weights.items()}.get(level, 0)
@@ -271,14 +271,6 @@ def _show_name(key: str, entry: Entry) -> Html:
     return tag("details", tag("summary", entry.shown, *of), id=key)
 
 
-def _show_costs(entries: Sequence[Entry]) -> list[str]:
-    """Show costs with as many decimals as the longest has, up to four."""
-    costs = [entry.row.about.cost for entry in entries]
-    texts = list(map(number_text, costs))
-    digits = max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
-    return ["" if cost is None else printable(f"{cost:,.{min(digits, 4)}f}", 12) for cost in costs]
-
-
 def _draw_moves(standing: Standing) -> _Drawn:
     """Show how rank and score of each system moved in the last night."""
     cells = list[str]()
@@ -305,8 +297,15 @@ def _draw_opened(standing: Standing, key: str, entry: Entry, columns: Sequence[C
     of, over = ("Weeks and runs", " over all weeks") if standing.weeks else ("Runs", "")
     title = f"Costliest questions{over}: score, mean of all systems, question, truth"
     system = entry.row.system_name
-    losses = standing.losses.get(system, ())
-    texts = [(of, _list_weeks(standing, system)), (title, _draw_losses(standing, losses))]
+    lines = [
+        standing.draw_question(
+            loss.week, loss.place, loss.run, loss.score, loss.week.questions[loss.place].mean
+        )
+        for loss in standing.losses.get(system, ())
+    ]
+    heads = [Head("", "c"), Head("", "c"), Head(""), Head("", "k")]
+    losses = draw_table(heads, lines, "few") if lines else ""
+    texts = [(of, _list_weeks(standing, system)), (title, losses)]
     return draw_inside(key, [("In numbers", _say_numbers(entry, columns))], texts)
 
 
@@ -336,22 +335,6 @@ def _list_weeks(standing: Standing, system: str) -> Html:
             cell = show_cell(row.score, standing.unit, first)
             parts.append(tag("span", *label, cell, *others))
     return tag("div", *parts, class_="wks") if parts else Html()
-
-
-def _draw_losses(standing: Standing, losses: Sequence[Loss]) -> Html:
-    """A row for each question: score, mean of all, question and truth."""
-    unit, lines = standing.unit, []
-    for loss in losses:
-        question = loss.week.questions[loss.place]
-        item = standing.text_of(loss.week, loss.place)
-        text = printable(str(item.get("prompt") or question.id), 90)
-        link = standing.link(loss.run, text, loss.week, loss.place)
-        where = soft(f"{loss.week.label} L{question.level}" if question.level else loss.week.label)
-        truth = soft(printable(str(item.get("truth", "")), 40))
-        scores = show_cell(loss.score, unit), show_cell(question.mean, unit)
-        lines.append(Line([*scores, join(link, " ", where), truth]))
-    heads = [Head("", "c"), Head("", "c"), Head(""), Head("", "k")]
-    return draw_table(heads, lines, "few") if lines else Html()
 
 
 # --- Below the ranking ---

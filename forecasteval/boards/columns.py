@@ -231,7 +231,7 @@ def _show_cost(entry: Entry) -> str:
 _COST: Final = Column(
     *("Cost per question", _show_cost, "number"),
     spare=1001,
-    page="n co",
+    page="n vs",
     key="about_cost",
     head="Cost",
 )
@@ -282,19 +282,16 @@ NOTES: Final = Column("Notes", _mark_notes, key="notes")
 
 # --- CSV and frames ---
 
-# The keys that stand first; "level" stands for all levels. Others follow as they are declared.
+# The keys that stand first, those of the levels between; others follow as they are declared.
 _FIRST: Final = (
     *("benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high"),
-    *("level", "n", "missing", "unparsed", "padded", "p_leader", "pending", "void"),
-    *("runs", "run_deviation", "rank_low", "rank_high", "behind", "own_score", "datasets"),
-    *("provisional", "signature", "about_name", "about_organisation", "about_cost"),
+)
+_SECOND: Final = ("n", "missing", "unparsed", "padded", "p_leader")
+_THEN: Final = (
+    *("pending", "void", "runs", "run_deviation", "rank_low", "rank_high", "behind", "own_score"),
+    *("datasets", "provisional", "signature", "about_name", "about_organisation", "about_cost"),
 )
 _ENDS: Final = {"interval": ("low", "high"), "ranks": ("rank_low", "rank_high")}
-# Of a board without rows, too.
-_ALWAYS: Final = (
-    *("benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high"),
-    *("n", "missing", "unparsed", "padded", "p_leader", "signature"),
-)
 _IF_ANY: Final = ("pending", "void")  # of which some row must have one
 _ONLY_WITH: Final = {"runs": "run_deviation", "provisional": "behind"}
 _NOT_CSV: Final = ("notes",)
@@ -309,15 +306,15 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
     ]
     known = dict.fromkeys(key for record in records for key in record)
     levels = [key for key in known if key.startswith("level_")]
-    first = [key for name in _FIRST for key in (levels if name == "level" else [name])]
-    keys = [
+    others = [
         key
-        for key in dict.fromkeys([*first, *known])
-        if (key in known or key in _ALWAYS)
+        for key in dict.fromkeys([*_THEN, *known])
+        if key in known
         and key not in _NOT_CSV
-        and (key not in _ONLY_WITH or _ONLY_WITH[key] in known)
+        and _ONLY_WITH.get(key, key) in known
         and (key not in _IF_ANY or any(record[key] for record in records))
     ]
+    keys = [*dict.fromkeys([*_FIRST, *levels, *_SECOND, *others])]
     return keys, [{key: record.get(key) for key in keys} for record in records]
 
 

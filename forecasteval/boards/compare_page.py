@@ -67,8 +67,7 @@ from forecasteval.ranking.board import (
 )
 from forecasteval.ranking.systems import ALPHA, Level, question_key, read_weights
 
-from .board_charts import show_cell
-from .standings import list_names, unit_scale
+from .standings import list_names, show_cell, unit_scale
 from .tables import AnyComparison, list_verdicts, season_remarks
 
 _SHOWN: Final = 45  # pairs whose questions a page shows

@@ -9,9 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.records import JsonObject
-from forecasteval.display.html import Html, join, link_to, show_link
-from forecasteval.display.pages import make_keys
+from forecasteval.common.records import JsonObject, as_text, group_by
+from forecasteval.display.html import (
+    Html,
+    Line,
+    heat_class,
+    join,
+    link_to,
+    show_link,
+    show_score,
+    soft,
+    tag,
+)
+from forecasteval.display.pages import make_keys, show_text
 from forecasteval.display.tables import Link, show_number
 from forecasteval.ranking.board import (
     PooledTable,
@@ -21,7 +31,7 @@ from forecasteval.ranking.board import (
     SystemTable,
     Table,
 )
-from forecasteval.ranking.systems import FileRow, Scale, System, question_key
+from forecasteval.ranking.systems import FileRow, Scale, System
 
 from .changes import Change, History
 from .columns import Entry, list_entries
@@ -92,6 +102,17 @@ def unit_scale(scale: Scale) -> Callable[[float], float] | None:
     return lambda score: scale.sign * (score - worst) / scale.width
 
 
+def show_cell(
+    score: float | None, unit: Callable[[float], float] | None, href: str | None = None
+) -> Html:
+    """A score of two decimals on its colour, which may lead to a page."""
+    if score is None or math.isnan(score) or unit is None:
+        return tag("span", "·" if score is None else show_score(score, 2), class_="hx")
+    text = show_score(score, 2).removeprefix("0")
+    kind = heat_class(unit(score))
+    return tag("a" if href else "span", text, class_=kind, href=href, title=show_score(score, 4))
+
+
 def find_weeks(tables: Sequence[Table], season: PooledTable) -> list[SystemTable]:
     """Find the tables of the datasets of a table over all of them, the oldest first."""
     places = {week.questions_sha256: at for at, week in enumerate(season.datasets)}
@@ -117,23 +138,12 @@ def page_keys(table: Table) -> list[str]:
     return [key if often[key] == 1 else "" for key in keys]
 
 
-def read_texts(week: Table, read_items: ReadItems) -> Sequence[JsonObject]:
-    """Read the items of some result, with the texts of the questions, in the order of its table."""
-    for name in (file.name for row in week.rows for file in files_of(week, row)):
-        items = _in_order(week, read_items(name))
-        if len(items) == len(week.questions):
-            return items
-    return []
-
-
-def _in_order(table: Table, items: Sequence[JsonObject]) -> list[JsonObject]:
-    """The resolved items of a result in the order of the questions in its dataset's table."""
-    levels: dict[str, list[JsonObject]] = {str(level): [] for level in table.weights}
-    for item in items:
-        if item["outcome"] != "pending":
-            level = str(item["level"]) if "weights" in table.signature else ""
-            levels.get(level, []).append(item)
-    return [item for level in levels.values() for item in sorted(level, key=question_key)]
+def read_texts(week: Table, read_items: ReadItems) -> dict[str, JsonObject]:
+    """Read the items of some result, which have the texts of questions, by ids that are unique."""
+    files = (file.name for row in week.rows for file in files_of(week, row))
+    items = next(filter(None, map(read_items, files)), ())
+    by_id = group_by(items, lambda item: as_text(item["id"])).items()
+    return {name: same[0] for name, same in by_id if len(same) == 1}
 
 
 # --- What costs a system most ---
@@ -291,7 +301,7 @@ class Standing:
         return find_losses(self.table, weeks, self.unit, self.reads.system)
 
     @cached_property
-    def _texts(self) -> dict[int, Sequence[JsonObject]]:
+    def _texts(self) -> dict[int, dict[str, JsonObject]]:
         read = self.reads.items
         return {id(week): read_texts(week, read) for week in self.datasets} if read else {}
 
@@ -299,17 +309,20 @@ class Standing:
     def _keys(self) -> dict[int, Sequence[str]]:
         return {id(week): page_keys(week) for week in self.datasets}
 
-    def text_of(self, week: Table, place: int) -> JsonObject:
-        """The item with the text of a question; {} if no result is there."""
-        items = self._texts.get(id(week))
-        return items[place] if items else {}
-
-    def link(self, run: FileRow, text: str, week: Table, place: int) -> Html:
-        """A text that leads to a question on the page of a run, if it is there."""
-        key = self._keys[id(week)][place]
-        if key and run.name in self.reads.linked:
-            return show_link(Link(text, f"{run.name}.html", key))
-        return join(text)
+    def draw_question(
+        self, week: Table, place: int, run: FileRow, *scores: float, name: str | None = None
+    ) -> Line:
+        """Draw a question as a line: scores, its text, which leads to the page of a run, truth."""
+        question, key = week.questions[place], self._keys[id(week)][place]
+        item = self._texts.get(id(week), {}).get(as_text(question.id), {})
+        text = show_text(str(item.get("prompt") or question.id), 200)
+        is_linked = key and run.name in self.reads.linked
+        link = show_link(Link(text, f"{run.name}.html", key)) if is_linked else join(text)
+        level = f" L{question.level}" if question.level else ""
+        where = soft(f"{week.label}{level}" if self.weeks else level.strip())
+        truth = soft(show_text(str(item.get("truth", "")), 60))
+        cells = [show_cell(score, self.unit) for score in scores]
+        return Line([*cells, join(link, " ", where), truth], name=name)
 
     def page_of(self, run: FileRow) -> str | None:
         """The address of a run's page, if it is there."""

@@ -33,8 +33,7 @@ class Difference(NamedTuple):
 
     value: float
     p: float  # two-sided, of `paired_test`; not adjusted
-    strata: Strata  # what every question differs by, by level
-    spread: Strata  # the same by cluster: errors are made of it
+    spread: Strata  # what clusters differ by, by level: errors are made of it
     parts: list[float]  # what every question adds to the value
 
 
@@ -61,7 +60,7 @@ def _measure(a: System, b: System, levels: Sequence[Level]) -> tuple[Difference,
     by_cluster = group_by(zip(clusters, parts, strict=False), itemgetter(0)).values()
     flipped = [math.fsum(part for _, part in same) for same in by_cluster] or parts
     spread = a.cluster(strata, levels)
-    return Difference(stratified_mean(strata), math.nan, strata, spread, parts), flipped
+    return Difference(stratified_mean(strata), math.nan, spread, parts), flipped
 
 
 def tally(differences: Sequence[float], sign: int) -> Tally:
