@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -10,7 +11,6 @@ from typing import (
     Any,
     Final,
     Literal,
-    NoReturn,
     TypeVar,
     Union,
     get_args,
@@ -79,80 +79,45 @@ def _expected(kind: Any) -> tuple[dict[str, object], set[str]]:
 
 
 def read_as(kind: Any, value: Any, where: str) -> Any:
-    """`from_record` for any type: of dataclasses, plain values, lists, tuples and dicts of them."""
-    if kind is Any or kind is object:
+    """Read a value of any type: of dataclasses, plain values, lists, tuples and dicts of them."""
+    if kind in (Any, object) or type(value) in _PLAIN.get(kind, ()):
         return value
-    if kind in _PLAIN:
-        return _read_plain(kind, value, where)
-    if is_dataclass(kind):
+    if kind is float and value is None:
+        return float("nan")
+    if is_dataclass(kind) and isinstance(value, Mapping):
         return _read_fields(kind, value, where)
-    origin, arguments = get_origin(kind) or kind, get_args(kind)
-    if origin is Literal:
-        return value if value in arguments else _refuse(where, value)
+    origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return _read_union(arguments, value, where)
-    if origin is list:
-        return _read_list(arguments[0], value, where)
-    if origin is tuple:
-        return _read_tuple(arguments, value, where)
-    if not isinstance(value, dict):
-        _refuse(where, value)
-    items = {
-        _read_key(arguments[0], key, where): read_as(arguments[-1], part, f"{where}.{key}")
-        for key, part in value.items()
-    }
-    return origin(items)
+        if value is None and types.NoneType in parts:
+            return None
+        for part in parts:
+            with contextlib.suppress(FormError):
+                return read_as(part, value, where)
+    elif origin is list and isinstance(value, list):
+        if {*map(type, value)} <= _PLAIN.get(parts[0], set()):  # scores of many questions
+            return list(value)
+        return [read_as(parts[0], part, f"{where}[{at}]") for at, part in enumerate(value)]
+    elif origin is tuple and isinstance(value, (list, tuple)) and len(value) == len(parts):
+        return tuple(read_as(part, each, where) for part, each in zip(parts, value, strict=True))
+    elif origin is dict and isinstance(value, dict):
+        return {
+            _read_key(parts[0], key, where): read_as(parts[1], part, f"{where}.{key}")
+            for key, part in value.items()
+        }
+    elif origin is Literal and value in parts:
+        return value
+    raise FormError(f"{where}: expected another type of value, got {printable(repr(value), 40)}")
 
 
 def _read_key(kind: object, key: object, where: str) -> object:
-    """A key of an object, of which JSON makes a text."""
+    """Read a key of an object, of which JSON makes a text."""
     if int in (kind, *get_args(kind)) and isinstance(key, str) and key.isdecimal():
         return read_as(kind, int(key), where)
     return read_as(kind, key, where)
 
 
-def _read_fields(kind: Any, value: object, where: str) -> object:
-    if not isinstance(value, Mapping):
-        _refuse(where, value)
-    types, needed = _expected(kind)
-    if wrong := (needed - value.keys()) | (value.keys() - types.keys()):
+def _read_fields(kind: Any, value: Mapping[str, object], where: str) -> object:
+    hints, needed = _expected(kind)
+    if wrong := (needed - value.keys()) | (value.keys() - hints.keys()):
         raise FormError(f"{where}: expected the keys of this version, not so: {min(wrong)}")
-    return kind(**{key: read_as(types[key], part, f"{where}.{key}") for key, part in value.items()})
-
-
-def _read_plain(kind: type, value: object, where: str) -> object:
-    if kind is float and value is None:
-        return float("nan")
-    return value if type(value) in _PLAIN[kind] else _refuse(where, value)
-
-
-def _read_union(kinds: tuple[object, ...], value: object, where: str) -> object:
-    """The value as the first kind that it fits."""
-    if type(None) in kinds:
-        if value is None:
-            return None
-        kinds = tuple(kind for kind in kinds if kind is not type(None))
-    for kind in kinds[:-1]:
-        try:
-            return read_as(kind, value, where)
-        except FormError:
-            continue
-    return read_as(kinds[-1], value, where)
-
-
-def _read_list(kind: object, value: object, where: str) -> list[object]:
-    if not isinstance(value, list):
-        _refuse(where, value)
-    if kind in _PLAIN and {*map(type, value)} <= _PLAIN[kind]:  # scores of many questions
-        return list(value)
-    return [read_as(kind, part, f"{where}[{place}]") for place, part in enumerate(value)]
-
-
-def _read_tuple(kinds: tuple[object, ...], value: object, where: str) -> tuple[object, ...]:
-    if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
-        _refuse(where, value)
-    return tuple(read_as(kind, part, where) for kind, part in zip(kinds, value, strict=True))
-
-
-def _refuse(where: str, value: object) -> NoReturn:
-    raise FormError(f"{where}: expected another type of value, got {printable(repr(value), 40)}")
+    return kind(**{key: read_as(hints[key], part, f"{where}.{key}") for key, part in value.items()})

@@ -60,8 +60,8 @@ class Question(NamedTuple):
         return type(self.truth) is PendingTruth
 
 
-# The questions of a dataset, which many files answer; a quarter of a GB at most.
-@lru_cache(maxsize=1 << 17)
+# The questions of a dataset, which many files answer; an eighth of a GB at most.
+@lru_cache(maxsize=1 << 16)
 def interpret_question(
     level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules
 ) -> Question:
