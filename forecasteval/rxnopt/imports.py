@@ -110,7 +110,7 @@ def _check_columns(where: str, layout: Layout) -> None:
     for field in (*YIELDS, "ee"):
         if other := find_second_quantity(name := layout.results.get(field, "")):
             got = f"{printable(other, 40)} in the name {printable(name, 60)}"
-            raise InputError(where, SPLIT, got)
+            raise InputError(where, f"{SPLIT}, or rename it if it holds one", got)
     for name in named:
         if named.count(name) > 1:
             raise InputError(where, f"the column {printable(name, 60)} is named twice")

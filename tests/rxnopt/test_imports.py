@@ -127,7 +127,8 @@ BAD: Final = [
     (
         "a,b (ee)\nK,80\n",
         Layout({"yield_ratio": "b (ee)"}, ["a"]),
-        ": expected one quantity in a column: split it into two columns, got ee in the name b (ee)",
+        ": expected one quantity in a column: split it into two columns, or rename it if it holds "
+        "one, got ee in the name b (ee)",
     ),
 ]
 
