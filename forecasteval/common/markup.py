@@ -117,9 +117,7 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
         return "", True
     own = [box for box in boxes if not _stands_in(prompt, text, box)] if "ox" in prompt else boxes
     if not own:
-        for box in reversed(boxes):
-            text = text[: box.begin] + text[box.end + 1 :]
-        return text.strip(), False
+        return (text[: boxes[0].begin] + text[boxes[-1].end + 1 :]).strip(), False
     content = _choose(text, own) if len(own) > 1 else text[own[0].start : own[0].end].strip()
     return content, bool(content)
 
@@ -223,18 +221,17 @@ def _is_other(front: str, head: str, worded: bool) -> bool:
 
 def _join_last(text: str, boxes: Sequence[_Box]) -> str:
     """The last box and those before it that are one list with it, each on a line."""
-    contents: list[str] = []
-    begin = size = 0
-    for before, start, end in reversed(boxes):
+    begin, start, end = boxes[-1]
+    contents = [text[start:end].strip()]
+    for before, start, end in reversed(boxes[:-1]):
+        gap = text[end + 1 : begin] if end < begin < end + 40 else "…"
         content = text[start:end].strip()
-        if contents:
-            gap = text[end + 1 : begin] if end < begin < end + 40 else "…"
-            # Two whole lists below each other: the last one counts.
-            below = gap.isspace() and _LIST_MARK.search(content + contents[-1])
-            if below or not _JOINT.fullmatch(gap) or size > MAX_SPAN:
-                break
+        # Two whole lists below each other: the last one counts.
+        below = gap.isspace() and _LIST_MARK.search(content + contents[-1])
+        if below or not _JOINT.fullmatch(gap):
+            break
         contents.append(content)
-        begin, size = before, size + len(content)
+        begin = before
     return "\n".join(dict.fromkeys(reversed(contents)))
 
 

@@ -94,7 +94,7 @@ _LABELLED: Final = lazy(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B onl
     re.X | re.I | re.S,
 )
 _LABEL_BEHIND: Final = lazy(r"(?s)(?P<text>.+?)\s?\((?P<label>[A-~])\)")
-_NUMBERED: Final = lazy(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # 1. A, but not the option 1.5%
+_NUMBERED: Final = lazy(r"\A[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # 1. A, but not the option 1.5%
 _SEQUENCE: Final = lazy(  # (A)(C), A.C., A 2. C behind a first number
     r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?|[!-~](?:\s[0-9]{1,2}[.)]\s?[!-~])+"
 )
@@ -347,7 +347,7 @@ def interpret_token(token: str, options: Options) -> list[str]:
     token = _bare(token)
     if label := _find_whole(token, options):
         return [label]
-    token = _drop_number(token)
+    token = _NUMBERED.sub("", token)
     if _SEQUENCE.fullmatch(token):
         letters = [char for char in token if char not in "(). 0123456789"]
         return letters if labels.issuperset(letters) else ["?" + token]
@@ -372,15 +372,11 @@ def _bare(token: str) -> str:
     return token[1:-1] if token[:1] + token[-1:] == "[]" else token
 
 
-def _drop_number(token: str) -> str:
-    return _NUMBERED.sub("", token, count=1) if token[:1].isdigit() else token
-
-
 def _find_whole(token: str, options: Options) -> str:
     """The label of the option whose text a token is, perhaps with its label at either end."""
     if label := options.index.get(choice_key(token)):
         return label
-    token = _drop_number(token)
+    token = _NUMBERED.sub("", token)
     if label := options.index.get(choice_key(token)):
         return label
     for found in filter(None, (_LABELLED.match(token), _LABEL_BEHIND.fullmatch(token))):
@@ -395,8 +391,8 @@ def _find_label(token: str, options: Options) -> str:
     text takes it back: `A (could be B)`, `A: wrong`.
     """
     found = _LABELLED.match(token)
-    label = found and (options.find_label(found["label"]) or found["label"])
-    if not found or not label or not (label in options.labels or label.isalpha()):
+    label = (options.find_label(found["label"]) or found["label"]) if found else ""
+    if not found or not (label in options.labels or label.isalpha()):
         return ""
     other = found["text"].strip("()[]【】 ")
     taken_back = find_doubt(found["text"]) or (other in options.labels and other != label)
@@ -541,8 +537,7 @@ def parse_sides(prompt: str) -> tuple[str, ...]:
     sides = _BOXED_SIDES.search(prompt)
     if not sides and (" v" in prompt or " 对 " in prompt):
         sides = _VERSUS.search(prompt)
-    names = tuple(fold(clean(side)) for side in sides.groups()) if sides else ()
-    return names if names and names[0] not in names[1] and names[1] not in names[0] else ()
+    return tuple(fold(clean(side)) for side in sides.groups()) if sides else ()
 
 
 def interpret_winner(text: str, sides: Sequence[str]) -> str | None:

@@ -48,6 +48,16 @@ QUESTIONS: Final[dict[str, Record]] = {
         "prompt": _ASK + "Which three films will be ranked from 1 to 3?" + _OPEN,
         "ground_truth": "['Red Kite', 'Silver Fox', 'Blue Heron']",
     },
+    "team": {
+        "level": 1,
+        "prompt": _ASK + "Which team will win the cup?" + _OPEN,
+        "ground_truth": "Otters",
+    },
+    "clubs": {
+        "level": 1,
+        "prompt": _ASK + "Who wins?\nA. Maples\nB. 1. FC Otters, Port Selby" + _OPEN,
+        "ground_truth": "B",
+    },
     "winner": {
         "level": 3,
         "prompt": _ASK + "Who will win the 2026 Song Contest?" + _OPEN,
@@ -66,6 +76,8 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("yes", r"Answer: \boxed{Yes}"),  # does not stand in `… \boxed{Yes} or …`
         ("yes", "\\boxed{Yes}"),  # a box alone on its line is the answer's
         ("side", "B. a draw"),  # an option's line
+        ("clubs", r"\boxed{1. FC Otters, Port Selby}"),
+        ("clubs", "1. FC Otters, Port Selby"),
     ],
     "the last box": [
         ("side", r"My first guess was \boxed{A}. Final answer (confidence 60%): \boxed{B}"),
@@ -140,6 +152,8 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", r"\boxed{B or C}"),
         ("side", r"\boxed{B (could be C)}"),
         ("side", r"\boxed{❌ B}"),
+        ("side", r"\boxed{B (A)}"),
+        ("team", r"\boxed{Maples or Otters}"),
         ("side", r"\boxed{A} or \boxed{B}"),
         ("side", r"\boxed{B} 或 \boxed{C}"),
         ("side", r"\boxed{B}, or alternatively \boxed{C}"),
@@ -167,6 +181,8 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("price", "Answer: 45. The close was 71.5."),
         ("price", "Answer: 71.5. The close was 45."),
         ("winner", "Final answer: Sweden. Finland may win as well."),
+        ("team", "I would say Otters"),
+        ("team", "Otters are strong, and they will surely win this"),
         ("winner", "Final answer: Sweden, but Norway could win"),
         ("side", '{"answer": "B"}\nAnswer: A'),
         ("side", "> Answer: B"),
