@@ -158,8 +158,8 @@ def _import_options(add: Add) -> None:
 
 def _run_import(args: argparse.Namespace, program: str) -> None:
     results = {name: column for name in _RESULTS if (column := getattr(args, name))}
-    shared = {field.name: getattr(args, field.name) for field in fields(Layout)[1:]}
-    layout = Layout(results, **shared)
+    names = [field.name for field in fields(Layout) if field.name != "results"]
+    layout = Layout(results, **{name: getattr(args, name) for name in names})
     if not args.conditions or not (args.yield_ratio or args.isolated_yield):
         _list_columns(args.source, layout.sheet)
         missing = "--yield COL and --conditions COL …, names of the columns above"

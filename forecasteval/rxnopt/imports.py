@@ -7,7 +7,7 @@ as they are printed, where `build` reads them. What is no tidy table is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -85,8 +85,7 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
         expected = f"no column {printable(missing[0], 60)} in the first row, which is the header"
         raise InputError(where, expected, show_names(sheet.header))
     _require_tidy(where, sheet, layout)
-    left_out, changed = RecordNotes(), RecordNotes()
-    used = list(_find_experiments(sheet, layout, left_out, changed))
+    used, left_out, changed = _find_experiments(sheet, layout)
     reasons = [f"left out: {line}" for line in left_out.lines()]
     if not used:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
@@ -157,13 +156,11 @@ def _require_scale(where: str, used: Sequence[Experiment], fraction: bool | None
 
 
 def _find_experiments(
-    sheet: Sheet, layout: Layout, left_out: RecordNotes, changed: RecordNotes
-) -> Iterator[Experiment]:
-    """Find the rows whose results can be read.
-
-    Adds the places of all other rows to `left_out`, and those of cells that are not read as they
-    stand to `changed`.
-    """
+    sheet: Sheet, layout: Layout
+) -> tuple[list[Experiment], RecordNotes, RecordNotes]:
+    """Find the rows whose results can be read, those left out, and cells not read as they stand."""
+    used: list[Experiment] = []
+    left_out, changed = RecordNotes(), RecordNotes()
     for number, row in enumerate(sheet.rows, 1):
         if reason := _why_no_experiment(row, layout):
             left_out[reason].append(row.place)
@@ -194,7 +191,8 @@ def _find_experiments(
             _read_side(row, layout.reactants_smiles, layout.reactants),
             _read_side(row, layout.products_smiles, layout.products),
         )
-        yield Experiment(row, entry, amounts[0], sides)
+        used.append(Experiment(row, entry, amounts[0], sides))
+    return used, left_out, changed
 
 
 def _why_no_experiment(row: Row, layout: Layout) -> str:
