@@ -11,7 +11,7 @@ from forecasteval.display.results import Results
 from forecasteval.ranking import comparison, datasets
 from forecasteval.ranking.board import Comparison
 from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
-from forecasteval.ranking.systems import distinct_names, read_result
+from forecasteval.ranking.reading import distinct_names, read_result
 
 from . import compare_page, report
 from .metadata import show_names

@@ -38,8 +38,9 @@ from forecasteval.display.tables import (
     make_table,
 )
 from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
+from forecasteval.ranking.files import ForecasterTable, label_dataset
 from forecasteval.ranking.names import BOARD
-from forecasteval.ranking.systems import ALPHA, ForecasterTable, label_dataset
+from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import draw_history, draw_weeks, history_chart
 from .changes import History, dataset_of, draw_changes

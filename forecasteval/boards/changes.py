@@ -15,7 +15,7 @@ from forecasteval.display.html import Head, Html, draw_section, draw_table, join
 from forecasteval.display.html import Line as HtmlLine
 from forecasteval.display.tables import Column, Report, Table, make_table, show_number
 from forecasteval.ranking.board import Board, PooledTable, Ranking
-from forecasteval.ranking.systems import ForecasterTable
+from forecasteval.ranking.files import ForecasterTable
 
 OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
 _SHOWN: Final = 30  # changes in the table

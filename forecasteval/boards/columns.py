@@ -25,7 +25,8 @@ from forecasteval.ranking.board import (
     SystemRow,
     SystemTable,
 )
-from forecasteval.ranking.systems import ForecasterTable, Level
+from forecasteval.ranking.files import ForecasterTable
+from forecasteval.ranking.scale import Level
 
 from .metadata import shown_names
 

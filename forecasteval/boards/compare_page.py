@@ -65,7 +65,10 @@ from forecasteval.ranking.board import (
     SeasonRow,
     Tally,
 )
-from forecasteval.ranking.systems import ALPHA, Level, question_key, read_weights
+from forecasteval.ranking.files import read_weights
+from forecasteval.ranking.reading import question_key
+from forecasteval.ranking.scale import Level
+from forecasteval.ranking.systems import ALPHA
 
 from .standings import list_names, show_cell, unit_scale
 from .tables import AnyComparison, list_verdicts, season_remarks

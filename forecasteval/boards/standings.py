@@ -31,7 +31,9 @@ from forecasteval.ranking.board import (
     SystemTable,
     Table,
 )
-from forecasteval.ranking.systems import FileRow, Scale, System
+from forecasteval.ranking.files import FileRow
+from forecasteval.ranking.scale import Scale
+from forecasteval.ranking.systems import System
 
 from .changes import Change, History
 from .columns import Entry, list_entries

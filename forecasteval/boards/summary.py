@@ -15,7 +15,9 @@ from forecasteval.display.tables import Column, Report, Table, make_table, show_
 from forecasteval.ranking.board import ScoredRow, SystemRow
 from forecasteval.ranking.datasets import describe_system
 from forecasteval.ranking.names import UNKNOWN, Systems, read_systems
-from forecasteval.ranking.systems import Level, System, read_system
+from forecasteval.ranking.reading import read_system
+from forecasteval.ranking.scale import Level
+from forecasteval.ranking.systems import System
 
 from .columns import Entry, level_columns, score_columns, unread_columns
 from .metadata import shown_names

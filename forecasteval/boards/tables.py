@@ -26,7 +26,9 @@ from forecasteval.ranking.board import (
     SeasonTable,
     SystemTable,
 )
-from forecasteval.ranking.systems import ALPHA, ForecasterTable, Level, Scaled
+from forecasteval.ranking.files import ForecasterTable
+from forecasteval.ranking.scale import Level, Scaled
+from forecasteval.ranking.systems import ALPHA
 
 from .columns import (
     NOTES,

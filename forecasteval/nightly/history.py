@@ -51,7 +51,7 @@ from forecasteval.ranking.board import (
     Ranking,
     SystemRow,
 )
-from forecasteval.ranking.systems import ForecasterRow, ForecasterTable
+from forecasteval.ranking.files import ForecasterRow, ForecasterTable
 
 HISTORY: Final = "history.jsonl"
 _DEEP: Final = 100  # objects and lists in a line, of which settings have a few

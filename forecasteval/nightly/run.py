@@ -40,15 +40,9 @@ from forecasteval.nightly.store import (
 from forecasteval.nightly.tasks import Options, Scored, score_files
 from forecasteval.ranking.board import Board, read_board
 from forecasteval.ranking.datasets import rank_results, ranking_settings
+from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
-from forecasteval.ranking.systems import (
-    FileRow,
-    ForecasterTable,
-    System,
-    file_row,
-    mark_file,
-    rename,
-)
+from forecasteval.ranking.systems import System, file_row, mark_file, rename
 from forecasteval.scoring import Scorer
 
 from .pages import run_key

@@ -19,8 +19,10 @@ from forecasteval.common.errors import EvaluationError, InputError, LockedError
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
+from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD
-from forecasteval.ranking.systems import FileRow, ForecasterTable, System, read_result
+from forecasteval.ranking.reading import read_result
+from forecasteval.ranking.systems import System
 
 _HEAD: Final = 1000  # bytes in which the head of a page ends
 

@@ -27,7 +27,9 @@ from forecasteval.common.files import (
 )
 from forecasteval.lookup import Failure, explain, failure
 from forecasteval.nightly.store import result_pieces
-from forecasteval.ranking.systems import ForecasterTable, System, model_failures, read_result
+from forecasteval.ranking.files import ForecasterTable, model_failures
+from forecasteval.ranking.reading import read_result
+from forecasteval.ranking.systems import System
 from forecasteval.scoring import Score, score_together
 
 from .pages import write_stored

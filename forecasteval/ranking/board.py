@@ -13,18 +13,10 @@ from typing import Any, ClassVar, Literal
 
 from forecasteval.common import forms
 
+from .files import FileRow, ForecasterRow, ForecasterTable, Signature, label_dataset
 from .names import UNKNOWN, About
-from .systems import (
-    ALPHA,
-    FileRow,
-    ForecasterRow,
-    ForecasterTable,
-    Interval,
-    Level,
-    Scaled,
-    Signature,
-    label_dataset,
-)
+from .scale import Interval, Level, Scaled
+from .systems import ALPHA
 
 # --- Systems on the same questions ---
 

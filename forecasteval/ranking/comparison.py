@@ -33,20 +33,13 @@ from .board import (
     Tally,
 )
 from .datasets import combine_all, combine_runs, describe_system
+from .files import ForecasterTable
 from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
+from .reading import distinct_names, read_result, read_system
+from .scale import Level
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
-from .systems import (
-    SEED,
-    ForecasterTable,
-    Level,
-    System,
-    distinct_names,
-    make_questions,
-    read_result,
-    read_system,
-    require_same_policy,
-)
+from .systems import SEED, System, make_questions, require_same_policy
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most

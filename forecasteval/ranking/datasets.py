@@ -24,20 +24,13 @@ from forecasteval.common.statistics import (
 from forecasteval.common.version import __version__
 
 from .board import Board, Question, RunRow, ScoredRow, SystemRow, SystemTable, Table
+from .files import ForecasterTable
 from .names import split_name, without_run
 from .pooled import pool_systems
+from .reading import question_key
+from .scale import Level
 from .significance import FLIPS, holm, measure_differences, shared_ranks
-from .systems import (
-    SEED,
-    ForecasterTable,
-    Level,
-    Questions,
-    System,
-    count_unread,
-    levels_that_count,
-    question_key,
-    require_same_policy,
-)
+from .systems import SEED, Questions, System, count_unread, levels_that_count, require_same_policy
 
 _MOST: Final = 3000  # questions of a dataset
 _DIGITS: Final = 12  # further digits depend on the processor

@@ -8,7 +8,8 @@ from forecasteval.common.errors import EvaluationError, InputError
 from forecasteval.common.records import JsonObject
 from forecasteval.display.tables import show_number, show_p
 
-from .systems import ALPHA, read_scale
+from .scale import read_scale
+from .systems import ALPHA
 
 
 class GateError(EvaluationError):

@@ -17,17 +17,9 @@ from forecasteval.common.records import dump_json, group_by, natural_key
 from forecasteval.common.statistics import mean, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
+from .scale import Interval, Level, Scale
 from .significance import detectable_difference, holm, shared_ranks
-from .systems import (
-    ALPHA,
-    Interval,
-    Level,
-    Scale,
-    Strata,
-    System,
-    count_unread,
-    levels_that_count,
-)
+from .systems import ALPHA, Strata, System, count_unread, levels_that_count
 
 if TYPE_CHECKING:
     from .weeks import Array, Fit, Spread

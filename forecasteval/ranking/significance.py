@@ -20,7 +20,8 @@ from forecasteval.common.statistics import (
 )
 
 from .board import Tally
-from .systems import Level, Strata, System
+from .scale import Level
+from .systems import Strata, System
 
 FLIPS: Final = 10_000
 EXACT_FLIPS: Final = 13  # non-zero differences up to which all 2^13 = 8,192 signs are tried instead

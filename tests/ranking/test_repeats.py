@@ -28,14 +28,14 @@ from boards_folders import (
     system,
 )
 from cli import Record, number, q, run, write
+from drawn_seasons import cover_repeats
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
 from forecasteval.common.statistics import clustered_error, stratified_error
 from forecasteval.display.tables import format_text
 from forecasteval.lookup import find_runs
 from forecasteval.ranking.datasets import combine_runs
-from forecasteval.ranking.systems import read_system
-from simulate_boards import cover_repeats
+from forecasteval.ranking.reading import read_system
 
 Runs = dict[str, tuple[bool, ...]]
 FIRST, SECOND, OTHER = (
@@ -100,7 +100,7 @@ def test_the_error_is_the_one_clustered_by_question(scores: list[list[float]]) -
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """The cheap version of research/simulate_boards.py; three runs as independent answers fail
+    """The cheap version of tests/drawn_seasons.py; three runs as independent answers fail
     here.
     """
     clustered, independent = cover_repeats(400, 3)

@@ -14,17 +14,10 @@ import pytest
 from boards_folders import score, system
 from cli import Record, number, q
 from forecasteval.common.errors import InputError
+from forecasteval.ranking.files import ForecasterTable, model_failures
+from forecasteval.ranking.reading import distinct_names, read_result, read_system
 from forecasteval.ranking.significance import measure_differences
-from forecasteval.ranking.systems import (
-    ForecasterTable,
-    System,
-    count_unread,
-    distinct_names,
-    model_failures,
-    read_result,
-    read_system,
-    require_same_policy,
-)
+from forecasteval.ranking.systems import System, count_unread, require_same_policy
 
 RECORDS = [
     q("b"),
@@ -137,4 +130,4 @@ def test_parts_add_up_to_the_difference() -> None:
     (difference,) = measure_differences([(a, b)], [1, 4])
     assert difference.value == pytest.approx((0.1 * -1 / 4 + 0.4 * 0.75) / 0.5)
     assert math.fsum(difference.parts) == pytest.approx(difference.value)
-    assert [len(values) for _, values in difference.strata] == [4, 1]
+    assert [len(values) for _, values in difference.spread] == [4, 1]

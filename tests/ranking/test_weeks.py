@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
+from drawn_seasons import SETTINGS, draw_season, judge_seasons
 from forecasteval.common.statistics import (
     clustered_error,
     stratified_error,
@@ -30,7 +31,6 @@ from forecasteval.ranking.weeks import (
     rank_bounds,
     score_spread,
 )
-from simulate_boards import SETTINGS, draw_season, judge_seasons
 
 Array = np.ndarray[Any, np.dtype[Any]]
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4])

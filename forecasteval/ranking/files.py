@@ -1,0 +1,123 @@
+"""Say what boards have of a file: a row, or the table of forecasters that it ranks itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from forecasteval.common import forms
+from forecasteval.common.errors import printable
+
+from .names import UNKNOWN, About, split_name
+from .scale import Interval, Level, Scale
+
+Signature = dict[str, object]  # as JSON has it: levels are texts there
+
+
+def read_weights(signature: Signature) -> dict[Level, float]:
+    """The weights of a signature by level; {"": 1} of a benchmark without levels."""
+    weights = signature.get("weights", {"": 1.0})
+    found: dict[Level, float] = forms.read_as(dict[Level, float], weights, "weights")
+    return found
+
+
+def label_dataset(name: str) -> str:
+    """Shorten the name of a dataset's file for tables and pages.
+
+    >>> label_dataset("250901.json")
+    '250901'
+    """
+    shown = printable(name or "one file", 60)
+    return shown.removesuffix(".json").removesuffix(".jsonl").removesuffix(".csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRow:
+    """What a board says of a file, or of several runs together, whatever the benchmark."""
+
+    name: str
+    benchmark: str
+    dataset: str | None
+    prediction: str | None
+    warnings: int
+    degraded: bool  # a language model failed
+    signature: Signature
+    system: str = ""  # the name on every dataset, where the file has an alias of it
+    damaged_lines: int = 0
+    file_sha256: str = ""  # of the stored result
+
+    @property
+    def system_name(self) -> str:
+        """The name that the system has on every dataset."""
+        return self.system or split_name(self.name, self.dataset).system
+
+    @property
+    def files(self) -> Sequence[FileRow]:
+        """The files that it stands for: its runs, if it has several."""
+        return [self]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecasterRow:
+    """A forecaster of the table in a file; lower scores are better."""
+
+    rank: int | None
+    name: str
+    metric: str
+    score: float
+    interval: Interval | None
+    rank_interval: tuple[int, int] | None
+    n: int
+    provisional: bool = False
+    about: About = UNKNOWN
+    p_leader: ClassVar[None] = None  # ranks are tested, not differences to the leader
+
+    @property
+    def system_name(self) -> str:
+        """A forecaster has one name."""
+        return self.name
+
+    @property
+    def is_tied(self) -> bool | None:
+        """Whether no test tells it from the best; None if nothing tests it."""
+        return self.rank_interval[0] <= 1 if self.rank_interval else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecasterTable(FileRow):
+    """A result that ranks the forecasters in it is a table of the board as it stands."""
+
+    kind: Literal["forecasters"]
+    rows: list[ForecasterRow]
+    n_events: int
+    pending: int = 0  # events without an outcome yet, not among these
+
+    # What tables of systems have, too.
+    void: ClassVar[int] = 0
+    weights: ClassVar[Mapping[Level, float]] = {}
+    level_counts: ClassVar[Mapping[Level, int]] = {}
+    questions: ClassVar[Sequence[Any]] = ()
+    scale: ClassVar[Scale] = Scale(0.0, 1.0, False)
+
+    @property
+    def label(self) -> str:
+        return label_dataset(self.dataset or self.name)
+
+    @property
+    def resolved(self) -> int:
+        """How many events have an outcome."""
+        return self.n_events
+
+
+def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
+    """How often the language model failed, by kind, in a result that is degraded by it; None for
+    any other result.
+    """
+    models = (results.get(key) for key in ("llm", "llm_names"))
+    degraded = [each for each in models if isinstance(each, Mapping) and each.get("degraded")]
+    failures = Counter[str]()
+    for model in degraded:
+        failures.update(model.get("failures"))
+    return dict(sorted(failures.items())) if degraded else None

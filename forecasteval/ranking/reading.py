@@ -1,0 +1,151 @@
+"""Read the results of a benchmark as systems, or as the tables that they are."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common import forms
+from forecasteval.common.errors import InputError
+from forecasteval.common.forms import FormError
+from forecasteval.common.records import JsonObject, dump_json
+
+from .files import (
+    FileRow,
+    ForecasterTable,
+    model_failures,
+    read_weights,
+)
+from .scale import Level, read_scale
+from .systems import (
+    Questions,
+    System,
+)
+
+_COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines")
+
+
+def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:
+    """The parts of a result that ranking needs; InputError for a score out of bounds, FormError
+    for what no benchmark makes, and as `read_system`.
+    """
+    if "ranking" not in results:
+        return _require_bounds(read_system(results, name))
+    row = _file_row(results, name or str(results.get("name", "forecasts")))
+    table = {
+        **vars(row),
+        "kind": "forecasters",
+        "rows": results["ranking"],
+        "n_events": results.get("n_events"),
+        "pending": results.get("n_pending", 0),
+    }
+    return forms.from_record(ForecasterTable, table)
+
+
+def read_system(results: JsonObject, name: str | None = None) -> System:
+    """The scores of one result; raises InputError if it has none, or if missing answers are left
+    out of it.
+    """
+    signature, name = results["signature"], name or str(results.get("name", "system"))
+    if "items" not in results:
+        raise InputError(
+            name, "expected a result with a score per question", str(results.get("benchmark"))
+        )
+    if signature.get("missing", "zero") != "zero":
+        raise InputError(
+            name,
+            "missing answers must score 0: systems are judged on the same questions",
+            "missing skip",
+        )
+    row, scale = _file_row(results, name), read_scale(results)
+    forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
+    has_levels = "weights" in signature
+    by_level: dict[Level, list[_Answer]] = {level: [] for level in read_weights(row.signature)}
+    try:
+        for item in results["items"]:
+            level = _parse_level(item["level"]) if has_levels else ""
+            by_level[level].append(_read_answer(item))
+    except (LookupError, TypeError, AttributeError):
+        raise FormError(f"{name}: expected items with the keys of this version") from None
+    questions = {level: _columns(answers) for level, answers in by_level.items()}
+    void = forms.read_as(int, results.get("void", 0), f"{name}: void")
+    return System(row=row, questions=questions, void=void, **scale.describe())
+
+
+class _Answer(NamedTuple):
+    """What is kept of an item; there may be a million of them."""
+
+    key: tuple[str, float]
+    id: Any
+    outcome: str
+    cluster: str | None
+    padded: bool
+
+
+def _read_answer(item: JsonObject) -> _Answer:
+    padded = bool(item.get("padded"))
+    return _Answer(question_key(item), item["id"], item["outcome"], item.get("cluster"), padded)
+
+
+def _columns(answers: list[_Answer]) -> Questions:
+    outcomes = Counter(answer.outcome for answer in answers)
+    outcomes.update(["padded"] * sum(answer.padded for answer in answers))
+    answers = [answer for answer in answers if answer.outcome != "pending"]
+    answers.sort(key=attrgetter("key"))
+    return Questions(
+        ids=[answer.id for answer in answers],
+        scores=[answer.key[1] for answer in answers],
+        answered=[answer.outcome == "scored" for answer in answers],
+        clusters=[answer.cluster for answer in answers if answer.cluster is not None],
+        outcomes=outcomes,
+    )
+
+
+def question_key(item: JsonObject) -> tuple[str, float]:
+    """The sort key of items; equal questions are sorted by scores, so that the order of a file does
+    not matter. A pending question has none.
+    """
+    return item["question"], 0.0 if item["score"] is None else item["score"]
+
+
+def _file_row(results: JsonObject, name: str) -> FileRow:
+    # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
+    # texts in a file.
+    signature = json.loads(dump_json(results["signature"]))
+    record = {
+        **dict.fromkeys(("benchmark", "dataset", "prediction")),
+        **{key: results[key] for key in _COPIED if key in results},
+        "name": name,
+        "warnings": len(results["warnings"]),
+        "degraded": model_failures(results) is not None,
+        "signature": {key: signature[key] for key in results["signature"]},
+    }
+    return forms.from_record(FileRow, record)
+
+
+def _parse_level(level: int | str) -> Level:
+    return int(level) if str(level).isdecimal() else level
+
+
+def _require_bounds(system: System) -> System:
+    """The system; InputError if a score is outside of its scale: no benchmark made it."""
+    low, high, _ = system.scale
+    for score in chain.from_iterable(questions.scores for questions in system.questions.values()):
+        if not low - 1e-9 <= score <= high + 1e-9:
+            raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
+    return system
+
+
+def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
+    """The results' names, or `system 1` …; a name that was there before carries its place: `a
+    (2)`.
+    """
+    names: list[str] = []
+    for number, result in enumerate(results, 1):
+        name = str(result.get("name", f"system {number}"))
+        names.append(f"{name} ({number})" if name in names else name)
+    return names
