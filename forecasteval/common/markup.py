@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +16,6 @@ from .patterns import lazy
 from .records import DECODER
 
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
-_MAX_BRACES: Final = 2_000_000  # examined in a text
 _MAX_BOXES: Final = 1000  # at its end, of which one may be the answer
 
 # --- Boxes ---
@@ -133,7 +131,7 @@ def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> list[_Box]
     """Every box, in the order of their beginnings."""
     boxes: list[_Box] = []
     opened: list[tuple[int, int] | None] = []  # the span of the command of a box, None of a brace
-    for token in islice(opening.finditer(text), _MAX_BRACES):
+    for token in opening.finditer(text):
         if token[0] != closing:
             opened.append(token.span() if len(token[0]) > 1 else None)
         elif opened and (span := opened.pop()):
@@ -281,11 +279,11 @@ _REMOVED: Final = lazy(
 )
 _ESCAPES: Final = {**dict.fromkeys(", ;:", " "), **dict.fromkeys("!()[]", ""), "\\": "\n"}
 # A pair of brackets or quotes around a text, `(B)`, not `(A), (B)`; 《》 are part of a title
-_WRAPPED: Final = {
-    opened: lazy(rf"(?s)\{opened}([^{both}]*(?:\{opened}[^{both}]*\{closed}[^{both}]*)*)\{closed}")
-    for opened, closed in zip("([{【「『“‘", ")]}】」』”’", strict=True)
-    if (both := rf"\{opened}\{closed}")
-} | {quote: lazy(rf"(?s){quote}([^{quote}]*){quote}") for quote in "\"'"}
+_WRAPPED: Final = lazy(
+    r"""(?s)\(([^()]*(?:\([^()]*\)[^()]*)*)\)|\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]|\{([^{}]*)\}|【([^【】]*)】
+       |"([^"]*)"|'([^']*)'|“([^“”]*)”|‘([^‘’]*)’|「([^「」]*)」|『([^『』]*)』""",
+    re.X,
+)
 
 
 def _replace_command(match: re.Match[str]) -> str:
@@ -369,8 +367,8 @@ def clean(text: str) -> str:
         text = "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\n"))))
     text = text.strip()
     for _ in range(2):  # brackets, and quotes in them
-        wrapped = _WRAPPED[text[0]].fullmatch(text) if text[:1] in _WRAPPED else None
-        text = wrapped[1].strip() if wrapped else text
+        wrapped = _WRAPPED.fullmatch(text)
+        text = wrapped[wrapped.lastindex or 0].strip() if wrapped else text
     return text
 
 

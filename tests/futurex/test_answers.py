@@ -6,7 +6,6 @@ from typing import Final
 
 import pytest
 
-from forecasteval.common import markup
 from forecasteval.common.markup import clean, last_boxed
 from forecasteval.futurex.answers import Answer, parse_answer, question_words
 
@@ -54,13 +53,6 @@ BOXES: Final = {
 @pytest.mark.parametrize(("text", "content", "boxed"), BOXES.values())
 def test_last_boxed(text: str, content: str, boxed: bool) -> None:
     assert last_boxed(text) == (content, boxed)
-
-
-def test_only_so_many_braces_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Megabytes of braces are no answer; a handful, for the test, are too many here."""
-    monkeypatch.setattr(markup, "_MAX_BRACES", 6)
-    assert last_boxed(r"\boxed{A} {} \boxed{B}") == ("B", True)
-    assert last_boxed(r"\boxed{A} {} {} \boxed{B}") == ("A", True)
 
 
 CLEANED: Final = {
