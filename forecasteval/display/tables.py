@@ -136,9 +136,9 @@ class Table(NamedTuple):
 
     def texts(self) -> tuple[list[Column], list[list[str]]]:
         """The columns that are text, of which some may be chosen, and the rows of them."""
-        text = [place for place, column in enumerate(self.columns) if column.kind in _TEXT]
-        names = [(self.columns[place].key, self.columns[place].title) for place in text]
-        places = [at for at, of in zip(text, names, strict=True) if {*of} & {*self.chosen}] or text
+        text = [(at, column) for at, column in enumerate(self.columns) if column.kind in _TEXT]
+        chosen = [at for at, c in text if c.key in self.chosen or c.title in self.chosen]
+        places = chosen or [at for at, _ in text]
         return [self.columns[place] for place in places], [
             [str(row[place]) for place in places] for row in self.rows
         ]
@@ -156,9 +156,10 @@ def choose_columns(report: Report, names: Collection[str]) -> Report:
     """
     tables = [block for block in report if isinstance(block, Table)]
     known = {name for table in tables for c in table.columns for name in (c.key, c.title)}
-    if unknown := {*names} - known:
-        expected = f"expected columns of the tables: {', '.join(sorted(known - {''}))}"
-        raise InputError("--columns", expected, printable(repr(min(unknown)), 40))
+    for name in names:
+        if name not in known:
+            listed = ", ".join(sorted(known)).lstrip(", ")
+            raise InputError("--columns", f"expected columns of the tables: {listed}", repr(name))
     return [block._replace(chosen=names) if block in tables else block for block in report]
 
 

@@ -127,16 +127,11 @@ def _read_processes(args: argparse.Namespace) -> int:
 
 def _name_samples(board: Board) -> list[str]:
     """Name the invented samples among the datasets, if others stand beside them."""
-    datasets = {
-        file.dataset: file.signature.get("dataset_sha256") in SAMPLES for file in board.files
-    }
-    if len({*datasets.values(), *(False for _ in board.waiting)}) < 2:
+    samples = {f.dataset for f in board.files if f.signature.get("dataset_sha256") in SAMPLES}
+    if not samples or samples >= {*board.waiting, *(file.dataset for file in board.files)}:
         return []
-    names = grouped_names(sorted(str(name) for name, is_sample in datasets.items() if is_sample))
-    return [
-        f"invented samples: {names}; delete their files, or keep yours in a folder of their own "
-        "(--root DIR)"
-    ]
+    remedy = "delete their files, or keep yours in a folder of their own (--root DIR)"
+    return [f"invented samples: {grouped_names(sorted(map(str, samples)))}; {remedy}"]
 
 
 def _warn(program: str, lines: Iterable[str]) -> None:
