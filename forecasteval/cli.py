@@ -410,7 +410,7 @@ def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
     """Check one file, with --owner whose it is; the exit code."""
     if args.owner is not None:
         if problem := _find_foreign(Path(name), args, scorer):
-            print(printable(f"{PROGRAM}: {name}: {problem}"), file=sys.stderr)
+            print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)
         return 4 if problem else 0
     predictions, datasets = args.root / "prediction", args.root / "dataset"
     # A name that both folders have, or none, is that of a dataset.

@@ -43,11 +43,10 @@ def states(root: Path, *words: str) -> list[tuple[str, str, str]]:
 def test_answers(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/w.json": PENDING, "prediction/w-x.json": ANSWERS})
     assert run(tmp_path, "check", "w-x").out == (
-        "Submission check  w-x.json, w.json\n\n"
-        "FutureX        Read  Not read  Given twice  Missing  Unknown\n"
-        "–                 0         0            0        0        1\n"
-        "number            0         1            0        0        0\n"
-        "single choice     1         0            1        1        0\n\n"
+        "Submission check  w-x.json, w.json\n"
+        "–: 1 unknown\n"
+        "number: 1 not read\n"
+        "single choice: 1 read, 1 given twice, 1 missing\n\n"
         "given twice: 1\n  Id  Kind           Detail\n  b   single choice\n\n"
         "missing: 1\n  Id  Kind           Detail\n  d   single choice\n\n"
         "not read: 1\n  Id  Kind    Detail\n  c   number  no number\n\n"

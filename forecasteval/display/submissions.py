@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from forecasteval.common.errors import printable
 
 from .results import Results, list_findings
-from .tables import Column, Report, make_table
+from .tables import Column, Report
 
 # A doubtful answer is read, but not as it is written; an unknown one is for no question; what a
 # forecaster leaves out costs nothing.
@@ -52,12 +52,12 @@ def submission_results(
 
 def _report(results: Results) -> Report:
     """Show the counts, and the findings by state."""
-    rows = [{"kind": printable(kind, 40) or "–", **n} for kind, n in results["kinds"].items()]
-    shown = [state for state in STATES if any(state in row for row in rows)]
-    columns = [Column(results["benchmark"], itemgetter("kind"))]
-    columns += [Column(state.capitalize(), itemgetter(state), "number") for state in shown]
-    counts = make_table(columns, [{**dict.fromkeys(shown, 0), **row} for row in rows])
+    counts = [
+        f"{printable(kind, 40) or '–'}: "
+        + ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
+        for kind, states in results["kinds"].items()
+    ]
     names = printable(f"{results['prediction']}, {results['dataset'] or 'no dataset'}", 200)
     kind = Column("Kind", lambda finding: printable(finding["kind"], 40))
     findings = list_findings(results["findings"], "state", kind) or ["", "nothing found"]
-    return [f"Submission check  {names}", "", counts, *findings]
+    return [f"Submission check  {names}", *counts, *findings]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forecasteval.common.errors import printable
 from forecasteval.common.files import SUFFIXES, find_dataset
 
 from .names import SYSTEMS_FILE, Systems, read_systems
@@ -35,5 +34,4 @@ def find_stranger(system: str, systems: Systems, login: str) -> str:
     owner = systems.owners.get(system, "")
     if owner and owner.casefold() == login.casefold():
         return ""
-    of = printable(owner, 40) or "nobody"
-    return f"system {printable(repr(system), 60)} is registered to {of}"
+    return f"system {system!r} is registered to {owner or 'nobody'}"
