@@ -88,7 +88,7 @@ class History:
     @property
     def date(self) -> str:
         """Date the last night."""
-        return max((line.date for line in self.lines if line.night == self.night), default="")
+        return self.lines[-1].date if self.lines else ""
 
     @cached_property
     def changes(self) -> list[Change]:

@@ -64,7 +64,7 @@ _OF_RULES: Final = ("evaluator", "code_sha256", "rules", "metric", "settings")
 _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 
 # Of each pair of checksums of questions, before and now: which truths were corrected, in words.
-Corrections = Mapping[tuple[str | None, str | None], str]
+Corrections = Mapping[tuple[object, object], str]
 
 
 def today() -> str:
@@ -272,7 +272,7 @@ def _is_setting(key: str, value: object) -> bool:
 # --- Corrected truths ---
 
 
-def find_corrections(path: Path, written: Path) -> dict[tuple[str | None, str | None], str]:
+def find_corrections(path: Path, written: Path) -> dict[tuple[object, object], str]:
     """Compare the truths of a stored result with those of the one that takes its place, by the
     checksums of their questions.
 
@@ -281,8 +281,8 @@ def find_corrections(path: Path, written: Path) -> dict[tuple[str | None, str | 
     with contextlib.suppress(OSError, LookupError, TypeError, AttributeError):
         if path.stat().st_size <= _LARGEST:
             old, new = (read_stored(each)[0] for each in (path, written))
-            checksums = (each["signature"].get("questions_sha256") for each in (old, new))
-            return {(*checksums,): compare_truths(old["items"], new["items"])}
+            before, now = (each["signature"].get("questions_sha256") for each in (old, new))
+            return {(before, now): compare_truths(old["items"], new["items"])}
     return {}
 
 

@@ -107,11 +107,11 @@ class _Night:
     rows: dict[str, FileRow] = field(default_factory=dict)
     # Of the stored results that are ranked, by name.
     checksums: dict[str, str] = field(default_factory=dict)
-    fresh: dict[str, System | ForecasterTable] = field(default_factory=dict)
+    fresh: list[str] = field(default_factory=list)  # those that were scored tonight
     read: dict[str, System | ForecasterTable] = field(default_factory=dict)  # of stored results
     unread: set[str] = field(default_factory=set)  # files that cannot be read, or whose dataset
     kept: list[str] = field(default_factory=list)  # stored results of these
-    corrections: dict[tuple[str | None, str | None], str] = field(default_factory=dict)
+    corrections: dict[tuple[object, object], str] = field(default_factory=dict)
     llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files, by dataset
     void: set[str] = field(default_factory=set)  # datasets of these without a question to score
@@ -179,15 +179,16 @@ class _Night:
                 path, name = self.folder / scored.path.name, scored.path.stem
                 self._note_corrections(path, scored)
                 self.checksums[name] = store_result(scored.path, path)
-                self.fresh[name] = scored.system
+                self.fresh.append(name)
+                self.read[name] = scored.system
 
     def _note_corrections(self, path: Path, scored: Scored) -> None:
         """Compare the truths of a result with those of the stored one, once for all files that were
         asked the same questions.
         """
         row = self.rows.get(path.stem)
-        before = _questions_of(row) if row else None
-        now = _questions_of(file_row(scored.system))
+        before = row.signature.get("questions_sha256") if row else None
+        now = file_row(scored.system).signature.get("questions_sha256")
         if before != now and (before, now) not in self.corrections:
             self.corrections |= find_corrections(path, scored.path)
 
@@ -195,7 +196,7 @@ class _Night:
         """Leave the rows of files that cannot be read tonight, or whose dataset cannot, as they
         were; not beside results of other questions, or of another version.
         """
-        fresh = [_group(file_row(system)) for system in self.fresh.values()]
+        fresh = [_group(file_row(system)) for system in map(self._read, self.fresh)]
         for name, row in self.rows.items():
             files, dataset = {*(row.prediction or "").split(", ")}, row.dataset
             has_gone = dataset and not (self.root / "dataset" / dataset).exists()
@@ -248,13 +249,14 @@ class _Night:
         return ranked
 
     def _read(self, name: str) -> System | ForecasterTable:
-        path = self.folder / f"{name}.json"
-        known = self.fresh.get(name) or self.read.get(name)
-        system = known or read_result_of(path, self.checksums[name])
-        if not system:
-            raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
-        self.read[name] = system
-        return system
+        """Read the stored result of this name, unless it was read or made tonight."""
+        if name not in self.read:
+            path = self.folder / f"{name}.json"
+            system = read_result_of(path, self.checksums[name])
+            if not system:
+                raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
+            self.read[name] = system
+        return self.read[name]
 
     def _read_system(self, name: str) -> System | None:
         """Read the scores of a file of the board, for its page."""
@@ -285,11 +287,6 @@ class _Night:
         write_changed(self.folder / f"{BOARD}.md", format_markdown(board, changes))
         write_board(board, self.folder, history, self._read_system, self.options.force)
         return changes if is_new else []
-
-
-def _questions_of(row: FileRow) -> str | None:
-    checksum = row.signature.get("questions_sha256")
-    return None if checksum is None else str(checksum)
 
 
 def _group(row: FileRow) -> tuple[object, ...]:

@@ -76,9 +76,6 @@ class Outcome(NamedTuple):
     void: bool = False
 
 
-# --- Files ---
-
-
 # --- Scoring ---
 
 

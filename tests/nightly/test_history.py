@@ -462,3 +462,22 @@ def test_a_result_of_other_questions_is_not_kept_beside_new_ones(tmp_path: Path)
     assert run(tmp_path, "nightly").code == 3
     assert [row["name"] for row in stored(tmp_path)["tables"][0]["rows"]] == ["d-b"]
     assert [line["system"] for line in lines(tmp_path)[2:]] == ["b"]
+
+
+@pytest.mark.parametrize("kind", ["gone", "not read"])
+def test_a_set_of_forecasters_keeps_its_rows_without_its_dataset(tmp_path: Path, kind: str) -> None:
+    write(tmp_path, {"dataset/p.json": (ROOT / "dataset/prophet-sample.json").read_bytes()})
+    forecasts = json.loads((ROOT / "prediction/prophet-sample.json").read_bytes())
+    for name, is_first in (("a", True), ("b", False)):
+        rows = [row for row in forecasts if (row["username"] < "m") == is_first]
+        write(tmp_path, {f"prediction/p-{name}.json": rows})
+    run(tmp_path, "nightly")
+    board, history = stored(tmp_path), (tmp_path / "evaluation/history.jsonl").read_bytes()
+    (tmp_path / "dataset").rename(tmp_path / "away")
+    if kind == "not read":
+        (tmp_path / "dataset").symlink_to("dataset")
+    done = run(tmp_path, "nightly")
+    assert (done.code, done.err.count("2 (p-a.json, p-b.json): ")) == (2, 1)
+    assert "not read, ranked as before: 1 (p)" in done.err
+    assert stored(tmp_path)["tables"] == board["tables"]
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes() == history
