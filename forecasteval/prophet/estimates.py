@@ -228,37 +228,41 @@ def expect_payoffs(scored: Scored) -> dict[tuple[str, str], tuple[Floats, Floats
     their weights.
     """
     events, rows = scored.events, len(scored.forecasts.names)
-    bets, pays = place_bets(scored)
-    theirs, paid_to_market = place_bets(scored.split()[1])
+    bets, theirs = place_bets(scored), place_bets(scored.split()[1])
     prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
-    who, weight = bets.forecaster, events.weight[bets.event]
+    who, weight, slots = bets.forecaster, events.weight[bets.event], events.slots(bets.event)
     total = np.bincount(who, weight, rows)
 
     def expect(pay: Floats) -> Floats:
         return np.add.reduceat(prices * pay, bets.starts)
 
     payoffs = {}
-    for name, pay in pays.items():
+    for metric in scored.metrics:
+        if not metric.payoffs:
+            continue
         market = np.full(len(events.outcome), math.nan)
-        market[events.slots(theirs.event)] = paid_to_market[name]
-        for base, paid in ("", pay), ("market", pay - market[events.slots(bets.event)]):
-            spread = expect((paid - np.repeat(expect(paid), bets.sizes)) ** 2)
-            with np.errstate(invalid="ignore"):
-                mean = np.bincount(who, weight * expect(pay), rows) / total
+        paid = metric.payoffs(theirs.p, theirs.q, theirs.bid, theirs.offsets)
+        market[events.slots(theirs.event)] = paid
+        pay = metric.payoffs(bets.p, bets.q, bets.bid, bets.offsets)
+        with np.errstate(invalid="ignore"):
+            mean = np.bincount(who, weight * expect(pay), rows) / total
+            for base in ("", "market"):
+                if base:
+                    pay -= market[slots]
+                spread = expect((pay - np.repeat(expect(pay), bets.sizes)) ** 2)
                 variance = np.bincount(who, weight**2 * spread, rows) / total**2
-            payoffs[name, base] = mean, variance
+                payoffs[metric.name, base] = mean, variance
     return payoffs
 
 
-def place_bets(scored: Scored) -> tuple[Forecasts, dict[str, Floats]]:
+def place_bets(scored: Scored) -> Forecasts:
     """Find the forecasts of exclusive events that have a price, with whole probabilities and
-    clipped prices; and by return what each option pays.
+    clipped prices.
     """
     data = scored.forecasts
-    bets = data.select(np.flatnonzero(data.priced & scored.events.exclusive[data.event]))
-    p, q, at = normalise(bets.p, bets.offsets), np.clip(bets.q, *PRICE_RANGE), bets.offsets
-    pays = {m.name: m.payoffs(p, q, bets.bid, at) for m in scored.metrics if m.payoffs}
-    return bets._replace(p=p, q=q), pays
+    chosen = data.priced & scored.events.exclusive[data.event]
+    bets = data if chosen.all() else data.select(np.flatnonzero(chosen))  # without copies
+    return bets._replace(p=normalise(bets.p, bets.offsets), q=np.clip(bets.q, *PRICE_RANGE))
 
 
 # --- Errors ---

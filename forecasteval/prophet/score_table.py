@@ -79,26 +79,25 @@ def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metr
     count, sizes = len(forecasts.event), forecasts.sizes
     outcome = events.outcome[events.slots(forecasts.event)]
     exclusive, whole = events.exclusive[forecasts.event], normalise(forecasts.p, forecasts.offsets)
-    scopes = {
-        "all": (np.ones(count, dtype=bool), forecasts.p),
-        "exclusive": (exclusive, whole),
-        "priced": (exclusive & forecasts.priced, whole),
-    }
-    views = {}
-    for scope, (chosen, p) in scopes.items():
-        inside = np.repeat(chosen, sizes)
-        columns = [column[inside] for column in (p, forecasts.q, forecasts.bid, outcome)]
-        views[scope] = [*columns, np.append(0, np.cumsum(sizes[chosen]))]
     values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
-    for metric in metrics:
-        if metric.formula:
-            chosen, _ = scopes[metric.scope]
-            values[metric.name][chosen] = metric.formula(*views[metric.scope])
     p_winner, correct = np.full((2, count), math.nan)
-    p, _, _, won, ends = views["exclusive"]
-    winner = winner_values("score_forecasts", p, won, ends[:-1])
-    rivals = np.maximum.reduceat(np.where(won == 1, -1.0, p), ends[:-1])
-    p_winner[exclusive], correct[exclusive] = winner, winner > rivals + ROUNDING
+    for scope, chosen, p in (
+        ("all", np.ones(count, dtype=bool), forecasts.p),
+        ("exclusive", exclusive, whole),
+        ("priced", exclusive & forecasts.priced, whole),
+    ):
+        # Of all forecasts no columns are copied: of millions that takes much memory.
+        inside = slice(None) if chosen.all() else np.repeat(chosen, sizes)
+        columns = [column[inside] for column in (p, forecasts.q, forecasts.bid, outcome)]
+        ends = np.append(0, np.cumsum(sizes[chosen]))
+        for metric in metrics:
+            if metric.formula and metric.scope == scope:
+                values[metric.name][chosen] = metric.formula(*columns, ends)
+        if scope == "exclusive":
+            own, _, _, won = columns
+            winner = winner_values("score_forecasts", own, won, ends[:-1])
+            rivals = np.maximum.reduceat(np.where(won == 1, -1.0, own), ends[:-1])
+            p_winner[chosen], correct[chosen] = winner, winner > rivals + ROUNDING
     return Scored(metrics, events, forecasts, values, p_winner, correct)
 
 
