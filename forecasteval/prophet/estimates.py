@@ -93,19 +93,6 @@ class Board(NamedTuple):
         total = np.bincount(row, weight, self.rows)
         return self.estimate(means, moved / np.where(total > 0, total, 1), values, weight)
 
-    def variance_of_independent(self, values: Floats) -> Floats:
-        """Σ w² (x - mean)² / (Σ w)² of every row: the variance of its mean without clusters; nan if
-        all values are equal.
-        """
-        row = self.scored.forecasts.forecaster
-        weight = np.where(np.isnan(values), 0, self.scored.weight)
-        means = weighted_means(values, weight, row, self.rows)[0]
-        squares = np.nan_to_num(weight * (values - means[row])) ** 2
-        total = np.bincount(row, weight, self.rows)
-        with np.errstate(invalid="ignore"):
-            variance = np.bincount(row, squares, self.rows) / total**2
-        return np.where(variance > 0, variance, np.nan)
-
     def estimate_model(self, fitted: Fitted[Any], found: Floats, influence: Floats) -> Estimate:
         """Estimate what was found of the forecasters of a fit, with its influence by events.
 
@@ -185,12 +172,13 @@ def _bound_returns(board: Board, measures: Measures) -> Measures:
     """Find the intervals of the returns and of their differences to the market's
     (`score_interval`).
     """
-    bounded = Measures()
+    bounded, independent = Measures(), board._replace(cluster=np.arange(len(board.cluster)))
     for (name, base), (expected, variance) in expect_payoffs(board.scored).items():
         estimate, paid = measures[name, base], measures[name, ""].values
-        alone = board.variance_of_independent(board.scored.less(name, base))
+        values, weight = independent.scored.less(name, base), independent.scored.weight
+        alone = independent.estimate_means(values, weight).error
         with np.errstate(divide="ignore", invalid="ignore"):
-            together = np.fmax(estimate.error**2 / alone, 1)  # events of a series hang together
+            together = np.fmax((estimate.error / alone) ** 2, 1)  # events of a series hang together
             seen = estimate.error**2 / np.maximum(paid, expected)
             slope = np.fmax(together * variance / expected, seen)
         low, high = score_interval(estimate.values, paid, slope, estimate.freedom)

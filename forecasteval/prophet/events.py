@@ -309,20 +309,16 @@ def _check_rows(table: CsvData) -> Iterator[Finding]:
     first = {row["problem_id"]: line for row, line in problems}
     for text, name in table.odd:
         yield Finding(text, name, first[name], "")
-    prices = Counter[tuple[str, str]]()
-    for row, line in zip(table.forecasts, table.forecasts.lines, strict=True):
-        name, odds, bids = row["problem_id"], row.get("odds") or (), row.get("bids") or ()
-        if not name:
+    rows = list(table.forecasts)
+    for row, line in zip(rows, table.forecasts.lines, strict=True):
+        if not row["problem_id"]:
             yield Finding("no event", "", line, "")
-            continue
-        if not all(0 < ask <= 1 for ask in odds):
-            prices["an asking price that is not above 0 and at most 100 cents", name] += 1
-        if not all(0 <= bid <= 1 for bid in bids):
-            prices["a bid that is not between 0 and 100 cents", name] += 1
-        elif any(bid > ask for bid, ask in zip(bids, odds, strict=False)):
-            prices["a bid above the asking price", name] += 1
-    for (text, name), rows in prices.items():
-        yield Finding(text, name, first[name], f"in {rows} rows")
+    odds, bids = ([row.get(key) for row in rows] for key in ("odds", "bids"))
+    sizes = np.array([len(ask or bid or (0,)) for ask, bid in zip(odds, bids, strict=True)])
+    for text, where in parse_prices(odds, bids, sizes)[2].items():
+        counts = Counter(rows[at]["problem_id"] for at in np.flatnonzero(where).tolist())
+        for name, count in counts.items():
+            yield Finding(text, name, first.get(name, 0), f"in {count} rows")
 
 
 def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:

@@ -56,13 +56,13 @@ from .report import (
     metric_table,
     ranking_chart,
     say_who_beats_the_market,
+    say_who_has_no_rank,
     title_of,
 )
 from .score_table import Scored
 
 KEPT: Final = 20_000  # forecasts of a result whose page shows its events
 _ROWS: Final = 300  # of the ranking
-_FEW: Final = 10  # names without a rank
 _SMALL: Final = 12  # reliability diagrams
 _NAMED: Final = 3  # lines with a colour
 _EVENTS: Final = 2000  # of their list
@@ -76,7 +76,7 @@ def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
     too many forecasts.
     """
     about: JsonObject = {**results}
-    rows = board_rows(results, results["ranked_by"]["metric"], _ROWS, 0)
+    rows = board_rows(results, results["ranked_by"]["metric"], _ROWS)
     counts = {
         "forecasters": len(results["forecasters"]),
         "provisional": len(results["provisional"]),
@@ -203,18 +203,8 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
         line,
         ("", "better →") if find_metric(by).higher_is_better else ("← better", ""),
     )
-    return join(table, tag("p", caption, class_="cap"), _draw_unranked(results))
-
-
-def _draw_unranked(results: ProphetResult) -> Html:
-    """Name those with too few events for a rank, the busiest first, and how many more there are."""
-    rows = sorted(results["provisional"].items(), key=lambda row: (-row[1]["n_events"], row[0]))
-    if not rows:
-        return Html()
-    names = [f"{printable(name, 40)} ({row['n_events']})" for name, row in rows[:_FEW]]
-    names += [f"and {len(rows) - _FEW} more"] if len(rows) > _FEW else []
-    text = f"Without a rank, fewer than {results['min_events']} events: {', '.join(names)}."
-    return tag("p", text, class_="cap")
+    texts = filter(None, (caption, say_who_has_no_rank(results)))
+    return join(table, *(tag("p", text, class_="cap") for text in texts))
 
 
 # --- Calibration, scores over time ---

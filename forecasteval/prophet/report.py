@@ -31,7 +31,7 @@ from .scores import LOG_FLOOR
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
 SHOWN: Final = 30  # forecasters on the screen
-_SOME: Final = 3  # events of a provisional forecaster that is listed without --full
+_FEW: Final = 10  # names without a rank
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def report_blocks(
         raise InputError("--sort", f"expected one of {', '.join(known)}", printable(sort or "", 60))
     by = sort or results["ranked_by"]["metric"]
     most = None if full else SHOWN
-    rows = board_rows(results, by, most, most)
+    rows = board_rows(results, by, most)
     blocks: Report = [ranking_chart(results, rows, by).table, *_board_messages(results, by, full)]
     for title, table in _list_tables(results, rows) if full else ():
         blocks += ["", title, table]
@@ -151,11 +151,11 @@ _NAME: Final = Column("Forecaster", lambda row: row.shown)
 _BASELINES: Final = {"(market)": "Market prices", "(crowd)": "Mean of all forecasters"}
 
 
-def board_rows(
-    results: ProphetResult, by: str, most: int | None, few: int | None
-) -> list[BoardRow]:
-    """At most `most` forecasters, best first, market and crowd in their place among them; then at
-    most `few` provisional ones; None: all.
+def board_rows(results: ProphetResult, by: str, most: int | None) -> list[BoardRow]:
+    """List at most `most` forecasters, best first, market and crowd in their place among them; None
+    lists all.
+
+    Forecasters without a rank come last, if all are listed or nobody has a rank.
     """
     rows = [BoardRow(name, row, by) for name, row in results["forecasters"].items()]
     rows.sort(key=lambda row: (row.own("rank") or math.inf, row.name))
@@ -166,17 +166,23 @@ def board_rows(
             values = [row[by] for row in shown]
             better = sum(value is not None and sign * value >= own for value in values)
             shown.insert(better, BoardRow(name, record, by, True))
-    return shown + _provisional_rows(results, by, few is None)[:few]
+    if most and rows:
+        return shown
+    return shown + [BoardRow(name, row, by) for name, row in _list_provisional(results)][:most]
 
 
-def _provisional_rows(results: ProphetResult, by: str, everybody: bool) -> list[BoardRow]:
-    """Those with most events first; unless `everybody` only those of `_SOME` events, if there is
-    anybody of so many: one lucky forecast looks best.
-    """
-    rows = [BoardRow(name, row, by) for name, row in results["provisional"].items()]
-    rows.sort(key=lambda row: (-row["n_events"], row.name))
-    some = [row for row in rows if row["n_events"] >= _SOME]
-    return rows if everybody or not (some or results["forecasters"]) else some
+def _list_provisional(results: ProphetResult) -> list[tuple[str, Record]]:
+    """List names and records without a rank, those with most events first."""
+    return sorted(results["provisional"].items(), key=lambda row: (-row[1]["n_events"], row[0]))
+
+
+def say_who_has_no_rank(results: ProphetResult) -> str:
+    """Name those with too few events for a rank, and say how many more there are."""
+    rows = _list_provisional(results)
+    names = [f"{printable(name, 40)} ({record['n_events']})" for name, record in rows[:_FEW]]
+    names += [f"and {len(rows) - _FEW} more"] if len(rows) > _FEW else []
+    text = f"Without a rank, fewer than {results['min_events']} events: {', '.join(names)}."
+    return text if names else ""
 
 
 def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Chart:
@@ -279,15 +285,11 @@ def say_who_beats_the_market(rows: Iterable[BoardRow], by: str) -> str:
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     """Write notes that explain the board."""
     ranked, provisional = results["forecasters"], results["provisional"]
-    count, messages = len(provisional), list[str]()
-    listed = len(_provisional_rows(results, by, full))
-    if not full and max(len(ranked), listed) > SHOWN:
-        messages += [f"… the first {SHOWN} of {len(ranked)} ranked and {count} provisional: --full"]
+    messages = list[str]()
+    if not full and len(ranked) > SHOWN:
+        messages += [f"… the first {SHOWN} of {len(ranked)}: --full"]
     if provisional:
-        text = f"Provisional, fewer than {results['min_events']} events, without rank: {count}"
-        few = count - listed
-        hidden = f", {few} of them with one or two, listed by --full" if few else ""
-        messages += ["", f"{text}{hidden} (--min-events)"]
+        messages += ["", f"{say_who_has_no_rank(results)} See --min-events and --full."]
     if by == "adjusted_brier":
         everybody = (ranked | provisional).items()
         odd = sorted(name for name, row in everybody if not 0 <= row[by] <= 1)
