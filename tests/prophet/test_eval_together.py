@@ -248,6 +248,6 @@ def test_check_of_a_csv(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "x.csv", table)
     assert findings(tmp_path, str(path)) == {
         "no event": [""], "an option without an outcome": ["E3"], "no winner": ["E4"],
-        "an asking price that is not above 0 and at most 100 cents": ["E2"],
-        "a bid above the asking price": ["E2"],
+        "odds are not a number in (0, 1] for every option, not used": ["E2"],
+        "bids are not a number in [0, odds] for every option, not used": ["E2"],
     }  # fmt: skip

@@ -208,9 +208,7 @@ def test_screen_shows_what_people_read() -> None:
         [forecast(f"m{n:02d}", e, 0.5 + n / 100) for n in range(40) for e in range(2)],
         PROBLEMS,
     )
-    assert "… the first 30 of 40 ranked and 0 provisional: --full" in format_text(
-        report_blocks(many)
-    )
+    assert "… the first 30 of 40: --full" in format_text(report_blocks(many))
     assert "m00" not in format_text(report_blocks(many))
     assert "m00" in format_text(report_blocks(many, full=True))
 
