@@ -99,9 +99,12 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
         text = number_text(raw)
         return Answer(text, boxed=bool(text), problem="" if text else "no text")
     raw = drop_invisible(raw)
-    one = _ONE_BOX.fullmatch(raw) if "\\boxed{" in raw else None
-    plain = "ox" not in raw and raw.isprintable()  # most truths
-    text, in_box = (one[1], True) if one else (raw, False) if plain else last_boxed(raw, prompt)
+    if "ox" not in raw and raw.isprintable():  # most truths
+        text, in_box = raw, False
+    elif one := _ONE_BOX.fullmatch(raw):  # most answers
+        text, in_box = one[1], True
+    else:
+        text, in_box = last_boxed(raw, prompt)
     text = text.strip()
     if not text:
         return None if in_box or "ox" not in raw else Answer("", boxed=False, problem=TWO_BOXES)

@@ -211,7 +211,8 @@ Picks = frozenset[str]
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
     """The picks of an answer: labels in any dress, options' texts, yes and no."""
-    return options.find_labels(answer.text) or _interpret_cleaned(answer, options)
+    labels = Picks() if answer.elements else options.find_labels(answer.text)
+    return labels or _interpret_cleaned(answer, options)
 
 
 def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
