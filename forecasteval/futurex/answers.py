@@ -92,9 +92,10 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     if raw is None:
         return None
     if isinstance(raw, list):
+        if any(isinstance(part, (list, dict)) for part in raw):  # however deep it goes
+            return Answer("")
         parts = [part.text for part in map(parse_answer, raw) if part]
-        nested = any(isinstance(part, (list, dict)) for part in raw)
-        return Answer("") if nested else hold_answer(parts) if parts else None
+        return hold_answer(parts) if parts else None
     if not isinstance(raw, str):
         text = number_text(raw)
         return Answer(text, boxed=bool(text), problem="" if text else "no text")
