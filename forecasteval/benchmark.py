@@ -221,12 +221,17 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
+def refuse_check(files: object) -> Any:
+    """Stand for a check that a benchmark does not have."""
+    raise InputError("check", "expected files of a benchmark that has one")
+
+
 class Benchmark(NamedTuple):
     """A benchmark to the command line, light enough to be imported by every command.
 
     claims_file(prediction, dataset): whether files belong to this benchmark. evaluator(output,
     **options) makes an evaluator with the options that were given; `output` is the folder of
-    results. check(path) finds mistakes in a dataset; None: there is no check.
+    results. check(path) finds mistakes in a dataset.
     ranks_together(dataset): whether all predictions for a dataset are one result.
     has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
     check_answers(files) says what becomes of each answer of a prediction file, whatever is true.
@@ -236,7 +241,7 @@ class Benchmark(NamedTuple):
     claims_file: Callable[[Path, Path | None], bool]
     evaluator: Callable[..., Evaluator[Any, Any]]
     options: tuple[Option, ...] = ()
-    check: Callable[[Path], Results] | None = None
+    check: Callable[[Path], Results] = refuse_check
     ranks_together: Callable[[Path], bool] | None = None
     has_questions: Callable[[Path], bool] | None = None
-    check_answers: Callable[[Files], Iterator[Checked]] | None = None
+    check_answers: Callable[[Files], Iterator[Checked]] = refuse_check

@@ -441,8 +441,9 @@ def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> str:
     # Two files with one forecaster cost both of them their results.
     systems = names.read_systems(args.root / "prediction")
     forecasters = prophet.list_forecasters(path)
-    strangers = [owners.find_stranger(name, systems, args.owner) for name in forecasters]
-    return max(strangers, default="")
+    return max(
+        [owners.find_stranger(name, systems, args.owner) for name in forecasters], default=""
+    )
 
 
 def _rxnopt(argv: Sequence[str]) -> int:

@@ -155,11 +155,13 @@ def choose_columns(report: Report, names: Collection[str]) -> Report:
     Raises InputError for a name that no table has.
     """
     tables = [block for block in report if isinstance(block, Table)]
-    known = {name for table in tables for c in table.columns for name in (c.key, c.title)}
+    known = {
+        name for table in tables for c in table.columns for name in (c.key or c.title, c.title)
+    }
     for name in names:
         if name not in known:
-            listed = ", ".join(sorted(known)).lstrip(", ")
-            raise InputError("--columns", f"expected columns of the tables: {listed}", repr(name))
+            expected = f"expected columns of the tables: {', '.join(sorted(known))}"
+            raise InputError("--columns", expected, repr(name))
     return [block._replace(chosen=names) if block in tables else block for block in report]
 
 

@@ -210,8 +210,8 @@ def check_answers(files: Files) -> Iterator[Checked]:
     else:
         loaded = load_answers(files.path, None)
         rows, notes = [*loaded.records], loaded.notes
+    where = str(dataset or files.path)
     for number, row in enumerate(rows, 1):
-        where = str(dataset or files.path)
         question = parse_record(_without_truth(row), where, number, Rules())
         name, scored = str(row.get("id")), score_answer(question, parse_answer(raw_answer(row)))
         state = "read" if scored.read else "not read"

@@ -123,14 +123,12 @@ def check_answers(files: Files) -> Iterator[Checked]:
     return check_answers(files)
 
 
-def list_forecasters(path: Path) -> list[str]:
+def list_forecasters(path: Path) -> set[str]:
     """List the names in a prediction file with a dataset, also of forecasts that do not count."""
     from .fields import parse_id
 
-    names = [
-        parse_id(row.get("username")) for row in load_records(path) if isinstance(row, Mapping)
-    ]
-    return sorted({*names})
+    rows = load_records(path)
+    return {parse_id(row.get("username")) for row in rows if isinstance(row, Mapping)}
 
 
 _EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
