@@ -84,8 +84,8 @@ def _list_of_season(table: PooledTable) -> list[Column]:
         *_first_columns(table, "System", "Overall", "Score"),
         *level_columns(table.level_counts, is_lower, in_text=False),
         Column("Ranks", _row("rank_interval"), "ranks", key="ranks"),
-        Column("Behind by", _row("behind"), "number", key="behind"),
-        Column("95% interval", _row("behind_interval"), "number"),
+        Column("Behind by", _row("behind"), "number", spare=500, key="behind"),
+        Column("95% interval", _row("behind_interval"), "number", spare=600),
         Column("p (Holm)", _row("p_leader"), "p", key="p_leader"),
         *WEEK_COLUMNS,
         *unread_columns(table.rows),
@@ -173,10 +173,12 @@ def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
 
 
 WEEK_COLUMNS: Final = (
-    Column("Datasets", _row("datasets"), "number", page="n k", key="datasets", head="Weeks"),
-    Column("Runs", _row("n_runs"), "number", key="runs"),
+    Column(
+        "Datasets", _row("datasets"), "number", spare=830, page="n k", key="datasets", head="Weeks"
+    ),
+    Column("Runs", _row("n_runs"), "number", spare=840, key="runs"),
     Column("n", _row("n"), "number", spare=900, key="n"),
-    Column("Own", _row("own_score"), "number", key="own_score"),
+    Column("Own", _row("own_score"), "number", spare=850, key="own_score"),
 )
 
 

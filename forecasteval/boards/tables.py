@@ -24,6 +24,7 @@ from forecasteval.ranking.board import (
     SeasonComparison,
     SeasonRow,
     SeasonTable,
+    SystemRow,
     SystemTable,
 )
 from forecasteval.ranking.files import ForecasterTable
@@ -109,11 +110,15 @@ def _describe_set(table: ForecasterTable) -> tuple[str, list[str]]:
 
 
 _ALONE: Final = (
-    Column("Dataset", lambda entry: printable(entry.table.dataset or "without a dataset", 60)),
-    Column("System", attrgetter("shown"), key="name"),
+    Column("Dataset", attrgetter("table.label")),
+    Column("System", lambda entry: _name_alone(entry.row), key="name"),
     *score_columns("Overall", False),
     Column("On", lambda entry: _show_used(entry.table)),
 )
+
+
+def _name_alone(row: SystemRow) -> str:
+    return printable(row.about.name or row.system_name, 60)
 
 
 def is_alone(table: object) -> TypeGuard[SystemTable]:

@@ -11,6 +11,7 @@ import math
 import os
 import shutil
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -229,7 +230,9 @@ def _fit_table(table: Table, width: float) -> str:
         ).rstrip()
         for cells in zip(*(texts[place] for place in kept), strict=True)
     ]
-    return "\n".join([*lines, *([f"(no room for: {', '.join(dropped)})"] if dropped else [])])
+    if dropped:
+        lines += textwrap.wrap(f"(no room for: {', '.join(dropped)})", max(int(width), _CUT))
+    return "\n".join(lines)
 
 
 def _pad(text: str, width: int, side: str) -> str:
