@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple, NoReturn
 
@@ -185,11 +185,8 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     """
     options = Options(label_set(count_options(prompt)), prompt)
     if not options.labels:
-        tokens: Sequence[str] = answer.elements or answer.text.replace(", ", ",").split(",")
-        plain = all(_may_be_label(token) or token.lower() in YES_NO for token in tokens)
-        if not answer.elements and not plain:
-            tokens = SEPARATOR.split(answer.cleaned)
-        tokens = [token.strip(" .") or token for token in tokens if token.strip()]
+        parts = answer.elements or SEPARATOR.split(answer.cleaned)
+        tokens = [part.strip(" .") or part for part in parts if part.strip()]
         if all(token.lower() in YES_NO for token in tokens):
             options = Options(frozenset())
         elif all(map(_may_be_label, tokens)):

@@ -270,6 +270,7 @@ def test_the_prompt_as_the_answer_earns_nothing(question: str) -> None:
         "I do not have enough information. The task asks me to end with: " + instructions,
         f"Traceback (most recent call last):\nRuntimeError: {prompt!r}",
         "Task: " + " ".join(prompt.split()),
+        prompt[: prompt.index("}", prompt.index("oxed{")) + 1],  # cut right behind a box
         "\n".join(f"> {line}" for line in prompt.split("\n")),
     ):
         assert score(question, text) == 0, text
