@@ -17,8 +17,8 @@ from forecasteval.common.records import WRAPPERS, as_text, dump_json, load_recor
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .formats import Answer, Run, id_text, name_bad_row, read_source, show_names
-from .tables import Table, clear_ids, read_table
+from .formats import SourceAnswer, SourceRun, id_text, name_bad_row, read_source, show_names
+from .tables import SourceTable, clear_ids, read_table
 
 _EXAMPLES: Final = """\
   {0} convert logs/run.eval -o prediction/250915-mymodel.json
@@ -153,7 +153,7 @@ def _find_truths(output: Path) -> dict[str, object]:
     }
 
 
-def _compare_truths(run: Run, truths: Mapping[str, object]) -> list[str]:
+def _compare_truths(run: SourceRun, truths: Mapping[str, object]) -> list[str]:
     """Warn where the answers are those of the dataset: the user may have named its column."""
     same = [as_text(each.value) == as_text(truths.get(each.id)) for each in run.answers]
     if len(same) < 2 or not all(same):
@@ -161,7 +161,7 @@ def _compare_truths(run: Run, truths: Mapping[str, object]) -> list[str]:
     return [f"all {len(same)} answers are the truths word for word: is --answer right?"]
 
 
-def prediction_text(run: Run) -> tuple[str, int, list[str]]:
+def prediction_text(run: SourceRun) -> tuple[str, int, list[str]]:
     """Write the prediction file of a run; returns also its number of answers, and notes on ids that
     repeat.
 
@@ -169,7 +169,7 @@ def prediction_text(run: Run) -> tuple[str, int, list[str]]:
     rows with prompts, by which FutureX tells questions of one id apart; what stays ambiguous counts
     as missing there.
     """
-    by_id: dict[str, dict[tuple[str, str], Answer]] = {}
+    by_id: dict[str, dict[tuple[str, str], SourceAnswer]] = {}
     notes = RecordNotes()
     for answer in run.answers:
         same = by_id.setdefault(answer.id, {})
@@ -225,7 +225,7 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
     return {output: dump_json(questions, indent=1) + "\n"}, lines
 
 
-def _find_fields(path: Path, table: Table) -> dict[str, str]:
+def _find_fields(path: Path, table: SourceTable) -> dict[str, str]:
     """Find the columns of our fields; InputError if one that all questions need is missing."""
     source = {
         field: known[0]

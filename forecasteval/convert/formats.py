@@ -26,7 +26,7 @@ from forecasteval.common.records import (
 )
 from forecasteval.common.replies import is_failed, reply_texts
 
-from .tables import LOG_KEYS, Table, at_path, clear_ids, epoch_of, read_table
+from .tables import LOG_KEYS, SourceTable, at_path, clear_ids, epoch_of, read_table
 
 Row = JsonObject
 PREDICTION: Final = (
@@ -43,7 +43,7 @@ _NO_BOX: Final = (
 # --- Answers, run by run ---
 
 
-class Answer(NamedTuple):
+class SourceAnswer(NamedTuple):
     """An answer as its file has it; `problem` says why it is left out.
 
     `alias` is what its file calls the question where several questions of the dataset have its id:
@@ -58,31 +58,33 @@ class Answer(NamedTuple):
     alias: str = ""
 
 
-class Run:
+class SourceRun:
     """The answers of a run, and the names of the records left out, by reason."""
 
     def __init__(self) -> None:
-        self.answers: list[Answer] = []
+        self.answers: list[SourceAnswer] = []
         self.left_out = RecordNotes()
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """A file: its format, its runs by their numbers, notes for the user."""
 
     format: str
-    runs: dict[int, Run]
+    runs: dict[int, SourceRun]
     notes: list[str]
 
 
-def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) -> Source:
+def collect(
+    form: str, table: SourceTable, read: Callable[[Row], Iterable[SourceAnswer]]
+) -> SourceFile:
     """Collect the runs of a table, of whose rows `read` makes answers."""
-    runs: dict[int, Run] = {}
+    runs: dict[int, SourceRun] = {}
     for number, row in enumerate(table.rows, 1):
         if not isinstance(row, Mapping):
-            runs.setdefault(1, Run()).left_out["no object"].append(name_bad_row(row, number))
+            runs.setdefault(1, SourceRun()).left_out["no object"].append(name_bad_row(row, number))
             continue
         for answer in read(row):
-            run, name = runs.setdefault(answer.run, Run()), id_text(answer.id)
+            run, name = runs.setdefault(answer.run, SourceRun()), id_text(answer.id)
             if not name.strip():
                 run.left_out["without an id"].append(f"record {number}")
             elif answer.problem:
@@ -91,7 +93,7 @@ def collect(form: str, table: Table, read: Callable[[Row], Iterable[Answer]]) ->
                 run.left_out[problem[0]].append(name + problem[1])
             else:
                 run.answers.append(answer._replace(id=name))
-    return Source(form, dict(sorted(runs.items())), list(table.notes))
+    return SourceFile(form, dict(sorted(runs.items())), list(table.notes))
 
 
 def name_bad_row(row: object, number: int) -> str:
@@ -132,7 +134,7 @@ def _find_problem(answer: object) -> tuple[str, str] | None:
 # --- Rows of the formats ---
 
 
-def _read_sample(row: Row) -> Iterator[Answer]:
+def _read_sample(row: Row) -> Iterator[SourceAnswer]:
     question_id, scores = at_path(row, "metadata", QUESTION_ID), row.get("scores")
     stated = [
         metadata[PREDICTION]
@@ -150,18 +152,18 @@ def _read_sample(row: Row) -> Iterator[Answer]:
     elif stated and answer is None:
         problem = "no index in the reply"
     name, alias = (row.get("id"), "") if question_id is None else (question_id, str(row.get("id")))
-    yield Answer(name, answer, row.get("input"), epoch_of(row), problem, alias)
+    yield SourceAnswer(name, answer, row.get("input"), epoch_of(row), problem, alias)
 
 
-def _read_reply(row: Row) -> Iterator[Answer]:
+def _read_reply(row: Row) -> Iterator[SourceAnswer]:
     """Read the choices of a reply of OpenAI's batches, each of which belongs to a run."""
     reply = row.get("response")
     failed = row.get("error") or is_failed(reply)
     for run, text in enumerate(reply_texts(None if failed else reply), 1):
-        yield Answer(row.get("custom_id"), text, run=run, problem="failed" if failed else "")
+        yield SourceAnswer(row.get("custom_id"), text, run=run, problem="failed" if failed else "")
 
 
-def _read_task(row: Row) -> Iterator[Answer]:
+def _read_task(row: Row) -> Iterator[SourceAnswer]:
     """Read the attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which belongs to
     a run.
 
@@ -190,7 +192,7 @@ def _read_task(row: Row) -> Iterator[Answer]:
             problem = "no box in the reply"
         elif is_empty(answer) and attempt.get("status") in ("failed", "run_failed"):
             problem = "failed"
-        yield Answer(row.get("task_id"), answer, row.get("task_question"), number, problem)
+        yield SourceAnswer(row.get("task_id"), answer, row.get("task_question"), number, problem)
 
 
 class Format(NamedTuple):
@@ -198,7 +200,7 @@ class Format(NamedTuple):
 
     name: str
     keys: Set[str]
-    read: Callable[[Row], Iterable[Answer]]
+    read: Callable[[Row], Iterable[SourceAnswer]]
 
 
 # The first whose keys are all there counts.
@@ -212,7 +214,7 @@ SUBMISSION: Final = {"id", "prediction"}  # the keys of FutureX's submissions
 PROMPTS: Final = ("prompt", "question", "task_question", "input")
 
 
-def read_source(path: Path, id_column: str | None = None, answer: str | None = None) -> Source:
+def read_source(path: Path, id_column: str | None = None, answer: str | None = None) -> SourceFile:
     """Read the runs of a file of any format, or a table whose columns the user names.
 
     Raises InputError if the file cannot be read, and if the columns are neither named nor known.
@@ -225,7 +227,7 @@ def read_source(path: Path, id_column: str | None = None, answer: str | None = N
     return _read_columns(path, table, id_column or "id", answer)
 
 
-def _read_columns(path: Path, table: Table, name: str, answer: str | None) -> Source:
+def _read_columns(path: Path, table: SourceTable, name: str, answer: str | None) -> SourceFile:
     """Read the run of a table's rows; InputError if a column is not named, or not once there."""
     if set(table.names) == SUBMISSION:
         first = table.rows[0]
@@ -240,10 +242,10 @@ def _read_columns(path: Path, table: Table, name: str, answer: str | None) -> So
     prompt = next((key for key in PROMPTS if key in table.names), "")
     clear_ids(table, name)
 
-    def read_row(row: Row) -> Iterator[Answer]:
+    def read_row(row: Row) -> Iterator[SourceAnswer]:
         twice = {name, column} & set(repeated_keys(row))
         problem = "with a key that is given twice" if twice else ""
-        yield Answer(row.get(name), row.get(column), row.get(prompt), problem=problem)
+        yield SourceAnswer(row.get(name), row.get(column), row.get(prompt), problem=problem)
 
     source = collect(table.form, table, read_row)
     source.notes.append(f"column of answers: {printable(column, 60)}")

@@ -28,7 +28,7 @@ LOG_KEYS: Final = frozenset({"version", "eval", "status"})
 _UNUSED: Final = {"messages", "events", "events_data", "store", "timelines"}  # nine tenths of a log
 
 
-class Table(NamedTuple):
+class SourceTable(NamedTuple):
     """The rows of a file, the names of their columns, and notes for the user.
 
     `keys` are those of the first objects in the file, if it is JSON.
@@ -41,7 +41,7 @@ class Table(NamedTuple):
     keys: Set[str] = frozenset()
 
 
-def read_table(path: Path, columns_named: bool = False) -> Table:
+def read_table(path: Path, columns_named: bool = False) -> SourceTable:
     """Read the rows of a file; InputError if it is no table, too long, or a log though columns are
     named.
     """
@@ -60,7 +60,7 @@ def read_table(path: Path, columns_named: bool = False) -> Table:
         file = load_records(path, is_json=True)
         rows = [*file.records]
         names = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row))
-        table = Table("rows of JSON", names, rows, [*file.warnings], keys)
+        table = SourceTable("rows of JSON", names, rows, [*file.warnings], keys)
     else:
         table = _read_csv(path)
     _require_rows(path, len(table.rows))
@@ -83,7 +83,7 @@ def _require_rows(path: Path, count: int) -> None:
         raise InputError(str(path), f"expected {MAX_ROWS:,} rows at most; split it", f"{count:,}")
 
 
-def _read_csv(path: Path) -> Table:
+def _read_csv(path: Path) -> SourceTable:
     text, notes = decode_text(read_file(path), str(path))
     lines = csv_rows(text, str(path))
     _, names = next(lines, (0, list[str]()))
@@ -94,24 +94,24 @@ def _read_csv(path: Path) -> Table:
             raise InputError(f"{path}: line {line}", expected, str(len(cells)))
         if cells:
             rows.append(dict(zip(names, cells, strict=False)))
-    return Table(CSV, names, rows, notes)
+    return SourceTable(CSV, names, rows, notes)
 
 
-def clear_ids(table: Table, column: str) -> None:
+def clear_ids(table: SourceTable, column: str) -> None:
     """Make 7.0 of a CSV's ids 7, as it is in JSON: a column of numbers with a gap holds floats."""
     for row in table.rows if table.form == CSV else ():
         if column in row:
             row[column] = re.sub(r"\A([0-9]+)\.0+\Z", r"\1", row[column])
 
 
-def _read_parquet(path: Path) -> Table:
+def _read_parquet(path: Path) -> SourceTable:
     with extra_package("pyarrow", str(path), "write it as CSV"):
         from pyarrow import ArrowException, parquet
     try:
         with parquet.ParquetFile(path) as file:
             _require_rows(path, file.metadata.num_rows)
             rows = json.loads(json.dumps(file.read().to_pylist(), default=_as_text))
-            return Table("Parquet", file.schema_arrow.names, rows)
+            return SourceTable("Parquet", file.schema_arrow.names, rows)
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         raise InputError(
             str(path), f"not Parquet that can be read: {printable(error, 120)}"
@@ -126,7 +126,7 @@ def _as_text(value: object) -> str:
 # --- Logs of inspect_ai ---
 
 
-def _read_log(path: Path, is_json: bool) -> Table:
+def _read_log(path: Path, is_json: bool) -> SourceTable:
     """Read the samples of a log, `.eval` (read by inspect_ai itself) or one JSON object."""
     log = (
         parse_json(decode_utf8(read_file(path), str(path)), str(path))
@@ -142,7 +142,7 @@ def _read_log(path: Path, is_json: bool) -> Table:
     epochs, count = at_path(log, "eval", "config", "epochs"), len(set(map(epoch_of, samples)))
     if type(epochs) is int and epochs > count:
         notes.append(f"epochs in the log: {count} of {epochs}")
-    return Table("inspect_ai log", (), samples, notes, LOG_KEYS)
+    return SourceTable("inspect_ai log", (), samples, notes, LOG_KEYS)
 
 
 def _read_eval(path: Path) -> Any:
