@@ -26,10 +26,10 @@ from forecasteval.display.tables import Link, show_number
 from forecasteval.ranking.board import (
     PooledTable,
     RankedRow,
+    RankedTable,
     Ranking,
     ScoredRow,
     SystemTable,
-    Table,
 )
 from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
@@ -50,7 +50,7 @@ _LOSSES: Final = 5  # questions that the row of a system names
 # --- Who leads ---
 
 
-def say_resolved(table: Table) -> str:
+def say_resolved(table: RankedTable) -> str:
     """Say how many questions of a dataset have a truth: `20 of 52 resolved`."""
     return show_size(table.resolved, table, "questions")
 
@@ -115,7 +115,7 @@ def show_cell(
     return tag("a" if href else "span", text, class_=kind, href=href, title=show_score(score, 4))
 
 
-def find_weeks(tables: Sequence[Table], season: PooledTable) -> list[SystemTable]:
+def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[SystemTable]:
     """Find the tables of the datasets of a table over all of them, the oldest first."""
     places = {week.questions_sha256: at for at, week in enumerate(season.datasets)}
     weeks = {
@@ -128,19 +128,19 @@ def find_weeks(tables: Sequence[Table], season: PooledTable) -> list[SystemTable
     return [weeks[place] for place in sorted(weeks)]
 
 
-def files_of(week: Table, row: RankedRow) -> Sequence[FileRow]:
+def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:
     """The files of a system in the table of a dataset; of forecasters the file with all of them."""
     return row.files if isinstance(row, ScoredRow) else [week] if isinstance(week, FileRow) else []
 
 
-def page_keys(table: Table) -> list[str]:
+def page_keys(table: RankedTable) -> list[str]:
     """The addresses of a table's questions on the pages of runs; "" where they are not unique."""
     keys = [make_keys([question.id])[0] for question in table.questions]
     often = Counter(keys)
     return [key if often[key] == 1 else "" for key in keys]
 
 
-def read_texts(week: Table, read_items: ReadItems) -> dict[str, JsonObject]:
+def read_texts(week: RankedTable, read_items: ReadItems) -> dict[str, JsonObject]:
     """Read the items of some result, which have the texts of questions, by ids that are unique."""
     files = (file.name for row in week.rows for file in files_of(week, row))
     items = next(filter(None, map(read_items, files)), ())
@@ -267,19 +267,19 @@ class Standing:
         ]
 
     @property
-    def datasets(self) -> Sequence[Table]:
+    def datasets(self) -> Sequence[RankedTable]:
         """The weeks, or the dataset that the ranking is of."""
         return self.weeks if isinstance(self.table, PooledTable) else [self.table]
 
     @property
-    def newest(self) -> Table | None:
+    def newest(self) -> RankedTable | None:
         """The dataset whose questions the page shows, if it has some."""
         return next((table for table in self.datasets[-1:] if table.questions), None)
 
     @cached_property
-    def weeks_of(self) -> Mapping[str, Sequence[tuple[Table, RankedRow]]]:
+    def weeks_of(self) -> Mapping[str, Sequence[tuple[RankedTable, RankedRow]]]:
         """The weeks of each system with its rows."""
-        found = defaultdict[str, list[tuple[Table, RankedRow]]](list)
+        found = defaultdict[str, list[tuple[RankedTable, RankedRow]]](list)
         for week in self.datasets:
             for row in week.rows:
                 found[row.system_name].append((week, row))
@@ -312,7 +312,7 @@ class Standing:
         return {id(week): page_keys(week) for week in self.datasets}
 
     def draw_question(
-        self, week: Table, place: int, run: FileRow, *scores: float, name: str | None = None
+        self, week: RankedTable, place: int, run: FileRow, *scores: float, name: str | None = None
     ) -> Line:
         """Draw a question as a line: scores, its text, which leads to the page of a run, truth."""
         question, key = week.questions[place], self._keys[id(week)][place]

@@ -81,7 +81,7 @@ class SystemRow(ScoredRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class QuestionScores:
     """How systems did on a question."""
 
     id: Any
@@ -103,7 +103,7 @@ class SystemTable(Scaled):
     void: int = 0  # questions that are left out of everything
     weights: dict[Level, float]  # of the levels that count
     signature: Signature
-    questions: list[Question]
+    questions: list[QuestionScores]
     rows: list[SystemRow]
 
     @property
@@ -220,8 +220,8 @@ class PooledTable(SeasonTable):
 
 # --- Boards ---
 
-Table = SystemTable | ForecasterTable
-Ranking = PooledTable | Table
+RankedTable = SystemTable | ForecasterTable
+Ranking = PooledTable | RankedTable
 RankedRow = SystemRow | PooledRow | ForecasterRow
 
 
@@ -234,7 +234,7 @@ class Board:
     # To be raised with every change of the form.
     schema: Literal[1] = field(default=1, metadata=forms.ALWAYS)
     pooled: list[PooledTable]
-    tables: list[Table]
+    tables: list[RankedTable]
     remarks: list[str]
     leaderboard: dict[str, object]  # the settings
     failed: list[dict[str, object]] = field(default_factory=list, metadata=forms.ALWAYS)

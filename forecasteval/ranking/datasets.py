@@ -23,14 +23,21 @@ from forecasteval.common.statistics import (
 )
 from forecasteval.common.version import __version__
 
-from .board import Board, Question, RunRow, ScoredRow, SystemRow, SystemTable, Table
+from .board import Board, QuestionScores, RankedTable, RunRow, ScoredRow, SystemRow, SystemTable
 from .files import ForecasterTable
 from .names import split_name, without_run
 from .pooled import pool_systems
 from .reading import question_key
 from .scale import Level
 from .significance import FLIPS, holm, measure_differences, shared_ranks
-from .systems import SEED, Questions, System, count_unread, levels_that_count, require_same_policy
+from .systems import (
+    SEED,
+    QuestionColumns,
+    System,
+    count_unread,
+    levels_that_count,
+    require_same_policy,
+)
 
 _MOST: Final = 3000  # questions of a dataset
 _DIGITS: Final = 12  # further digits depend on the processor
@@ -50,7 +57,7 @@ def rank_results(
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
     groups = sorted(group_by(systems, attrgetter("group")).items(), key=itemgetter(0))
     forecasters = [result for result in read if isinstance(result, ForecasterTable)]
-    tables: list[Table] = [
+    tables: list[RankedTable] = [
         *(_rank_group(group, min_questions) for _, group in groups),
         *sorted(forecasters, key=attrgetter("name")),
     ]
@@ -138,20 +145,20 @@ def _rank_rows(
 # --- Questions ---
 
 
-def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> list[Question]:
+def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> list[QuestionScores]:
     """Say how systems did on each question, in the order of `System.questions`.
 
     Datasets of more than 3,000 questions have none, for the size of the board.
     """
     if sum(systems[0].counts[level] for level in levels) > _MOST:
         return []
-    rows: list[Question] = []
+    rows: list[QuestionScores] = []
     for level in levels:
         columns = [system.questions[level] for system in systems]
         scores = zip(*(questions.scores for questions in columns), strict=True)
         answers = zip(*(questions.answered for questions in columns), strict=True)
         rows += [
-            Question(
+            QuestionScores(
                 id=name,
                 level=level or None,
                 mean=mean(of_systems),
@@ -226,7 +233,7 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
     return replace(first, row=row, questions=questions, runs=tuple(runs))
 
 
-def _mean_questions(runs: Sequence[Questions]) -> Questions:
+def _mean_questions(runs: Sequence[QuestionColumns]) -> QuestionColumns:
     return replace(
         runs[0],
         scores=[mean(scores) for scores in zip(*(run.scores for run in runs), strict=True)],

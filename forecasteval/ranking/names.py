@@ -22,7 +22,7 @@ from forecasteval.common.records import number_text, parse_json, repeated_keys
 SYSTEMS_FILE: Final = "systems.json"
 
 
-class Name(NamedTuple):
+class FileName(NamedTuple):
     """`dataset` is "" for a file that was scored without one, `run` for one that names none."""
 
     dataset: str
@@ -30,7 +30,7 @@ class Name(NamedTuple):
     run: str
 
 
-def split_name(stem: str, dataset: str | None = None) -> Name:
+def split_name(stem: str, dataset: str | None = None) -> FileName:
     """The parts of a prediction file's stem; `dataset` is the file (or its stem) that it was scored
     with.
 
@@ -53,7 +53,7 @@ def split_name(stem: str, dataset: str | None = None) -> Name:
         # `250915@2` is a run of the system that has no other name than its dataset's, `250915`
         system = known + rest if rest[:1] in ("", "@") else rest.removeprefix(rest[0]) or stem
     before, _, after = system.rpartition("@")
-    return Name(known, before, after) if before and after else Name(known, system, "")
+    return FileName(known, before, after) if before and after else FileName(known, system, "")
 
 
 def without_run(stem: str, dataset: str | None = None) -> str:

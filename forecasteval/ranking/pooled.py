@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _DIGITS: Final = 12  # further digits depend on the processor
 _MOST: Final = 6  # datasets that a system needs at most to be ranked
 Group = tuple[str, str, str]
-Answered = dict[str, dict[Group, System]]  # by the system's name, and by dataset
+SystemsByGroup = dict[str, dict[Group, System]]  # by the system's name, and by dataset
 
 
 class Gap(NamedTuple):
@@ -44,7 +44,7 @@ class Season(NamedTuple):
     these.
     """
 
-    answered: Answered
+    answered: SystemsByGroup
     datasets: dict[Group, System]  # each with a system that answered it
     counts: dict[Level, int]  # questions by level
     weights: dict[Level, float]  # of the levels with enough questions
@@ -189,14 +189,14 @@ def pool_systems(
 # --- Systems that can be compared ---
 
 
-def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Answered]]]:
+def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[SystemsByGroup]]]:
     """For each benchmark and rule set a system, and the groups that shared datasets connect, the
     largest first.
     """
     of_datasets = (system for system in systems if system.group[1])
     alike = group_by(of_datasets, lambda system: (system.group[0], dump_json(system.policy)))
     for _, same in sorted(alike.items(), key=itemgetter(0)):
-        parts: list[tuple[set[Group], Answered]] = []
+        parts: list[tuple[set[Group], SystemsByGroup]] = []
         for name, results in _by_name(same).items():
             datasets, members = {*results}, {name: results}
             for part in [part for part in parts if not part[0].isdisjoint(results)]:
@@ -208,7 +208,7 @@ def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[An
         yield same[0], sorted(connected, key=lambda part: (-len(part), min(part)))
 
 
-def _datasets(answered: Answered) -> dict[Group, System]:
+def _datasets(answered: SystemsByGroup) -> dict[Group, System]:
     """The datasets that were answered, in order, each with a system that did."""
     return dict(
         sorted(
@@ -218,13 +218,13 @@ def _datasets(answered: Answered) -> dict[Group, System]:
     )
 
 
-def _by_name(systems: Iterable[System]) -> Answered:
+def _by_name(systems: Iterable[System]) -> SystemsByGroup:
     """Systems by the name that they have on every dataset; two that share it on one keep their
     files' names.
     """
     named = [(system.system, system) for system in systems]
     taken = Counter((name, system.group) for name, system in named)
-    answered: Answered = defaultdict(dict)
+    answered: SystemsByGroup = defaultdict(dict)
     for name, system in named:
         answered[system.name if taken[name, system.group] > 1 else name][system.group] = system
     return answered
@@ -241,7 +241,7 @@ class _Matrix(NamedTuple):
 
 
 def _make_matrix(
-    answered: Answered, datasets: Mapping[Group, System], levels: Sequence[Level]
+    answered: SystemsByGroup, datasets: Mapping[Group, System], levels: Sequence[Level]
 ) -> _Matrix:
     import numpy as np
 
@@ -266,7 +266,7 @@ def _make_matrix(
     )
 
 
-def fit_season(answered: Answered, min_questions: int) -> Season | None:
+def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
     """The scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
 

@@ -22,7 +22,7 @@ from .files import (
 )
 from .scale import Level, read_scale
 from .systems import (
-    Questions,
+    QuestionColumns,
     System,
 )
 
@@ -64,7 +64,7 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     row, scale = _file_row(results, name), read_scale(results)
     forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
-    by_level: dict[Level, list[_Answer]] = {level: [] for level in read_weights(row.signature)}
+    by_level: dict[Level, list[_ItemScore]] = {level: [] for level in read_weights(row.signature)}
     try:
         for item in results["items"]:
             level = _parse_level(item["level"]) if has_levels else ""
@@ -76,7 +76,7 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     return System(row=row, questions=questions, void=void, **scale.describe())
 
 
-class _Answer(NamedTuple):
+class _ItemScore(NamedTuple):
     """What is kept of an item; there may be a million of them."""
 
     key: tuple[str, float]
@@ -86,17 +86,17 @@ class _Answer(NamedTuple):
     padded: bool
 
 
-def _read_answer(item: JsonObject) -> _Answer:
+def _read_answer(item: JsonObject) -> _ItemScore:
     padded = bool(item.get("padded"))
-    return _Answer(question_key(item), item["id"], item["outcome"], item.get("cluster"), padded)
+    return _ItemScore(question_key(item), item["id"], item["outcome"], item.get("cluster"), padded)
 
 
-def _columns(answers: list[_Answer]) -> Questions:
+def _columns(answers: list[_ItemScore]) -> QuestionColumns:
     outcomes = Counter(answer.outcome for answer in answers)
     outcomes.update(["padded"] * sum(answer.padded for answer in answers))
     answers = [answer for answer in answers if answer.outcome != "pending"]
     answers.sort(key=attrgetter("key"))
-    return Questions(
+    return QuestionColumns(
         ids=[answer.id for answer in answers],
         scores=[answer.key[1] for answer in answers],
         answered=[answer.outcome == "scored" for answer in answers],

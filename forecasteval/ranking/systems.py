@@ -28,7 +28,7 @@ Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 
 
 @dataclass(frozen=True)
-class Questions:
+class QuestionColumns:
     """The questions of a level as columns, in an order that all systems share."""
 
     ids: list[Any]
@@ -43,10 +43,10 @@ class Questions:
         return self.ids, self.scores, self.answered, self.clusters
 
 
-def make_questions(columns: Iterable[Iterable[Any]]) -> Questions:
+def make_questions(columns: Iterable[Iterable[Any]]) -> QuestionColumns:
     """Questions of the `columns` of others, without their outcomes."""
     ids, scores, answered, clusters = map(list, columns)
-    return Questions(ids, scores, answered, clusters)
+    return QuestionColumns(ids, scores, answered, clusters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class System(Scaled):
     """
 
     row: FileRow
-    questions: dict[Level, Questions]
+    questions: dict[Level, QuestionColumns]
     void: int = 0  # questions that are left out of everything
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
