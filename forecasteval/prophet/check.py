@@ -10,7 +10,7 @@ from forecasteval.common.records import Loaded, load_records
 from forecasteval.display.submissions import Checked
 
 from .events import collect_events
-from .fields import Notes
+from .fields import DataNotes
 from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
 from .score_table import odd_sums
 
@@ -27,7 +27,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
         for row in load_records(files.dataset)
         if isinstance(row, Mapping)
     ]
-    notes = Notes()
+    notes = DataNotes()
     events, places = collect_events(Loaded("problems", problems, unit="problem"), notes)
     data = read_forecasts([load_records(files.path)], events, places, notes)
     chosen = choose_forecasts(data, events, "drop", None, notes)

@@ -41,7 +41,7 @@ _FLAGS: Final = {
 Cells = dict[Any, Any]  # of a row by column; cells beyond the last column have the key None
 
 
-class Line(NamedTuple):
+class OptionLine(NamedTuple):
     """What a row says of one option; blank where it says nothing.
 
     Lines of an event with the same `forecast` are one forecast. `result` is a bool where the row
@@ -82,7 +82,7 @@ class CsvData(NamedTuple):
 def load_csv(path: Path) -> CsvData:
     """Read a CSV; InputError for no UTF-8, no CSV, or columns that mean no forecasts."""
     require_regular(path)
-    lines: list[Line] = []
+    lines: list[OptionLine] = []
     sha256, count = hashlib.sha256(), 0
     with readable(path), path.open("rb") as file:
         rows = csv_rows(_decode_lines(file, sha256, path), str(path), strict=False)
@@ -133,7 +133,7 @@ def _decode_lines(file: Iterable[bytes], sha256: Any, path: Path) -> Iterator[st
 # --- Rows to lines ---
 
 
-def _choose_form(columns: Sequence[str]) -> Callable[[int, Cells], list[Line]]:
+def _choose_form(columns: Sequence[str]) -> Callable[[int, Cells], list[OptionLine]]:
     """Choose what makes lines of a row."""
     if is_arena(columns):
         return partial(_read_arena, lru_cache(1 << 14)(_parse_market))  # most rows repeat a market
@@ -141,16 +141,16 @@ def _choose_form(columns: Sequence[str]) -> Callable[[int, Cells], list[Line]]:
     return partial(_read_option if "option" in roles else _read_question, roles)
 
 
-def _read_option(roles: Mapping[str, str], number: int, cells: Cells) -> list[Line]:
+def _read_option(roles: Mapping[str, str], number: int, cells: Cells) -> list[OptionLine]:
     """Read a row about one option; those of one event, forecaster and time are one forecast."""
     known: dict[str, Any] = {role: (cells[column] or "").strip() for role, column in roles.items()}
     if is_of_option(roles):
         known["result"] = _FLAGS.get(known["result"].casefold(), known["result"])
     key = known["forecaster"], known.get("time", "")
-    return [Line(number, key, fault=_LONG if None in cells else "", **known)]
+    return [OptionLine(number, key, fault=_LONG if None in cells else "", **known)]
 
 
-def _read_question(roles: Mapping[str, str], number: int, cells: Cells) -> list[Line]:
+def _read_question(roles: Mapping[str, str], number: int, cells: Cells) -> list[OptionLine]:
     """Read a row with the probability of Yes, and No as its complement.
 
     No costs 1 less the bid for Yes (without one, its price), and is bid for 1 less the price.
@@ -176,11 +176,11 @@ Sides = dict[str, tuple[bool | str, float, float]]  # by option its result, ask 
 
 def _read_arena(
     parse: Callable[[str, str], tuple[Sides, str]], number: int, cells: Cells
-) -> list[Line]:
+) -> list[OptionLine]:
     """Read a row of Prophet Arena's CSV, a forecast with its event in it."""
     sides, fault = parse(cells["market_info"] or "", cells["market_outcome"] or "")
     p = _parse_prediction(cells["prediction"])
-    line = Line(
+    line = OptionLine(
         number,
         forecast=number,
         event=cells["event_ticker"] or "",
@@ -262,7 +262,9 @@ def _parse_literal(text: str | None) -> Any:
 # --- Lines to events ---
 
 
-def _make_problem(event: str, lines: Sequence[Line], odd: list[tuple[str, str]]) -> dict[str, Any]:
+def _make_problem(
+    event: str, lines: Sequence[OptionLine], odd: list[tuple[str, str]]
+) -> dict[str, Any]:
     """Make the record of an event of all its lines; what is odd about it goes to `odd`."""
     good = [line for line in lines if not line.fault]
     if not good:
@@ -356,7 +358,7 @@ def _closing_order(text: str) -> tuple[float, str]:
 # --- Lines to forecasts ---
 
 
-def _make_forecast(lines: Sequence[Line], options: Sequence[str]) -> dict[str, Any]:
+def _make_forecast(lines: Sequence[OptionLine], options: Sequence[str]) -> dict[str, Any]:
     """Make the record of a forecast, with its values in the order of the event's options."""
     first, given = lines[0], {line.option: line for line in lines}
     ids = {"problem_id": first.event, "username": first.forecaster}

@@ -18,8 +18,8 @@ from .events import Events
 from .fields import Exclusion, format_time
 from .metrics import Matrix, agreement_tables
 from .models import Models
-from .ranks import Record
-from .score_table import Scored, sum_bins
+from .ranks import ForecasterRecord
+from .score_table import ForecastScores, sum_bins
 from .scores import calibration_errors
 
 CURVE_POINTS: Final = 100  # of a curve that the results keep
@@ -34,7 +34,7 @@ class Category(TypedDict):
     forecasters: dict[str, dict[str, Any]]
 
 
-def score_categories(scored: Scored, ranked: Collection[int]) -> dict[str, Category]:
+def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[str, Category]:
     """By category what the ranked forecasters have there; nothing if no event has a category."""
     events, data = scored.events, scored.forecasts
     if not any(events.category):
@@ -92,7 +92,7 @@ class ProblemRow(TypedDict):
     exclusive: bool
 
 
-def problem_table(scored: Scored, models: Models) -> dict[str, ProblemRow]:
+def problem_table(scored: ForecastScores, models: Models) -> dict[str, ProblemRow]:
     """A row by id."""
     events = scored.events
     fitted = np.full((2, len(events.ids)), np.nan)
@@ -138,7 +138,7 @@ def reliability_table(sums: Floats) -> list[Bin]:
     ]
 
 
-def score_curves(scored: Scored) -> dict[str, dict[str, list[object]]]:
+def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
     """By forecaster the running mean of every score, in the order in which events close (unknown
     last, then by id), at most 100 points; None before the first event that has the score.
     """
@@ -163,7 +163,7 @@ def score_curves(scored: Scored) -> dict[str, dict[str, list[object]]]:
     return curves
 
 
-def make_items(scored: Scored, checksums: Sequence[str]) -> list[dict[str, object]]:
+def make_items(scored: ForecastScores, checksums: Sequence[str]) -> list[dict[str, object]]:
     """An `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1 -
     Brier.
     """
@@ -203,9 +203,9 @@ class ProphetResult(TypedDict):
     doubtful_events: dict[str, int]
     ranked_by: dict[str, str]
     ranking: list[dict[str, Any]]
-    forecasters: dict[str, Record]
-    provisional: dict[str, Record]
-    baselines: dict[str, Record]
+    forecasters: dict[str, ForecasterRecord]
+    provisional: dict[str, ForecasterRecord]
+    baselines: dict[str, ForecasterRecord]
     problems: dict[str, ProblemRow]
     rank_correlation: Correlations
     by_category: dict[str, Category]
@@ -234,7 +234,7 @@ def question_checksums(events: Events) -> list[str]:
     return [hash_question(json.dumps([*row, w] if w != 1 else row)) for *row, w in rows]
 
 
-def hash_data(scored: Scored) -> str:
+def hash_data(scored: ForecastScores) -> str:
     """sha256 of all that the results depend on."""
     events, data = scored.events, scored.forecasts
     names = (column.tolist() for column in (events.ids, events.category, events.series))

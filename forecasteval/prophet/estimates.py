@@ -12,7 +12,7 @@ import numpy as np
 from .arrays import Floats, Ints, weighted_means
 from .forecasts import Forecasts
 from .models import EffectsFit, Fitted, Models
-from .score_table import BASELINES, Scored, normalise
+from .score_table import BASELINES, ForecastScores, normalise
 from .scores import PRICE_RANGE, calibration_errors
 
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
@@ -50,10 +50,10 @@ class Estimate(NamedTuple):
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or "market"
 
 
-class Board(NamedTuple):
+class Contestants(NamedTuple):
     """The rows of a board (forecasters and baselines), and the cluster of each of its events."""
 
-    scored: Scored
+    scored: ForecastScores
     cluster: Ints
 
     @property
@@ -112,12 +112,12 @@ class Board(NamedTuple):
         return full
 
 
-def measure(scored: Scored, bins: Floats, models: Models) -> Measures:
+def measure(scored: ForecastScores, bins: Floats, models: Models) -> Measures:
     """Estimate every metric of every row, and of the means the differences to the market.
 
     `bins`: calibration sums.
     """
-    board, measures = Board(scored, scored.events.clusters()), Measures()
+    board, measures = Contestants(scored, scored.events.clusters()), Measures()
     for metric in (metric for metric in scored.metrics if metric.formula):
         for base in ("", "market"):
             estimate = board.estimate_means(scored.less(metric.name, base), scored.weight)
@@ -148,7 +148,7 @@ def measure(scored: Scored, bins: Floats, models: Models) -> Measures:
     return measures
 
 
-def _adjust(board: Board, brier: Estimate, effects: Fitted[EffectsFit]) -> Estimate:
+def _adjust(board: Contestants, brier: Estimate, effects: Fitted[EffectsFit]) -> Estimate:
     """Estimate the adjusted Brier scores.
 
     Market and crowd have their Brier score where they have all events, of equal weight; else none.
@@ -168,7 +168,7 @@ def _adjust(board: Board, brier: Estimate, effects: Fitted[EffectsFit]) -> Estim
 # --- Returns ---
 
 
-def _bound_returns(board: Board, measures: Measures) -> Measures:
+def _bound_returns(board: Contestants, measures: Measures) -> Measures:
     """Find the intervals of the returns and of their differences to the market's
     (`score_interval`).
     """
@@ -208,7 +208,7 @@ def score_interval(
     return values + half - reach, values + half + reach
 
 
-def expect_payoffs(scored: Scored) -> dict[tuple[str, str], tuple[Floats, Floats]]:
+def expect_payoffs(scored: ForecastScores) -> dict[tuple[str, str], tuple[Floats, Floats]]:
     """Sum up what every row's dollars would pay if the prices were the probabilities.
 
     By return and what is subtracted: the mean of the return; the variance of that mean, less the
@@ -243,7 +243,7 @@ def expect_payoffs(scored: Scored) -> dict[tuple[str, str], tuple[Floats, Floats
     return payoffs
 
 
-def place_bets(scored: Scored) -> Forecasts:
+def place_bets(scored: ForecastScores) -> Forecasts:
     """Find the forecasts of exclusive events that have a price, with whole probabilities and
     clipped prices.
     """

@@ -26,7 +26,7 @@ from . import details
 from .csv_files import load_csv
 from .estimates import measure
 from .events import Events, collect_events
-from .fields import Notes
+from .fields import DataNotes
 from .forecasts import BASELINES, Forecasts, choose_forecasts, least_events, read_forecasts
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, fit_models
@@ -35,7 +35,7 @@ from .prices import settle_prices
 from .ranks import add_ranks, choose_ranking, make_records
 from .report import explain, list_rows, report_blocks
 from .score_table import (
-    Scored,
+    ForecastScores,
     odd_sums,
     score_forecasts,
     sum_bins,
@@ -63,11 +63,15 @@ class ForecastData:
     """
 
     def __init__(
-        self, where: str, problems: Loaded, sources: Sequence[Loaded], notes: Notes | None = None
+        self,
+        where: str,
+        problems: Loaded,
+        sources: Sequence[Loaded],
+        notes: DataNotes | None = None,
     ) -> None:
         self.where, self.problems, self.sources = where, problems, sources
-        self.notes = notes or Notes()
-        self.shown: Scored | None = None  # for a page
+        self.notes = notes or DataNotes()
+        self.shown: ForecastScores | None = None  # for a page
 
     def collect(self, late: str, min_events: int | None) -> tuple[Events, Forecasts]:
         """Collect the forecasts that count, paid by their events, and the events that have any.
@@ -109,7 +113,7 @@ def _require(name: str, value: object, expected: str, is_good: bool) -> None:
 
 
 @dataclass(eq=False)
-class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
+class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models]]):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
     gammas: risk aversions of the returns, each in [0, 1]. min_events: forecasters with fewer are
@@ -183,7 +187,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
                 str(paths[0]), f"expected a dataset of problems for it ({expected})", "none"
             )
         if tables:
-            table, notes = load_csv(paths[0]), Notes()
+            table, notes = load_csv(paths[0]), DataNotes()
             notes.lines += table.unread
             for text, event in table.odd:
                 notes.warn(text, [event])
@@ -198,7 +202,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
         options = {name: getattr(self, name) for name in names}
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
-    def score(self, data: ForecastData) -> tuple[Scored, Models]:
+    def score(self, data: ForecastData) -> tuple[ForecastScores, Models]:
         """The forecasts that count, of the events that have any, with scores; InputError if there
         are none.
         """
@@ -214,7 +218,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[Scored, Models]]):
             data.shown = everything
         return everything, fit_models(scored, self.prior, self.response, data.notes)
 
-    def summarise(self, scores: tuple[Scored, Models], data: ForecastData) -> dict[str, object]:
+    def summarise(
+        self, scores: tuple[ForecastScores, Models], data: ForecastData
+    ) -> dict[str, object]:
         """Every forecaster's record, and what all forecasts say of events and metrics."""
         everything, models = scores
         scored, *_ = everything.split()
@@ -302,7 +308,7 @@ def _make_ranking(
     return sorted(rows, key=lambda row: (row["rank"] or math.inf, row["name"]))
 
 
-def _note_sums(scored: Scored, notes: Notes) -> dict[str, int]:
+def _note_sums(scored: ForecastScores, notes: DataNotes) -> dict[str, int]:
     """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
     ids, forecasts = scored.events.ids, scored.forecasts
     normalised, odd, empty = odd_sums(scored.events, forecasts)

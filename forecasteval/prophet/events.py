@@ -19,7 +19,7 @@ from forecasteval.display.results import Finding, Results, check_results
 from .arrays import Bools, Floats, Ints, Names, positions
 from .csv_files import CsvData, load_csv
 from .fields import (
-    Notes,
+    DataNotes,
     Refusal,
     parse_id,
     parse_number,
@@ -215,7 +215,7 @@ def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def collect_events(problems: Loaded, notes: Notes) -> tuple[Events, dict[str, int | str]]:
+def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str, int | str]]:
     """Collect the usable events, and by id of every problem the number of its event, or why a
     forecast of it does not count.
     """
@@ -240,7 +240,7 @@ def collect_events(problems: Loaded, notes: Notes) -> tuple[Events, dict[str, in
     return _make_events(usable, notes), places
 
 
-def _make_events(problems: Sequence[Problem], notes: Notes) -> Events:
+def _make_events(problems: Sequence[Problem], notes: DataNotes) -> Events:
     def column(field: str, kind: Any) -> Any:
         return np.array([getattr(problem, field) for problem in problems], dtype=kind)
 

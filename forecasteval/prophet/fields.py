@@ -40,7 +40,7 @@ class Exclusion(TypedDict):
     names: list[str]
 
 
-class Notes:
+class DataNotes:
     """Counts by reason what is left out and what is odd, with names of records; `lines` are
     warnings that stand for themselves.
 

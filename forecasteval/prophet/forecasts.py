@@ -18,7 +18,7 @@ from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, posit
 from .events import NO_OUTCOME, Events
 from .fields import (
     NAMES_KEPT,
-    Notes,
+    DataNotes,
     Refusal,
     parse_id,
     parse_numbers,
@@ -94,7 +94,7 @@ class Forecasts(NamedTuple):
         pairs = zip(self.forecaster[at].tolist(), ids[self.event[at]], strict=True)
         return [f"{self.names[who]} on {event}" for who, event in pairs]
 
-    def warn(self, notes: Notes, text: str, where: Bools, ids: Names) -> None:
+    def warn(self, notes: DataNotes, text: str, where: Bools, ids: Names) -> None:
         """Note something odd about some forecasts."""
         notes.warn(text, self.labels(where, ids), int(where.sum()))
 
@@ -119,7 +119,7 @@ class _Said(NamedTuple):
 
 
 def read_forecasts(
-    sources: Sequence[Loaded], events: Events, places: Mapping[str, int | str], notes: Notes
+    sources: Sequence[Loaded], events: Events, places: Mapping[str, int | str], notes: DataNotes
 ) -> Forecasts | None:
     """All forecasts of usable events, in the order in which they are read; None if there is none.
 
@@ -148,7 +148,7 @@ def read_forecasts(
 
 
 def _find_names(
-    source: Loaded, prefix: str, own: dict[str, int], numbers: dict[str, int], notes: Notes
+    source: Loaded, prefix: str, own: dict[str, int], numbers: dict[str, int], notes: DataNotes
 ) -> Iterator[_Said]:
     """The records with names; a forecaster gets a number, also in `own`."""
     for position, record in enumerate(source, 1):
@@ -191,15 +191,15 @@ def _find_clashes(names: Mapping[str, Iterable[str]]) -> dict[str, InputError]:
     return errors
 
 
-_Row = tuple[str, int, int, float, Sequence[object], object, object]
+_ForecastRow = tuple[str, int, int, float, Sequence[object], object, object]
 
 
 def _parse_records(
     said: Iterable[_Said],
     places: Mapping[str, int | str],
     options: Sequence[Sequence[str]],
-    notes: Notes,
-) -> Iterator[_Row]:
+    notes: DataNotes,
+) -> Iterator[_ForecastRow]:
     """Label, event, forecaster, time, probabilities, odds and bids of records with a forecast."""
     for record, problem, label, forecaster in said:
         event = places.get(problem, UNKNOWN)
@@ -239,7 +239,9 @@ def _parse_probabilities(
     return p
 
 
-def _make_columns(rows: Sequence[_Row], sizes_of_events: Ints, notes: Notes) -> Forecasts:
+def _make_columns(
+    rows: Sequence[_ForecastRow], sizes_of_events: Ints, notes: DataNotes
+) -> Forecasts:
     """Make columns of records; what is no number of the right kind is counted."""
     label, event, forecaster, time, p_lists, odds, bids = zip(*rows, strict=True)
     sizes = sizes_of_events[list(event)]
@@ -262,7 +264,7 @@ def choose_forecasts(
     events: Events,
     late: str,
     min_events: int | None,
-    notes: Notes,
+    notes: DataNotes,
 ) -> Forecasts | None:
     """Those that count, one per event and forecaster; None if there is none."""
     if data is None:
@@ -293,7 +295,7 @@ def _order(data: Forecasts) -> Ints:
 
 
 def _judge_times(
-    data: Forecasts, events: Events, late: str, min_events: int | None, notes: Notes
+    data: Forecasts, events: Events, late: str, min_events: int | None, notes: DataNotes
 ) -> Bools:
     """Which forecasts count; those after closing, and without a time where times are the rule, are
     dropped or counted.
@@ -315,7 +317,7 @@ def _judge_times(
     return ~(after | untimed) | (late == "keep")
 
 
-def _without_time_is_late(data: Forecasts, min_events: int | None, notes: Notes) -> bool:
+def _without_time_is_late(data: Forecasts, min_events: int | None, notes: DataNotes) -> bool:
     """Whether half of the forecasts have a time, of forecasters with enough events for a rank.
 
     Of these: else accounts that are made to be thrown away decide. Several forecasts of an event by
@@ -332,7 +334,7 @@ def _without_time_is_late(data: Forecasts, min_events: int | None, notes: Notes)
     return share >= 0.5
 
 
-def _choose_last(data: Forecasts, ids: Names, notes: Notes) -> Forecasts:
+def _choose_last(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
     """Choose for each event and forecaster the last forecast; the others are counted."""
     ends, counts = ends_of_runs(data.event, data.forecaster)
     last, time = np.repeat(ends - 1, counts), np.nan_to_num(data.time, nan=-math.inf)

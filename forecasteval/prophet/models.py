@@ -16,9 +16,9 @@ from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.records import group_by, number_text
 
 from .arrays import Bools, Floats, Ints, answer_table
-from .fields import Notes
+from .fields import DataNotes
 from .irt import IrtFit, fit_irt
-from .score_table import Scored
+from .score_table import ForecastScores
 
 FLAT: Final = 1e-6  # the largest derivative, per event, of a fit of Bradley–Terry that converged
 PRIOR: Final = 1.0  # of Bradley–Terry
@@ -178,7 +178,7 @@ class Models(NamedTuple):
     fits: dict[str, dict[str, Any] | None]
 
 
-def fit_models(scored: Scored, prior: float, response: str, notes: Notes) -> Models:
+def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataNotes) -> Models:
     """Adjusted Brier, IRT, Bradley–Terry, as far as there are forecasters enough.
 
     response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability
@@ -216,12 +216,12 @@ def fit_models(scored: Scored, prior: float, response: str, notes: Notes) -> Mod
     return models
 
 
-def _is_enough(scored: Scored, values: Floats) -> bool:
+def _is_enough(scored: ForecastScores, values: Floats) -> bool:
     """Whether two forecasters have such a value."""
     return len(np.unique(scored.forecasts.forecaster[~np.isnan(values)])) > 1
 
 
-def _fit(fit: Callable[..., Fit], scored: Scored, values: Floats) -> Fitted[Fit]:
+def _fit(fit: Callable[..., Fit], scored: ForecastScores, values: Floats) -> Fitted[Fit]:
     """The fit of the forecasters and events that have a value, numbered again."""
     has = ~np.isnan(values)
     who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
@@ -229,14 +229,14 @@ def _fit(fit: Callable[..., Fit], scored: Scored, values: Floats) -> Fitted[Fit]
     return Fitted(fit(i, j, values[has]), who, which)
 
 
-def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: Notes) -> dict[str, object]:
+def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: DataNotes) -> dict[str, object]:
     if not fit.converged:
         notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
     keys = ("iterations", "gradient_norm", "log_likelihood", "converged")
     return {key: getattr(fit, key) for key in keys}
 
 
-def _note_parts(names: Sequence[str], label: Ints, notes: Notes) -> list[list[str]]:
+def _note_parts(names: Sequence[str], label: Ints, notes: DataNotes) -> list[list[str]]:
     """The parts of the comparison graph of `names`, largest first, with a note; none if there is
     one only.
     """

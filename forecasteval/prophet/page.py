@@ -59,7 +59,7 @@ from .report import (
     say_who_has_no_rank,
     title_of,
 )
-from .score_table import Scored
+from .score_table import ForecastScores
 
 KEPT: Final = 20_000  # forecasts of a result whose page shows its events
 _ROWS: Final = 300  # of the ranking
@@ -71,7 +71,7 @@ _SCORES: Final = 40  # of an event
 _SHARE: Final = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
 
 
-def make_page(results: ProphetResult, shown: Scored | None = None) -> Page:
+def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Page:
     """Make the page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not
     too many forecasts.
     """
@@ -109,7 +109,7 @@ def _anchor(title: str) -> str:
 
 
 def _draw_body(
-    results: ProphetResult, rows: Sequence[BoardRow], shown: Scored | None
+    results: ProphetResult, rows: Sequence[BoardRow], shown: ForecastScores | None
 ) -> Iterator[Html]:
     ranked = _choose_ranked(rows)
     if ranked:
@@ -266,7 +266,7 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
 # --- Events ---
 
 
-def _draw_events(shown: Scored) -> Html:
+def _draw_events(shown: ForecastScores) -> Html:
     """Draw the events as rows that open, the hardest first."""
     rows = list(_list_events(shown))
     counted = pages.count_rows(len(rows), len(shown.events.ids), "the hardest", "events")
@@ -281,7 +281,7 @@ def _draw_events(shown: Scored) -> Html:
     return draw_section("Events", bar, listed, note=note, name="events")
 
 
-def _list_events(shown: Scored) -> Iterator[Row]:
+def _list_events(shown: ForecastScores) -> Iterator[Row]:
     """The events with the highest mean Brier scores."""
     events, (scored, market, _) = shown.events, shown.split()
     prices = np.full(len(events.outcome), np.nan)

@@ -11,16 +11,18 @@ import numpy as np
 from .arrays import Bools, Floats, Ints, weighted_means
 from .estimates import Estimate, Measures
 from .metrics import RANK_TIE, Metric, shared_ranks
-from .score_table import BASELINES, Scored
+from .score_table import BASELINES, ForecastScores
 from .scores import decompose_brier
 
 UNEQUAL: Final = 0.05  # share of all events that two forecasters may differ in
 LEVEL: Final = 0.95  # of the intervals of ranks
-Record = dict[str, Any]  # the keys depend on the metrics
+ForecasterRecord = dict[str, Any]  # the keys depend on the metrics
 Columns = dict[str, Floats | Ints | list[Any]]
 
 
-def make_records(measures: Measures, scored: Scored, bins: Floats) -> list[Record]:
+def make_records(
+    measures: Measures, scored: ForecastScores, bins: Floats
+) -> list[ForecasterRecord]:
     """Make the forecasters' records, then those of the market and the crowd."""
     brier, means = measures["brier", ""], [metric for metric in scored.metrics if metric.formula]
     data, rows = scored.forecasts, len(scored.forecasts.names)
@@ -50,7 +52,7 @@ def make_records(measures: Measures, scored: Scored, bins: Floats) -> list[Recor
     return records
 
 
-def _list_rows(columns: Columns) -> list[Record]:
+def _list_rows(columns: Columns) -> list[ForecasterRecord]:
     """The rows of a table as results hold them: None for nan."""
     lists = [
         column if isinstance(column, list) else [None if x != x else x for x in column.tolist()]
@@ -59,12 +61,12 @@ def _list_rows(columns: Columns) -> list[Record]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
-def _list_differences(estimate: Estimate) -> list[Record]:
+def _list_differences(estimate: Estimate) -> list[ForecasterRecord]:
     columns: Columns = {"n": estimate.counts, "difference": estimate.values}
     return _list_rows(columns | {"interval": estimate.intervals()})
 
 
-def sharpe_ratios(scored: Scored) -> dict[str, Floats]:
+def sharpe_ratios(scored: ForecastScores) -> dict[str, Floats]:
     """By return and row (mean - 1)/√variance of the payoffs of a dollar; nan where all are equal.
 
     The variance is that of the payoffs, Σ w (x - mean)²/Σ w; an event is a period, nothing is made
@@ -87,7 +89,7 @@ def sharpe_ratios(scored: Scored) -> dict[str, Floats]:
 
 
 def add_ranks(
-    records: Sequence[Record],
+    records: Sequence[ForecasterRecord],
     ranked: Sequence[int],
     measures: Measures,
     metrics: Sequence[Metric],
@@ -146,7 +148,7 @@ def rank_intervals(
     return 1 + (sure & (gap < 0)).sum(axis=1), size - (sure & (gap > 0)).sum(axis=1)
 
 
-def answered(scored: Scored, metric: str) -> Bools:
+def answered(scored: ForecastScores, metric: str) -> Bools:
     """Which forecaster has which event."""
     has = ~np.isnan(scored.values[metric])
     met = np.zeros((len(scored.forecasts.names), len(scored.events.ids)), dtype=bool)
@@ -154,7 +156,7 @@ def answered(scored: Scored, metric: str) -> Bools:
     return met
 
 
-def choose_ranking(scored: Scored, ranked: Sequence[int]) -> tuple[str, str]:
+def choose_ranking(scored: ForecastScores, ranked: Sequence[int]) -> tuple[str, str]:
     """The metric that ranks by default, and why: the adjusted Brier where the ranked answered
     different events.
 

@@ -26,7 +26,7 @@ from forecasteval.display.tables import (
 
 from .details import Category, ProphetResult
 from .metrics import RANK_TIE, Matrix, find_metric
-from .ranks import Record
+from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
@@ -41,7 +41,7 @@ class BoardRow:
     """
 
     name: str
-    record: Record
+    record: ForecasterRecord
     by: str
     is_baseline: bool = False
 
@@ -171,7 +171,7 @@ def board_rows(results: ProphetResult, by: str, most: int | None) -> list[BoardR
     return shown + [BoardRow(name, row, by) for name, row in _list_provisional(results)][:most]
 
 
-def _list_provisional(results: ProphetResult) -> list[tuple[str, Record]]:
+def _list_provisional(results: ProphetResult) -> list[tuple[str, ForecasterRecord]]:
     """List names and records without a rank, those with most events first."""
     return sorted(results["provisional"].items(), key=lambda row: (-row[1]["n_events"], row[0]))
 
@@ -260,7 +260,7 @@ def mean_of(by: str) -> str:
     return by if find_metric(by).formula else "brier"
 
 
-def compare_to_market(row: BoardRow) -> tuple[Record | None, int]:
+def compare_to_market(row: BoardRow) -> tuple[ForecasterRecord | None, int]:
     """Find a row's difference to the market; 1 if it is surely for the better, -1 for the worse, 0
     if its interval holds 0.
     """
@@ -394,7 +394,7 @@ _DECOMPOSITION: Final = (
 # --- Items ---
 
 
-def explain(item: Record) -> str:
+def explain(item: ForecasterRecord) -> str:
     """The reason of a forecast's score in one sentence.
 
     >>> explain({"brier": 0.25, "log": math.log(0.5), "return_0": 0.8})
@@ -414,7 +414,7 @@ def explain(item: Record) -> str:
 
 
 def _item_columns(results: ProphetResult) -> list[Column]:
-    first: Record = next(iter(results.get("items", ())), {})
+    first: ForecasterRecord = next(iter(results.get("items", ())), {})
     return [
         Column("Event", lambda item: printable(item["id"], 40)),
         Column("Forecaster", lambda item: printable(item["forecaster"], 40)),

@@ -20,7 +20,7 @@ SUM_TOLERANCE: Final = 1e-3
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 
 
-class Scored(NamedTuple):
+class ForecastScores(NamedTuple):
     """Forecasts with every score of each: by metric, nan where one does not apply.
 
     p_winner: the winner's normalised probability in an exclusive event; correct: 1 if it is the
@@ -39,7 +39,7 @@ class Scored(NamedTuple):
         """That of each forecast's event."""
         return self.events.weight[self.forecasts.event]
 
-    def part(self, low: int, high: int, names: list[str]) -> Scored:
+    def part(self, low: int, high: int, names: list[str]) -> ForecastScores:
         """Take the forecasts from `low` to `high`, which share the memory of all."""
         data, rows = self.forecasts, slice(low, high)
         first, last = data.offsets[[low, high]].tolist()
@@ -50,14 +50,14 @@ class Scored(NamedTuple):
             correct=self.correct[rows],
         )
 
-    def split(self) -> list[Scored]:
+    def split(self) -> list[ForecastScores]:
         """The forecasts of the forecasters, of the market and of the crowd, each by event."""
         forecaster, names = self.forecasts.forecaster, self.forecasts.names
         last = len(names) - len(BASELINES)
         ends = np.searchsorted(np.maximum(forecaster, last - 1), range(last - 1, last + 3)).tolist()
         return [self.part(low, high, names[:last]) for low, high in pairwise(ends)]
 
-    def of_event(self, event: int) -> Scored:
+    def of_event(self, event: int) -> ForecastScores:
         """The forecasts of an event, where they are sorted by event."""
         low, high = np.searchsorted(self.forecasts.event, [event, event + 1]).tolist()
         return self.part(low, high, self.forecasts.names)
@@ -74,7 +74,9 @@ class Scored(NamedTuple):
         return self.values[metric] - column[self.forecasts.event]
 
 
-def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> Scored:
+def score_forecasts(
+    events: Events, forecasts: Forecasts, metrics: Sequence[Metric]
+) -> ForecastScores:
     """Compute every score of every forecast."""
     count, sizes = len(forecasts.event), forecasts.sizes
     outcome = events.outcome[events.slots(forecasts.event)]
@@ -98,7 +100,7 @@ def score_forecasts(events: Events, forecasts: Forecasts, metrics: Sequence[Metr
             winner = winner_values("score_forecasts", own, won, ends[:-1])
             rivals = np.maximum.reduceat(np.where(won == 1, -1.0, own), ends[:-1])
             p_winner[chosen], correct[chosen] = winner, winner > rivals + ROUNDING
-    return Scored(metrics, events, forecasts, values, p_winner, correct)
+    return ForecastScores(metrics, events, forecasts, values, p_winner, correct)
 
 
 def normalise(p: Floats, ends: Ints) -> Floats:
@@ -123,7 +125,7 @@ def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]
     return exclusive & off, exclusive & doubtful, exclusive & (total == 0)
 
 
-def sum_bins(scored: Scored, group: Ints, groups: int) -> Floats:
+def sum_bins(scored: ForecastScores, group: Ints, groups: int) -> Floats:
     """Compute `bin_sums` of all option probabilities, by the groups of the forecasts."""
     events, forecasts = scored.events, scored.forecasts
     weight, cell = np.repeat(scored.weight, forecasts.sizes), np.repeat(group, forecasts.sizes)
