@@ -25,7 +25,7 @@ from forecasteval.display.marks import draw_panel
 from forecasteval.display.tables import Table
 from forecasteval.ranking.board import SystemTable
 
-from .standings import Standing, files_of, show_cell
+from .standings import ShownRanking, files_of, show_cell
 
 _COLOURED: Final = 3  # leaders whose history is drawn in colour
 _NIGHTS: Final = 40  # the last ones, that a chart shows
@@ -44,7 +44,7 @@ def _label_weeks(weeks: Sequence[SystemTable]) -> list[str]:
 # --- Charts ---
 
 
-def draw_history(standing: Standing) -> Html:
+def draw_history(standing: ShownRanking) -> Html:
     """Draw the scores by week or by night, where there are several."""
     chart = history_chart(standing)
     if chart is None:
@@ -62,7 +62,7 @@ class _Point(NamedTuple):
     pending: int = 0  # questions without a truth
 
 
-def history_chart(standing: Standing) -> Chart | None:
+def history_chart(standing: ShownRanking) -> Chart | None:
     """The scores of all systems by week, or of one dataset by the nights that changed them."""
     if standing.weeks:
         points, title = list(map(_read_week, standing.weeks)), "Score by week"
@@ -105,7 +105,7 @@ def _read_week(table: SystemTable) -> _Point:
     return _Point(table.label, scores, policy, table.pending)
 
 
-def _read_nights(standing: Standing) -> list[_Point]:
+def _read_nights(standing: ShownRanking) -> list[_Point]:
     """The nights that changed a score of a dataset."""
     history, scores, nights = standing.reads.history, dict[str, float | None](), dict[int, _Point]()
     key = standing.table.benchmark, standing.dataset
@@ -125,7 +125,7 @@ def _trace(points: Sequence[_Point], system: str) -> list[tuple[float, float | N
 # --- Every system in every week ---
 
 
-def draw_weeks(standing: Standing, name: str) -> Html:
+def draw_weeks(standing: ShownRanking, name: str) -> Html:
     """Draw a matrix of scores; a cell leads to the page of the run."""
     heads = [Head("System"), *(Head(label, "c") for label in _label_weeks(standing.weeks))]
     lines = [Line([soft("questions"), *(soft(_count_questions(week)) for week in standing.weeks)])]

@@ -48,11 +48,11 @@ from .columns import NOTES, Entry, list_columns, say_notes
 from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
-    Name,
+    PageSources,
     ReadItems,
-    Reads,
     ReadSystem,
-    Standing,
+    ShownRanking,
+    SystemName,
     files_of,
     find_weeks,
     say_leader,
@@ -88,7 +88,7 @@ def make_page(
     of changes, without `read_items` (the items of a stored result by its name) questions have no
     texts, and without `read_system` (its scores) no row has costliest questions.
     """
-    reads = Reads(name_systems(board), linked, history, read_items, read_system)
+    reads = PageSources(name_systems(board), linked, history, read_items, read_system)
     standings = _find_standings(board, reads)
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
@@ -111,7 +111,7 @@ def make_page(
     )
 
 
-def _find_standings(board: Board, reads: Reads) -> list[Standing]:
+def _find_standings(board: Board, reads: PageSources) -> list[ShownRanking]:
     """Find the rankings over all weeks, then the datasets that none of these has.
 
     Datasets of one system are no rankings, unless there is nothing else.
@@ -123,7 +123,7 @@ def _find_standings(board: Board, reads: Reads) -> list[Standing]:
     others = [table for table in board.tables if id(table) not in seen]
     found += [(table, []) for table in others if not is_alone(table)]
     return [
-        Standing(f"ranking{place}", table, weeks, dataset_of(board, table), reads)
+        ShownRanking(f"ranking{place}", table, weeks, dataset_of(board, table), reads)
         for place, (table, weeks) in enumerate(found or [(table, []) for table in others[:1]], 1)
     ]
 
@@ -131,13 +131,13 @@ def _find_standings(board: Board, reads: Reads) -> list[Standing]:
 # --- The top ---
 
 
-def _say(standing: Standing, title: str = "") -> Html:
+def _say(standing: ShownRanking, title: str = "") -> Html:
     said = say_leader(standing.table, standing.names)
-    parts = [tag("b", part) if isinstance(part, Name) else part for part in said]
+    parts = [tag("b", part) if isinstance(part, SystemName) else part for part in said]
     return join(f"{title}: " if title else "", *parts)
 
 
-def _show_facts(board: Board, standings: Sequence[Standing], history: History | None) -> Html:
+def _show_facts(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
     """What the first ranking has, how many are below it, as of when, and what waits for truths."""
     facts = []
     for first in standings[:1]:
@@ -174,7 +174,7 @@ def _count(number: int, what: str, more: str = "") -> str:
 _Drawn = tuple[Head, Sequence[str]]  # a column
 
 
-def _draw_ranking(standing: Standing) -> Html:
+def _draw_ranking(standing: ShownRanking) -> Html:
     """Draw the rows, the ranked ones first; of the others the first says why they have no rank.
     Each opens the row below it.
     """
@@ -218,7 +218,7 @@ def _say_legend(titles: Collection[str]) -> Html:
     return tag("p", " ".join(said), class_="cap") if said else Html()
 
 
-def _draw_column(standing: Standing, column: Column, keys: Sequence[str]) -> _Drawn:
+def _draw_column(standing: ShownRanking, column: Column, keys: Sequence[str]) -> _Drawn:
     """Draw a column: what has no drawing of its own stands as in text."""
     entries, head = standing.entries, Head(column.head, column.page, _ABOUT.get(column.head))
     match column.key:
@@ -272,7 +272,7 @@ def _show_name(key: str, entry: Entry) -> Html:
     return tag("details", tag("summary", entry.shown, *of), id=key)
 
 
-def _draw_moves(standing: Standing) -> _Drawn:
+def _draw_moves(standing: ShownRanking) -> _Drawn:
     """Show how rank and score of each system moved in the last night."""
     cells = list[str]()
     for row in standing.table.rows:
@@ -293,7 +293,7 @@ def _draw_moves(standing: Standing) -> _Drawn:
 # --- A row that is open ---
 
 
-def _draw_opened(standing: Standing, key: str, entry: Entry, columns: Sequence[Column]) -> Html:
+def _draw_opened(standing: ShownRanking, key: str, entry: Entry, columns: Sequence[Column]) -> Html:
     """Draw what text has besides, the weeks with their runs, and the questions that cost most."""
     of, over = ("Weeks and runs", " over all weeks") if standing.weeks else ("Runs", "")
     title = f"Costliest questions{over}: score, mean of all systems, question, truth"
@@ -321,7 +321,7 @@ def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:
     return " · ".join([*said, *filter(None, [notes])])
 
 
-def _list_weeks(standing: Standing, system: str) -> Html:
+def _list_weeks(standing: ShownRanking, system: str) -> Html:
     """A cell for each week, which leads to the page of the first run; further runs stand behind."""
     parts = []
     for week, row in standing.weeks_of.get(system, ()):
@@ -341,7 +341,9 @@ def _list_weeks(standing: Standing, system: str) -> Html:
 # --- Below the ranking ---
 
 
-def _draw_body(board: Board, reads: Reads, standings: Sequence[Standing]) -> Iterator[Html]:
+def _draw_body(
+    board: Board, reads: PageSources, standings: Sequence[ShownRanking]
+) -> Iterator[Html]:
     """Draw the other rankings, what changed, charts, questions, and what is folded."""
     for standing in standings[1:]:
         said, name = tag("p", _say(standing), class_="cap"), standing.name.replace("ranking", "r")
@@ -390,7 +392,7 @@ def _draw_remarks(board: Board) -> Iterator[Html]:
             yield draw_fold(title, tag("ul", *shown, class_="plain"), note=str(len(texts)))
 
 
-def _draw_method(standings: Sequence[Standing]) -> Html:
+def _draw_method(standings: Sequence[ShownRanking]) -> Html:
     """Say how to read the marks, and by which rules and versions each ranking was made."""
     lines = [
         "Dots are scores, lines their 95% intervals. Filled and shaded: the leader, and systems "
@@ -410,7 +412,7 @@ def _draw_method(standings: Sequence[Standing]) -> Html:
 # --- For plot ---
 
 
-def _list_charts(standings: Sequence[Standing]) -> dict[str, Chart]:
+def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     """The rankings as charts of intervals, then their histories."""
     columns = [Column("System", itemgetter(0)), Column("Score", itemgetter(1), "mark")]
     charts = []

@@ -37,7 +37,7 @@ Key = tuple[str, str, str]  # benchmark, dataset, system
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class HistoryLine:
     """Say what a system had on a dataset, or over all of them, from a night on.
 
     None stands for what is not known: earlier versions wrote other keys.
@@ -77,7 +77,7 @@ class History:
     """Hold the bytes of the file, its lines that are whole, and warnings about the others."""
 
     raw: bytes = b""
-    lines: Sequence[Line] = ()
+    lines: Sequence[HistoryLine] = ()
     warnings: Sequence[str] = ()
 
     @cached_property
@@ -113,8 +113,8 @@ class Change(TypedDict):
     corrections: str | None  # of truths of the dataset, in words
 
 
-def _make_change(before: Line | None, line: Line) -> Change:
-    old = before or Line(benchmark="", dataset="", system="")
+def _make_change(before: HistoryLine | None, line: HistoryLine) -> Change:
+    old = before or HistoryLine(benchmark="", dataset="", system="")
     return {
         "benchmark": line.benchmark,
         "dataset": line.dataset,

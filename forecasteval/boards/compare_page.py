@@ -78,7 +78,7 @@ _ALL: Final = "All questions"
 Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and title
 
 
-class _Side:
+class _ComparedSystem:
     """A system of a comparison: its row, its items in one order, and the texts of its questions, of
     which a page has so many `copies`.
     """
@@ -105,12 +105,12 @@ class _Side:
         return texts if self._copies * size <= BYTES // 2 else {}
 
 
-class _Pair(NamedTuple):
+class _ShownPair(NamedTuple):
     """A pair, its place among all, and what the comparison says of it."""
 
     number: int
-    a: _Side
-    b: _Side
+    a: _ComparedSystem
+    b: _ComparedSystem
     values: Pair
 
     @property
@@ -118,7 +118,7 @@ class _Pair(NamedTuple):
         return f"{self.a.name} − {self.b.name}"
 
 
-class _View:
+class _ComparisonView:
     """A comparison with the results that it compares; none over all weeks."""
 
     def __init__(self, comparison: AnyComparison, results: Sequence[Mapping[str, Any]]) -> None:
@@ -126,10 +126,10 @@ class _View:
         rows: Sequence[ScoredRow | SeasonRow] = comparison.systems
         copies = len(rows) * (len(rows) - 1)
         of_rows = results or [{"items": []} for _ in rows]
-        self.sides = [_Side(*each, copies) for each in zip(rows, of_rows, strict=True)]
+        self.sides = [_ComparedSystem(*each, copies) for each in zip(rows, of_rows, strict=True)]
         pairs = zip(combinations(self.sides, 2), comparison.pairs, strict=True)
         self.pairs = [
-            _Pair(number, *sides, values) for number, (sides, values) in enumerate(pairs, 1)
+            _ShownPair(number, *sides, values) for number, (sides, values) in enumerate(pairs, 1)
         ]
 
     @property
@@ -147,7 +147,7 @@ class _View:
 def make_page(comparison: AnyComparison, results: Sequence[Mapping[str, Any]] = ()) -> Page:
     """Make the page of a comparison, with the questions of the `results` that it compares."""
     view, names = (
-        _View(comparison, results),
+        _ComparisonView(comparison, results),
         [printable(row.name, 80) for row in comparison.systems],
     )
     if isinstance(comparison, Comparison):
@@ -172,10 +172,10 @@ def make_page(comparison: AnyComparison, results: Sequence[Mapping[str, Any]] = 
 # --- The verdict ---
 
 
-def _say_first(view: _View) -> str:
+def _say_first(view: _ComparisonView) -> str:
     """Say which systems the first one is better than, and which it cannot be told from."""
 
-    def verb(pair: _Pair) -> str:
+    def verb(pair: _ShownPair) -> str:
         if pair.values.p_holm >= ALPHA:
             return "cannot be told apart from"
         better = view.better(pair.values.difference) == "A"
@@ -190,7 +190,7 @@ def _say_first(view: _View) -> str:
     return f"{view.sides[0].name} {', '.join(said)} (p with Holm’s adjustment)."
 
 
-def _count_unread(view: _View) -> list[str]:
+def _count_unread(view: _ComparisonView) -> list[str]:
     """Count the answers of each system that are missing or could not be read, and padded lists."""
     is_pair = len(view.sides) == 2
     names = "AB" if is_pair else [side.name for side in view.sides]
@@ -209,7 +209,7 @@ def _count_unread(view: _View) -> list[str]:
 # --- Differences ---
 
 
-class _Line(NamedTuple):
+class _DifferenceLine(NamedTuple):
     """A line of differences: `values` have the difference and its interval."""
 
     title: str
@@ -227,31 +227,31 @@ class _Line(NamedTuple):
         return Interval(value, bounds, 0.0, int(low <= 0 <= high))
 
 
-def _list_lines(view: _View, pair: _Pair) -> Iterator[_Line]:
+def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_DifferenceLine]:
     """All questions, those that both answered readably, and the levels."""
     comparison, values = view.comparison, pair.values
     scores = [side.row.score for side in (pair.a, pair.b)]
-    yield _Line(_ALL, "", view.size, scores, values, [*values.levels.values()])
+    yield _DifferenceLine(_ALL, "", view.size, scores, values, [*values.levels.values()])
     if both := values.both_read:
         title = "Both answered readably"
-        yield _Line(title, "", both.n, both.scores, both, [*both.levels.values()])
+        yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
     weights = read_weights(comparison.signature)
     if isinstance(values, PairedDifference):
         for level, difference in values.level_differences.items():
             if level:
                 title, remark = f"Level {level}", f"weight {weights[level]:g}"
                 count, tallies = comparison.level_counts[level], [values.levels[level]]
-                yield _Line(title, remark, count, difference.scores, difference, tallies)
+                yield _DifferenceLine(title, remark, count, difference.scores, difference, tallies)
 
 
-def _draw_summary(view: _View) -> Html:
+def _draw_summary(view: _ComparisonView) -> Html:
     """The differences of a pair by level, or those of all pairs."""
     if len(view.pairs) == 1:
         return _draw_levels(view, view.pairs[0])
     return _draw_lines(view, "Pairs", _list_pairs(view), ("A", "B"))
 
 
-def _list_pairs(view: _View) -> list[_Line]:
+def _list_pairs(view: _ComparisonView) -> list[_DifferenceLine]:
     return [
         next(_list_lines(view, pair))._replace(
             title=pair.title, remark=f"p (Holm) {show_p(pair.values.p_holm)}"
@@ -260,12 +260,14 @@ def _list_pairs(view: _View) -> list[_Line]:
     ]
 
 
-def _draw_levels(view: _View, pair: _Pair) -> Html:
+def _draw_levels(view: _ComparisonView, pair: _ShownPair) -> Html:
     names = pair.a.name, pair.b.name
     return _draw_lines(view, "Questions", [*_list_lines(view, pair)], names)
 
 
-def _draw_lines(view: _View, title: str, lines: Sequence[_Line], names: tuple[str, str]) -> Html:
+def _draw_lines(
+    view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine], names: tuple[str, str]
+) -> Html:
     axis = interval_axis([line.mark for line in lines], 0.0)
     left, right = (name[:24] for name in names[:: -view.comparison.scale.sign])
     heads = [
@@ -314,7 +316,7 @@ def _draw_tally(tallies: Sequence[Tally]) -> Html:
 # --- Questions ---
 
 
-class _Question(NamedTuple):
+class _ComparedQuestion(NamedTuple):
     """The items of A and B, and what the question adds to A − B."""
 
     a: Item
@@ -322,7 +324,7 @@ class _Question(NamedTuple):
     adds: float
 
 
-def _draw_body(view: _View) -> Iterator[Html]:
+def _draw_body(view: _ComparisonView) -> Iterator[Html]:
     """The questions that decide it, of each pair; over all weeks how the model is made."""
     if not isinstance(view.comparison, Comparison):
         remarks = [tag("p", remark) for remark in season_remarks(view.comparison)]
@@ -352,7 +354,7 @@ _MODEL: Final = (
 )
 
 
-def _say_half(rows: Sequence[_Question]) -> str:
+def _say_half(rows: Sequence[_ComparedQuestion]) -> str:
     """Say how many questions make up half of all that differs."""
     sums = list(accumulate(abs(row.adds) for row in rows))
     if len(sums) < 3:
@@ -361,11 +363,13 @@ def _say_half(rows: Sequence[_Question]) -> str:
     return f" The first {count} make up half of what differs." if count > 1 else ""
 
 
-def _list_differing(view: _View, comparison: Comparison, pair: _Pair) -> list[_Question]:
+def _list_differing(
+    view: _ComparisonView, comparison: Comparison, pair: _ShownPair
+) -> list[_ComparedQuestion]:
     """The questions on which two scores differ, first those that add most to the difference."""
     shares = _share_questions(comparison)
     rows = [
-        _Question(
+        _ComparedQuestion(
             a,
             b,
             shares[(a.get("level") if "" not in shares else "") or ""] * (a["score"] - b["score"]),
@@ -384,7 +388,9 @@ def _share_questions(comparison: Comparison) -> dict[Level, float]:
     return {level: weights[level] / total / count for level, count in counts.items()}
 
 
-def _draw_questions(view: _View, pair: _Pair, rows: Sequence[_Question]) -> Html:
+def _draw_questions(
+    view: _ComparisonView, pair: _ShownPair, rows: Sequence[_ComparedQuestion]
+) -> Html:
     name = f"pair{pair.number}"
     first, prefix = ("", "q") if pair.number == 1 else (f"{name}.", name)
     keys = make_keys((row.a["id"] for row in rows), prefix)
@@ -401,7 +407,9 @@ def _draw_questions(view: _View, pair: _Pair, rows: Sequence[_Question]) -> Html
     return join(bar, draw_rows(name, titles, shown, "duo"))
 
 
-def _draw_question(view: _View, pair: _Pair, row: _Question, key: str, most: float) -> Row:
+def _draw_question(
+    view: _ComparisonView, pair: _ShownPair, row: _ComparedQuestion, key: str, most: float
+) -> Row:
     """A question: what it adds, its first line and truth, and both scores with what was read."""
     better, level = view.better(row.adds), row.a.get("level")
     title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
@@ -420,13 +428,13 @@ def _draw_question(view: _View, pair: _Pair, row: _Question, key: str, most: flo
     return Row(key, cells, {"level": level or "", "better": better}, inside)
 
 
-def _draw_side(view: _View, item: Item) -> Html:
+def _draw_side(view: _ComparisonView, item: Item) -> Html:
     """The score of a system, and what was read of its answer."""
     read = show_read(item) if "read" in item else ""
     return span("side", span("chip", show_cell(item["score"], view.unit)), span("why", read))
 
 
-def _list_texts(pair: _Pair, row: _Question) -> list[tuple[str, Cell]]:
+def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cell]]:
     """What both runs' pages have of a question: once if it is the same, else side by side."""
     sides = (("A", pair.a, row.a), ("B", pair.b, row.b))
     a, b = (side.texts.get(str(item["id"])) or _excerpt(item) for _, side, item in sides)
@@ -447,7 +455,7 @@ def _excerpt(item: Item) -> dict[str, Cell]:
     return {"Answer": show_text(item["answer"])} if "answer" in item else {}
 
 
-def _list_charts(view: _View) -> dict[str, Chart]:
+def _list_charts(view: _ComparisonView) -> dict[str, Chart]:
     """What `plot` draws: the differences of all pairs."""
     columns = [
         Column("Pair", lambda line: line.title),

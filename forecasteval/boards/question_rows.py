@@ -8,10 +8,10 @@ from forecasteval.display.rows import draw_more
 from forecasteval.ranking.board import RankedTable
 from forecasteval.ranking.names import BOARD
 
-from .standings import SHOWN, Standing, files_of, say_resolved
+from .standings import SHOWN, ShownRanking, files_of, say_resolved
 
 
-def draw_questions(standing: Standing, table: RankedTable, name: str) -> Html:
+def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Html:
     """List the questions of a dataset with their mean scores, the hardest first."""
     sign, questions = table.scale.sign, table.questions
     order = sorted(range(len(questions)), key=lambda place: sign * questions[place].mean)[:SHOWN]

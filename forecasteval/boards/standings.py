@@ -55,7 +55,7 @@ def say_resolved(table: RankedTable) -> str:
     return show_size(table.resolved, table, "questions")
 
 
-class Name(str):
+class SystemName(str):
     """The name of a system in a sentence."""
 
 
@@ -70,7 +70,7 @@ def say_leader(table: Ranking, names: Names) -> Sentence:
     leaders = [names[row.system_name] for row in rows if row.rank == 1]
     rest, score = rows[len(leaders) :], show_number(rows[0].score, 3)
     if len(table.rows) == 1:
-        return [Name(leaders[0]), f" has {score}; no other system answered these questions."]
+        return [SystemName(leaders[0]), f" has {score}; no other system answered these questions."]
     leads, them = ("leads", "it") if len(leaders) == 1 else ("lead together", "them")
     said = [*list_names(leaders), f" {leads} with {score}"]
     if tied := [names[row.system_name] for row in rest if row.is_tied]:
@@ -89,7 +89,7 @@ def list_names(names: Sequence[str]) -> Sentence:
     parts: Sentence = []
     for place, name in enumerate(names[:most]):
         last = place and place == len(names) - 1
-        parts += [*([" and " if last else ", "] if place else []), Name(name)]
+        parts += [*([" and " if last else ", "] if place else []), SystemName(name)]
     return [*parts, f" and {len(names) - most} more"] if most < len(names) else parts
 
 
@@ -220,7 +220,7 @@ def _costliest_first(loss: Loss) -> tuple[float, float, str]:
 
 
 @dataclass(frozen=True)
-class Reads:
+class PageSources:
     """What a page reads besides the board: names of systems, pages that are there, the history,
     items and scores of results by their names.
     """
@@ -233,7 +233,7 @@ class Reads:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ShownRanking:
     """A ranking with what its page says of it. `weeks` are the datasets of one over all weeks;
     `dataset` is its name in the history.
     """
@@ -242,7 +242,7 @@ class Standing:
     table: Ranking
     weeks: Sequence[SystemTable]
     dataset: str
-    reads: Reads
+    reads: PageSources
 
     @property
     def names(self) -> Names:

@@ -55,7 +55,7 @@ AnyComparison = Comparison | SeasonComparison
 # --- The tables of a board ---
 
 
-class View(NamedTuple):
+class TableView(NamedTuple):
     """A table of a board as it is shown, with remarks below it."""
 
     title: str
@@ -63,7 +63,7 @@ class View(NamedTuple):
     remarks: list[str]
 
 
-def view_table(table: Ranking) -> View:
+def view_table(table: Ranking) -> TableView:
     """Show a ranking, in which systems have their display names."""
     columns = [column for column in list_columns(table) if column.title]
     if isinstance(table, PooledTable):
@@ -74,7 +74,7 @@ def view_table(table: Ranking) -> View:
         title, remarks = _describe_dataset(table), []
     tied = [TIED] * any(is_marked(row) for row in table.rows)
     title = f"{table.benchmark}, {title}{lower_is_better(table)}"
-    return View(title, make_table(columns, list_entries(table)), [*tied, *remarks])
+    return TableView(title, make_table(columns, list_entries(table)), [*tied, *remarks])
 
 
 def _describe_season(table: PooledTable) -> tuple[str, list[str]]:

@@ -34,8 +34,8 @@ from forecasteval.boards.changes import (
     RULES,
     UNRANKED,
     History,
+    HistoryLine,
     Key,
-    Line,
     dataset_of,
 )
 from forecasteval.common import forms
@@ -88,7 +88,7 @@ def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
     """
     path = folder / HISTORY
     raw = read_file(path) if os.path.lexists(path) else b""
-    lines, damaged = list[Line](), list[str]()
+    lines, damaged = list[HistoryLine](), list[str]()
     for number, text in enumerate(raw.split(b"\n"), 1):
         if line := _read_line(text):
             name = aliases.get(line.system)
@@ -105,16 +105,16 @@ def _find_types(hint: object) -> set[object]:
     return kinds | {int} if float in kinds else kinds
 
 
-_TYPES: Final = {key: _find_types(hint) for key, hint in get_type_hints(Line).items()}
+_TYPES: Final = {key: _find_types(hint) for key, hint in get_type_hints(HistoryLine).items()}
 
 
-def _read_line(text: bytes) -> Line | None:
+def _read_line(text: bytes) -> HistoryLine | None:
     """Read the known keys of a line; None if one has a value of another type."""
     with contextlib.suppress(ValueError, RecursionError, TypeError, AttributeError):
         record = json.loads(text)
         values = {key: record[key] for key in _TYPES.keys() & record.keys()}
         is_typed = all(type(value) in _TYPES[key] for key, value in values.items())
-        line = Line(**values)
+        line = HistoryLine(**values)
         usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
         # Not nested deeper than can be compared.
         return line if is_typed and usable and text.count(b"{") + text.count(b"[") < _DEEP else None
@@ -140,7 +140,7 @@ def append_night(
     last, states = {line.key: line for line in history.lines}, _read_board(board)
     for line in _find_lost(board, last.values(), present):
         states.setdefault(line.key, line)
-    new, reasons = list[Line](), defaultdict[tuple[str, str], set[str]](set)
+    new, reasons = list[HistoryLine](), defaultdict[tuple[str, str], set[str]](set)
     for state in sorted(states.values(), key=lambda state: (_is_overall(state), state.key)):
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
@@ -165,17 +165,17 @@ def append_night(
     return History(raw, [*history.lines, *new], history.warnings)
 
 
-def _state_of(line: Line) -> Line:
+def _state_of(line: HistoryLine) -> HistoryLine:
     """Strip a line of what it says of its night."""
     line = replace(line, night=0, date="", reason=None, corrections=None)
     return replace(line, resolved=None, questions=None)
 
 
-def _is_overall(line: Line) -> bool:
+def _is_overall(line: HistoryLine) -> bool:
     return line.dataset.startswith(OVERALL)
 
 
-def _find_reason(before: Line | None, line: Line, corrected: str | None) -> str:
+def _find_reason(before: HistoryLine | None, line: HistoryLine, corrected: str | None) -> str:
     """Say why a line differs from the one before; `corrected` is "" if every truth stays, None if
     that is not known.
     """
@@ -194,7 +194,9 @@ def _find_reason(before: Line | None, line: Line, corrected: str | None) -> str:
     return MODEL if "degraded" in differing else OTHERS
 
 
-def _find_lost(board: Board, last: Collection[Line], present: Collection[str]) -> Iterator[Line]:
+def _find_lost(
+    board: Board, last: Collection[HistoryLine], present: Collection[str]
+) -> Iterator[HistoryLine]:
     """List the states of systems as they are if the board does not have them, by their last lines.
 
     One has gone if none of its files is there. If one is there that could not be read, nothing is
@@ -217,7 +219,7 @@ def _find_lost(board: Board, last: Collection[Line], present: Collection[str]) -
 # --- The board ---
 
 
-def _read_board(board: Board) -> dict[Key, Line]:
+def _read_board(board: Board) -> dict[Key, HistoryLine]:
     """Read the present state of each system on each dataset."""
     rows = [
         (row.name, _read_row(table, row, dataset_of(board, table)))
@@ -233,7 +235,7 @@ def _read_board(board: Board) -> dict[Key, Line]:
     return {line.key: line for line in lines}
 
 
-def _read_row(table: Ranking, row: RankedRow, dataset: str) -> Line:
+def _read_row(table: Ranking, row: RankedRow, dataset: str) -> HistoryLine:
     """Read the state of a system in a row of a board."""
     # Forecasters share all but their scores; over all datasets there is no file.
     file: Any = table if isinstance(table, ForecasterTable) else row
@@ -241,7 +243,7 @@ def _read_row(table: Ranking, row: RankedRow, dataset: str) -> Line:
     signature: dict[str, Any] = {**of_file, **table.signature}
     runs = row.runs if isinstance(row, SystemRow) else []
     checksums = [str(run.signature["prediction_sha256"]) for run in runs]
-    return Line(
+    return HistoryLine(
         benchmark=table.benchmark,
         dataset=dataset,
         system=row.system_name,
