@@ -9,11 +9,11 @@ from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.display.charts import Axis, Chart, Panel, number_axis
-from forecasteval.display.charts import Line as Curve
+from forecasteval.display.charts import ChartLine as Curve
 from forecasteval.display.html import (
     Head,
     Html,
-    Line,
+    TableLine,
     draw_fold,
     draw_section,
     draw_table,
@@ -128,14 +128,16 @@ def _trace(points: Sequence[_Point], system: str) -> list[tuple[float, float | N
 def draw_weeks(standing: ShownRanking, name: str) -> Html:
     """Draw a matrix of scores; a cell leads to the page of the run."""
     heads = [Head("System"), *(Head(label, "c") for label in _label_weeks(standing.weeks))]
-    lines = [Line([soft("questions"), *(soft(_count_questions(week)) for week in standing.weeks)])]
+    lines = [
+        TableLine([soft("questions"), *(soft(_count_questions(week)) for week in standing.weeks)])
+    ]
     for entry in standing.entries:
         cells = {
             id(week): show_cell(row.score, standing.unit, standing.page_of(files_of(week, row)[0]))
             for week, row in standing.weeks_of.get(entry.row.system_name, ())
         }
         shown = [cells.get(id(week), show_cell(None, standing.unit)) for week in standing.weeks]
-        lines.append(Line([join(entry.shown), *shown]))
+        lines.append(TableLine([join(entry.shown), *shown]))
     title = "Every system in every week"
     box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": title}
     note = f"{len(standing.weeks)} weeks; a cell leads to the page of the run"

@@ -15,8 +15,8 @@ from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Head,
     Html,
-    Line,
     Page,
+    TableLine,
     draw_fold,
     draw_section,
     draw_table,
@@ -31,7 +31,7 @@ from forecasteval.display.pages import make_keys
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
 from forecasteval.display.tables import (
     Column,
-    Interval,
+    IntervalCell,
     Link,
     Table,
     format_signature,
@@ -187,14 +187,14 @@ def _draw_ranking(standing: ShownRanking) -> Html:
         around = [gap] * (column.key == "interval")
         drawn += [*around, _draw_column(standing, column, keys), *around] if column.head else []
     drawn = [column for column in [*drawn, _draw_moves(standing)] if any(column[1])]
-    lines = list[Line]()
+    lines = list[TableLine]()
     for place, (key, entry) in enumerate(zip(keys, standing.entries, strict=True)):
         row = entry.row
         if row.rank is None and not any(line.kind == "prov" for line in lines):
-            lines.append(Line([_say_unranked(table)]))
+            lines.append(TableLine([_say_unranked(table)]))
         kind = "prov" if row.rank is None else "tie" if row.is_tied else None
-        lines.append(Line([cells[place] for _, cells in drawn], kind))
-        lines.append(Line([_draw_opened(standing, key, entry, columns)], "in"))
+        lines.append(TableLine([cells[place] for _, cells in drawn], kind))
+        lines.append(TableLine([_draw_opened(standing, key, entry, columns)], "in"))
     count = len(table.rows)
     search = draw_bar(standing.name, "systems", first=f"{prefix}.") if count >= _SEARCHED else ""
     rows = draw_table([head for head, _ in drawn], lines, "rank", name=standing.name)
@@ -244,12 +244,12 @@ def _draw_chart(entries: Sequence[Entry]) -> _Drawn:
     """
     rows = [entry.row for entry in entries]
     ranked = [row for row in rows if row.rank is not None]
-    axis = interval_axis([Interval(row.score, row.interval) for row in ranked or rows])
+    axis = interval_axis([IntervalCell(row.score, row.interval) for row in ranked or rows])
     leader = ranked[0].score if ranked else None
     marks = [
         draw_interval(
             axis,
-            Interval(row.score, row.interval),
+            IntervalCell(row.score, row.interval),
             name,
             "a" if row.rank is not None and row.is_tied else "",
             leader,
@@ -370,7 +370,7 @@ def _draw_body(
 def _draw_plain(table: Table) -> Html:
     """Draw a table as it stands in text."""
     heads = [Head(column.title, "n" if column.side == ">" else "") for column in table.columns]
-    lines = [Line([*map(str, row)]) for row in table.rows]
+    lines = [TableLine([*map(str, row)]) for row in table.rows]
     box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": "One system each"}
     return tag("div", draw_table(heads, lines, "mx"), **box)
 
@@ -380,7 +380,7 @@ def _draw_remarks(board: Board) -> Iterator[Html]:
     if board.failed:
         heads = [Head("File"), Head("Reason", "w")]
         failed = list_failed(board)
-        lines = [Line([printable(file, 120), printable(why, 300)]) for file, why in failed]
+        lines = [TableLine([printable(file, 120), printable(why, 300)]) for file, why in failed]
         yield draw_section("Not scored", draw_table(heads, lines), name="failed")
     for title, texts in (
         ("Waiting for truths", describe_waiting(board)),
@@ -418,7 +418,7 @@ def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     charts = []
     for standing in standings:
         rows = [
-            (name, Interval(row.score, row.interval, None, int(row.is_tied is False)))
+            (name, IntervalCell(row.score, row.interval, None, int(row.is_tied is False)))
             for _, row, name in standing.entries
         ]
         charts.append(Chart(standing.name, standing.title, "", make_table(columns, rows)))

@@ -12,7 +12,7 @@ from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import printable
 from forecasteval.display.html import Head, Html, draw_section, draw_table, join, soft, tag
-from forecasteval.display.html import Line as HtmlLine
+from forecasteval.display.html import TableLine as HtmlLine
 from forecasteval.display.tables import Column, Report, Table, make_table, show_number
 from forecasteval.ranking.board import Board, PooledTable, Ranking
 from forecasteval.ranking.files import ForecasterTable

@@ -16,8 +16,8 @@ from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Head,
     Html,
-    Line,
     Page,
+    TableLine,
     draw_fold,
     draw_section,
     draw_table,
@@ -39,7 +39,7 @@ from forecasteval.display.pages import BYTES, MOST, make_keys, show_read, show_t
 from forecasteval.display.results import Item, Results
 from forecasteval.display.rows import (
     Choice,
-    Row,
+    OpenRow,
     draw_bar,
     draw_chips,
     draw_inside,
@@ -49,7 +49,7 @@ from forecasteval.display.rows import (
 from forecasteval.display.tables import (
     Cell,
     Column,
-    Interval,
+    IntervalCell,
     format_signature,
     make_table,
     show_interval,
@@ -220,11 +220,11 @@ class _DifferenceLine(NamedTuple):
     tallies: Sequence[Tally]
 
     @property
-    def mark(self) -> Interval:
+    def mark(self) -> IntervalCell:
         """A ring where the interval has 0."""
         value, bounds = self.values.difference, self.values.interval
         low, high = bounds or (0, 0)
-        return Interval(value, bounds, 0.0, int(low <= 0 <= high))
+        return IntervalCell(value, bounds, 0.0, int(low <= 0 <= high))
 
 
 def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_DifferenceLine]:
@@ -295,7 +295,7 @@ def _draw_lines(
             "",
             _draw_tally(line.tallies),
         ]
-        rows.append(Line(cells, "all" if line.title == _ALL else None))
+        rows.append(TableLine(cells, "all" if line.title == _ALL else None))
     return draw_table(heads, rows, "rank")
 
 
@@ -409,7 +409,7 @@ def _draw_questions(
 
 def _draw_question(
     view: _ComparisonView, pair: _ShownPair, row: _ComparedQuestion, key: str, most: float
-) -> Row:
+) -> OpenRow:
     """A question: what it adds, its first line and truth, and both scores with what was read."""
     better, level = view.better(row.adds), row.a.get("level")
     title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
@@ -425,7 +425,7 @@ def _draw_question(
     ]
     facts = [("Truth", show_text(truth))]
     inside = draw_inside(key, facts, _list_texts(pair, row), row.a["id"])
-    return Row(key, cells, {"level": level or "", "better": better}, inside)
+    return OpenRow(key, cells, {"level": level or "", "better": better}, inside)
 
 
 def _draw_side(view: _ComparisonView, item: Item) -> Html:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.records import JsonObject, as_text, group_by
 from forecasteval.display.html import (
     Html,
-    Line,
+    TableLine,
     heat_class,
     join,
     link_to,
@@ -313,7 +313,7 @@ class ShownRanking:
 
     def draw_question(
         self, week: RankedTable, place: int, run: FileRow, *scores: float, name: str | None = None
-    ) -> Line:
+    ) -> TableLine:
         """Draw a question as a line: scores, its text, which leads to the page of a run, truth."""
         question, key = week.questions[place], self._keys[id(week)][place]
         item = self._texts.get(id(week), {}).get(as_text(question.id), {})
@@ -324,7 +324,7 @@ class ShownRanking:
         where = soft(f"{week.label}{level}" if self.weeks else level.strip())
         truth = soft(show_text(str(item.get("truth", "")), 60))
         cells = [show_cell(score, self.unit) for score in scores]
-        return Line([*cells, join(link, " ", where), truth], name=name)
+        return TableLine([*cells, join(link, " ", where), truth], name=name)
 
     def page_of(self, run: FileRow) -> str | None:
         """The address of a run's page, if it is there."""

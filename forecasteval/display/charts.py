@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
 
-from .tables import Interval, Table
+from .tables import IntervalCell, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def number_axis(title: str, values: Iterable[float | None]) -> Axis:
     return Axis(title, ticks, ticks[0][0], ticks[-1][0])
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """A named line through points (x, y), broken where y is None. `dots` are areas of the points
     from 0 to 1.
 
@@ -114,14 +114,14 @@ class Panel(NamedTuple):
     """
 
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     x: Axis
     y: Axis
     reference: tuple[tuple[float, float], tuple[float, float]] | None = None
     named: bool = True
     height: int = 240  # CSS pixels
 
-    def path(self, line: Line, dashed: bool = False) -> str:
+    def path(self, line: ChartLine, dashed: bool = False) -> str:
         """Give a line, or its dashed parts, as the path of an SVG element that is 1000 wide."""
         path, end = "", None
         for (x0, y0), (x1, y1) in pairwise(line.points):
@@ -260,7 +260,7 @@ def _draw_marks(ax: Axes, table: Table) -> None:
     at = next(place for place, column in enumerate(table.columns) if column.kind == "mark")
     names = next((place for place, column in enumerate(table.columns) if column.side == "<"), 0)
     for y, (*_, mark) in enumerate(row[: at + 1] for row in table.rows):
-        if not isinstance(mark, Interval):
+        if not isinstance(mark, IntervalCell):
             continue
         if mark.value is not None and math.isfinite(mark.value):
             colour = COLOURS[mark.group % len(COLOURS)]

@@ -155,7 +155,7 @@ class Head(NamedTuple):
     about: str | None = None  # shown when it is pointed at
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A row of a table: its cells, and its class: "tie", "ref" (a reference), "all", "few", "prov"
     (provisional), "in" (shown while the row above it is open).
     """
@@ -167,7 +167,10 @@ class Line(NamedTuple):
 
 
 def draw_table(
-    heads: Sequence[Head], rows: Iterable[Line], kind: str | None = None, name: str | None = None
+    heads: Sequence[Head],
+    rows: Iterable[TableLine],
+    kind: str | None = None,
+    name: str | None = None,
 ) -> Html:
     """A table; the first column that has no class names its rows. A row of one cell is as wide as
     the table. `name` is the anchor of the rows.

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from forecasteval.common.errors import printable
 
 from .charts import Axis, Panel, number_axis
-from .charts import Line as ChartLine
+from .charts import ChartLine as ChartLine
 from .html import Head, Html, join, show_score, span, tag
-from .tables import Interval
+from .tables import IntervalCell
 
 _COLOURS: Final = 3  # of lines
 
@@ -28,7 +28,7 @@ def _x(axis: Axis, value: float) -> str:
 # --- The column of a chart ---
 
 
-def interval_axis(marks: Iterable[Interval], *more: float | None) -> Axis:
+def interval_axis(marks: Iterable[IntervalCell], *more: float | None) -> Axis:
     """The axis that the intervals of a column share; `more` are further values on it."""
     values = [value for mark in marks for value in (mark.value, *(mark.bounds or ()))]
     return number_axis("", [*values, *more])
@@ -48,7 +48,7 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
 
 
 def draw_interval(
-    axis: Axis, mark: Interval, name: str, kind: str = "", line: float | None = None
+    axis: Axis, mark: IntervalCell, name: str, kind: str = "", line: float | None = None
 ) -> Html:
     """A dot with its interval: a ring, with `kind` "a" or "b" filled in that colour, a diamond with
     "ref".

@@ -27,7 +27,7 @@ class Choice(NamedTuple):
     about: str | None = None  # what is read aloud where the text is short
 
 
-class Row(NamedTuple):
+class OpenRow(NamedTuple):
     """A row: its address, the cells of its summary, what the filters and orders read, and what is
     inside.
     """
@@ -98,7 +98,7 @@ def draw_bar(
 # --- Rows ---
 
 
-def draw_rows(name: str, titles: Sequence[str], rows: Sequence[Row], kind: str) -> Html:
+def draw_rows(name: str, titles: Sequence[str], rows: Sequence[OpenRow], kind: str) -> Html:
     """Rows below their titles; `kind` is the class that says how wide the columns are. The column
     of levels is too narrow for its title.
     """
@@ -110,7 +110,7 @@ def draw_rows(name: str, titles: Sequence[str], rows: Sequence[Row], kind: str) 
     )
 
 
-def _draw_row(row: Row) -> Html:
+def _draw_row(row: OpenRow) -> Html:
     data = {f"data_{key}": value for key, value in row.data.items()}
     inside = tag("div", row.inside, class_="open")
     return tag("details", tag("summary", *row.cells), inside, class_="q", id=row.key, **data)

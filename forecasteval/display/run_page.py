@@ -1,5 +1,5 @@
 """The page of a run: its score and the parts of it on one axis, what was lost by cause, and every
-question, the costliest first. A benchmark gives the data of a `Run`.
+question, the costliest first. A benchmark gives the data of a `RunPage`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .charts import Axis, Chart
 from .html import (
     Head,
     Html,
-    Line,
     Page,
+    TableLine,
     draw_section,
     draw_table,
     join,
@@ -34,12 +34,12 @@ from .html import (
 from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares, interval_axis
 from .pages import count_rows, show_text
 from .results import Results
-from .rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
+from .rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows
 from .tables import (
     Cell,
     Column,
     Heat,
-    Interval,
+    IntervalCell,
     Link,
     Table,
     format_signature,
@@ -54,7 +54,7 @@ _MARKS: Final = {"all": "a", "tie": "a", "ref": "ref"}  # by row: how `draw_inte
 _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
 
 
-class Question(NamedTuple):
+class ShownQuestion(NamedTuple):
     """A question with its answer: `key` is its address, `cost` how much of the overall score it
     loses by `cause`, `why` the reason of its score in one sentence. `facts` and `texts` are inside
     its row, below `above`.
@@ -77,7 +77,7 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class RunPage:
     """What the page of a run shows.
 
     `size` says how many questions there are. `costs` are (cause, cost) of each item, `filters` and
@@ -93,7 +93,7 @@ class Run:
     scores: Table
     costs: Sequence[tuple[str, float]]
     charts: Mapping[str, Chart]
-    questions: Callable[[], Sequence[Question]]
+    questions: Callable[[], Sequence[ShownQuestion]]
     texts: Callable[[], Mapping[str, Mapping[str, Cell]]]
     filters: Sequence[Html] = ()
     orders: Sequence[tuple[str, str]] = ()
@@ -147,7 +147,9 @@ class Run:
         rows = [_draw_question(question, most) for question in questions]
         yield draw_rows("questions", titles, rows, "cost")
         for chart in self.below:
-            marks = [cell for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
+            marks = [
+                cell for row in chart.table.rows for cell in row if isinstance(cell, IntervalCell)
+            ]
             table = tag("div", draw_marks(chart.table, interval_axis(marks, 0.0)), class_="scroll")
             yield draw_section(chart.title, table, note=chart.description, name=chart.name)
 
@@ -186,27 +188,27 @@ def draw_marks(
         for head in _make_heads(column, cell, axis, ends)
     ]
     named = next(place for place, column in enumerate(table.columns) if column.kind == "text")
-    lines: list[Line] = []
+    lines: list[TableLine] = []
     for row, style in zip_longest(table.rows, rows):
-        groups = [cell.group for cell in row if isinstance(cell, Interval)]
+        groups = [cell.group for cell in row if isinstance(cell, IntervalCell)]
         style = "all" if not rows and any(groups) else style
         cells: list[Html] = []
         for column, cell in zip(table.columns, row, strict=True):
             if column.page == "soft" and cell:
                 cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}"))
-            elif isinstance(cell, Interval):
+            elif isinstance(cell, IntervalCell):
                 mark = draw_interval(axis, cell, str(row[named]), _MARKS.get(style or "", ""), line)
                 cells += [Html(), mark, Html()]
             elif column.page not in _HIDDEN:
                 cells.append(_draw_cell(cell))
-        lines.insert(0 if style == "all" else len(lines), Line(cells, style))
+        lines.insert(0 if style == "all" else len(lines), TableLine(cells, style))
     return draw_table(heads, lines, kind)
 
 
 def _make_heads(column: Column, cell: Cell, axis: Axis, ends: tuple[str, str]) -> list[Head]:
     if column.page in _HIDDEN:
         return []
-    if isinstance(cell, Interval):
+    if isinstance(cell, IntervalCell):
         return [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
     kind = "c" if isinstance(cell, Heat) else "n" * (column.kind == "number")
     return [Head(column.title, column.page or (f"{kind} o" if column.spare > 1 else kind))]
@@ -257,7 +259,7 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
     """The same as a chart for `plot`."""
     columns = [
         Column("", itemgetter(0)),
-        Column("costs", lambda row: Interval(row[1], (0.0, row[1])), "mark"),
+        Column("costs", lambda row: IntervalCell(row[1], (0.0, row[1])), "mark"),
         Column("Questions", itemgetter(2), "number"),
     ]
     rows = [row for row in _sum_causes(costs) if row[1]]
@@ -268,7 +270,7 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
 # --- Questions ---
 
 
-def _draw_question(question: Question, most: float) -> Row:
+def _draw_question(question: ShownQuestion, most: float) -> OpenRow:
     """A question; its cost has a bar for its share of the `most` that one costs."""
     score, why, cost = question.score, question.why, question.cost
     lost = [show_signed(-cost), draw_bar_of(cost / most)] if cost else [""]
@@ -288,4 +290,4 @@ def _draw_question(question: Question, most: float) -> Row:
     reason = f"{show_number(score)}: {show_text(why)}"
     facts = [*question.facts, ("Score", reason), ("Note", show_text(question.note))]
     inside = draw_inside(question.key, facts, question.texts, question.id)
-    return Row(question.key, cells, data, join(question.above, inside))
+    return OpenRow(question.key, cells, data, join(question.above, inside))

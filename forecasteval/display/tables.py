@@ -29,7 +29,7 @@ _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut
 # --- Cells: texts, and what pages draw or link; `str` of a cell is its text ---
 
 
-class Interval(NamedTuple):
+class IntervalCell(NamedTuple):
     """A dot and its interval, on one axis with the other cells of its column.
 
     `mark` is an upright line, for example the score of a blind guess. Dots of group 1 are hollow.
@@ -77,7 +77,7 @@ class Link(NamedTuple):
         return self.text
 
 
-Cell = str | Marked | Link | Heat | Interval
+Cell = str | Marked | Link | Heat | IntervalCell
 
 
 # --- Tables ---

@@ -14,7 +14,7 @@ from forecasteval.display.html import Page, join
 from forecasteval.display.pages import MOST, make_keys, mark, show_text, text_limit
 from forecasteval.display.results import Results
 from forecasteval.display.rows import draw_levels
-from forecasteval.display.run_page import Question, Run
+from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Cell
 
 from .answers import parse_answer
@@ -39,7 +39,7 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
     items, scores = results["items"], score_table(results)
     costs = list_costs(items, results["signature"]["fixed_weights"] is not True)
     read = partial(_read_questions, items, costs, rows, rules)
-    return Run(
+    return RunPage(
         results,
         describe_size(results),
         results["overall_score"],
@@ -82,7 +82,7 @@ def _say_how(item: Item) -> str:
 
 def _read_questions(
     items: Sequence[Item], costs: Sequence[float], rows: Rows | None, rules: Rules | None
-) -> list[Question]:
+) -> list[ShownQuestion]:
     """The questions, what costs most first; pending ones last."""
     order = sorted(range(len(items)), key=lambda at: (items[at]["score"] is None, -costs[at]))
     order = order[:MOST]
@@ -115,13 +115,13 @@ def _read_texts(item: Item, record: object, rules: Rules | None) -> Texts:
 
 def _make_question(
     key: str, item: Item, cost: float, texts: Texts, limit: int, same_id: int
-) -> Question:
+) -> ShownQuestion:
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts
     why, how, shown = explain(item, truth), _say_how(item), _show_answer(answer, prompt, limit)
     is_said = item["note"].replace("matched", "names") in why  # 2 of 3 matched
     notes = "" if is_said else item["note"], f"{same_id} rows have this id" * (same_id > 1)
-    return Question(
+    return ShownQuestion(
         key,
         item["id"],
         item["score"],
@@ -143,7 +143,7 @@ def _make_question(
     )
 
 
-def _list_texts(questions: Sequence[Question]) -> dict[str, dict[str, Cell]]:
+def _list_texts(questions: Sequence[ShownQuestion]) -> dict[str, dict[str, Cell]]:
     """The texts of the questions that have an id of their own."""
     often = Counter(str(question.id) for question in questions)
     return {

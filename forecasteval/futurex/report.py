@@ -12,7 +12,7 @@ from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import (
     Column,
     Heat,
-    Interval,
+    IntervalCell,
     Report,
     Table,
     make_table,
@@ -99,7 +99,7 @@ _SCORES: Final = (
     Column("Score", lambda row: Heat(row["score"]), "number"),
     Column(
         "score",
-        lambda row: Interval(row["score"], row["interval"], None, int(not row["weight"])),
+        lambda row: IntervalCell(row["score"], row["interval"], None, int(not row["weight"])),
         "mark",
     ),
     Column("95% interval", itemgetter("interval"), "number", page="no"),

@@ -14,7 +14,7 @@ import numpy as np
 from forecasteval.common.errors import printable
 from forecasteval.common.records import JsonObject
 from forecasteval.display import pages
-from forecasteval.display.charts import Axis, Chart, Line, Panel, number_axis
+from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, number_axis
 from forecasteval.display.html import (
     Head,
     Html,
@@ -29,7 +29,7 @@ from forecasteval.display.html import (
     span,
     tag,
 )
-from forecasteval.display.html import Line as TableRow
+from forecasteval.display.html import TableLine as TableRow
 from forecasteval.display.marks import (
     draw_dots,
     draw_panel,
@@ -37,7 +37,7 @@ from forecasteval.display.marks import (
     small_panels,
 )
 from forecasteval.display.pages import show_text
-from forecasteval.display.rows import Choice, Row, draw_bar, draw_chips, draw_inside, draw_rows
+from forecasteval.display.rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows
 from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import Link, Table, format_signature
 
@@ -229,7 +229,7 @@ def _reliability_panel(name: str, bins: Sequence[Bin]) -> Panel:
     known = [each for each in bins if each["n"]]
     most = max(each["n"] for each in known)
     points = [(each["mean_probability"] or 0.0, each["frequency"]) for each in known]
-    line = Line(name, points, [each["n"] / most for each in known])
+    line = ChartLine(name, points, [each["n"] / most for each in known])
     x, y = (_SHARE._replace(title=title) for title in ("Probability given", "Came true"))
     return Panel(name, [line], x, y, ((0, 0), (1, 1)), False, 140)
 
@@ -251,7 +251,7 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
             if at and y is not None
         ]
         points = known[len(known) // 10 :]  # the first means are those of single events
-        lines.append(Line(printable(row.name, 40), points, faint=place >= _NAMED))
+        lines.append(ChartLine(printable(row.name, 40), points, faint=place >= _NAMED))
     if not any(len(line.points) > 1 for line in lines):
         return None
     xs, ys = zip(*(point for line in lines for point in line.points), strict=True)
@@ -281,7 +281,7 @@ def _draw_events(shown: ForecastScores) -> Html:
     return draw_section("Events", bar, listed, note=note, name="events")
 
 
-def _list_events(shown: ForecastScores) -> Iterator[Row]:
+def _list_events(shown: ForecastScores) -> Iterator[OpenRow]:
     """The events with the highest mean Brier scores."""
     events, (scored, market, _) = shown.events, shown.split()
     prices = np.full(len(events.outcome), np.nan)
@@ -317,7 +317,7 @@ def _list_events(shown: ForecastScores) -> Iterator[Row]:
         ]
         data = {"category": category, "brier": f"{brier:.6f}", "closed": closed}
         facts = [("Closed", closed[:16].replace("T", " "))]
-        yield Row(key, cells, data, draw_inside(key, facts, texts, events.ids[at]))
+        yield OpenRow(key, cells, data, draw_inside(key, facts, texts, events.ids[at]))
 
 
 def _draw_options(options: Sequence[str], won: Bools, p: Floats, price: Floats) -> Html:

@@ -16,7 +16,7 @@ from forecasteval.display.html import Html, join, show_score, show_signed, soft,
 from forecasteval.display.results import make_report
 from forecasteval.display.tables import (
     Column,
-    Interval,
+    IntervalCell,
     Report,
     Table,
     make_table,
@@ -242,13 +242,13 @@ def show_ranks(row: BoardRow) -> str:
     return "–".join(map(str, row.own("rank_interval") or ()))
 
 
-def mark_of(row: BoardRow) -> Interval:
+def mark_of(row: BoardRow) -> IntervalCell:
     """Nothing for a provisional row: few events may give any score, and leave no room for the
     others on their axis.
     """
     if not (row.is_baseline or row.own("rank")):
-        return Interval(None)
-    return Interval(row[row.by], row.own("interval"), None, int(row.is_baseline))
+        return IntervalCell(None)
+    return IntervalCell(row[row.by], row.own("interval"), None, int(row.is_baseline))
 
 
 def mean_of(by: str) -> str:

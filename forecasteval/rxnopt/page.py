@@ -12,8 +12,8 @@ from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.html import (
     Head,
     Html,
-    Line,
     Page,
+    TableLine,
     draw_table,
     join,
     show_heat,
@@ -23,7 +23,7 @@ from forecasteval.display.html import (
 from forecasteval.display.pages import TEXT, make_keys, show_text
 from forecasteval.display.results import Results
 from forecasteval.display.rows import Choice, draw_chips
-from forecasteval.display.run_page import Question, Run
+from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Cell, Table
 
 from .chemicals import ABSENT
@@ -52,7 +52,7 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
     kinds = [kind for kind in QUESTION_TYPES if kind in results["by_question_type"]]
     chips = [Choice(kind, _name_kind(kind)) for kind in kinds]
     read = partial(_read_records, items, records)
-    return Run(
+    return RunPage(
         results,
         describe_size(results),
         results[RELATIVE],
@@ -110,7 +110,7 @@ def _read_records(items: Sequence[Item], records: Callable[[], Iterable[Record]]
     return [(item, by_id.get(item["id"], {})) for item in shown]
 
 
-def _list_questions(items: Sequence[Item], read: Questions) -> list[Question]:
+def _list_questions(items: Sequence[Item], read: Questions) -> list[ShownQuestion]:
     keys = make_keys(item["id"] for item, _ in read)
     return [
         _make_question(item, record, key, (1 - item["score"]) / len(items))
@@ -118,7 +118,7 @@ def _list_questions(items: Sequence[Item], read: Questions) -> list[Question]:
     ]
 
 
-def _make_question(item: Item, record: Record, key: str, cost: float) -> Question:
+def _make_question(item: Item, record: Record, key: str, cost: float) -> ShownQuestion:
     """Draw what was picked and what is best, the conditions and the options of a question."""
     why, reaction = explain(item, record), _show_reaction(record)
     texts = [
@@ -126,7 +126,7 @@ def _make_question(item: Item, record: Record, key: str, cost: float) -> Questio
         for title, text in _list_texts(item, record).items()
         if title not in ("Options", "Picked") and text != reaction
     ]
-    return Question(
+    return ShownQuestion(
         key,
         item["id"],
         item["score"],
@@ -230,5 +230,5 @@ def _draw_options(record: Record, read: object) -> Html:
             f"{meta['yields'][place]:g}",
             f"{meta['effective_scores'][place]:g}",
         ]
-        lines.append(Line(cells, "tie" if place in best else None))
+        lines.append(TableLine(cells, "tie" if place in best else None))
     return draw_table(heads, lines, "opts")

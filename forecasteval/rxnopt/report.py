@@ -15,7 +15,7 @@ from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import (
     Column,
     Heat,
-    Interval,
+    IntervalCell,
     Report,
     make_table,
     show_number,
@@ -100,10 +100,10 @@ def _score_chart(results: Results) -> Chart:
     return Chart("scores", "Relative score by question type", _ABOUT, table)
 
 
-def _mark_score(row: JsonObject) -> Interval:
+def _mark_score(row: JsonObject) -> IntervalCell:
     """Mark the relative score with its interval, and the score of a uniform guess."""
     guess, bounds = row[_GUESS][RELATIVE], row["intervals"][RELATIVE]
-    return Interval(row[RELATIVE], bounds, guess, int(row["name"] == OVERALL))
+    return IntervalCell(row[RELATIVE], bounds, guess, int(row["name"] == OVERALL))
 
 
 def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
@@ -112,7 +112,9 @@ def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
     rows = [(name, part) for name, part in parts.items() if name in largest]
     columns = [
         Column(title, itemgetter("name")),
-        Column("relative score", lambda row: Interval(row[RELATIVE], None, row[_GUESS]), "mark"),
+        Column(
+            "relative score", lambda row: IntervalCell(row[RELATIVE], None, row[_GUESS]), "mark"
+        ),
         Column("Relative", itemgetter(RELATIVE), "number"),
         Column("Uniform", itemgetter(_GUESS), "number", spare=2),
         Column("n", itemgetter("n"), "number"),
@@ -132,7 +134,7 @@ def _pair_chart(pairs: JsonObject) -> Chart:
         Column("Difference", difference, "number"),
         Column(
             "reference − control",
-            lambda row: Interval(difference(row), interval(row), 0.0),
+            lambda row: IntervalCell(difference(row), interval(row), 0.0),
             "mark",
         ),
         Column("95% interval", interval, "number", spare=3),

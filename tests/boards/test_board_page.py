@@ -14,7 +14,7 @@ from boards_folders import board_report, make_page, rows, score, stored, system
 from cli import ROOT, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.display.html import render
-from forecasteval.display.tables import Interval, format_text
+from forecasteval.display.tables import IntervalCell, format_text
 from forecasteval.nightly.history import read_history
 from forecasteval.ranking.significance import holm, sign_flip_test
 from html_page import check_page
@@ -90,7 +90,9 @@ def test_many_systems_are_folded() -> None:
 
 def behind(chart: Any) -> list[int]:
     """1 for every row whose dot is a ring: a system behind the leader."""
-    return [cell.group for row in chart.table.rows for cell in row if isinstance(cell, Interval)]
+    return [
+        cell.group for row in chart.table.rows for cell in row if isinstance(cell, IntervalCell)
+    ]
 
 
 def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> None:

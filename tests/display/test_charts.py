@@ -22,14 +22,14 @@ from forecasteval.common.errors import InputError
 from forecasteval.display.charts import (
     Axis,
     Chart,
-    Line,
+    ChartLine,
     Panel,
     number_axis,
     plot,
     spread,
 )
 from forecasteval.display.results import Results
-from forecasteval.display.tables import Column, Interval, make_table
+from forecasteval.display.tables import Column, IntervalCell, make_table
 from hostile import TEXTS, hostile_results
 
 FLOATS = st.floats(-1e12, 1e12)
@@ -50,7 +50,7 @@ def test_a_line_breaks_where_there_is_no_value() -> None:
     axis = Axis("", (), 0, 2)
     panel = Panel("", [], axis, axis, height=100)
     assert (
-        panel.path(Line("a", [(0, 2.0), (1, 1.0), (1, None), (1, 0.0), (2, 2.0)]))
+        panel.path(ChartLine("a", [(0, 2.0), (1, 1.0), (1, None), (1, 0.0), (2, 2.0)]))
         == "M0 0.0L500 50.0M500 100.0L1000 0.0"
     )
 
@@ -58,7 +58,7 @@ def test_a_line_breaks_where_there_is_no_value() -> None:
 def test_a_line_is_dashed_to_and_from_a_point() -> None:
     axis = Axis("", (), 0, 4)
     panel = Panel("", [], axis, axis, height=100)
-    line = Line("a", [(n, float(n)) for n in range(5)], dashed=frozenset({3}))
+    line = ChartLine("a", [(n, float(n)) for n in range(5)], dashed=frozenset({3}))
     assert panel.path(line) == "M0 100.0L250 75.0L500 50.0"
     assert panel.path(line, dashed=True) == "M500 50.0L750 25.0L1000 0.0"
 
@@ -119,9 +119,12 @@ def test_plots_have_names_and_take_axes() -> None:
 @pytest.mark.usefixtures("_no_window")
 def test_every_form_is_drawn() -> None:
     axis, ends = Axis("x", [(0.0, "0"), (1.0, "$1$")]), ((0.0, 0.0), (1.0, 1.0))
-    lines = [Line("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]), Line("b", [(0.0, 0.1)], faint=True)]
+    lines = [
+        ChartLine("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]),
+        ChartLine("b", [(0.0, 0.1)], faint=True),
+    ]
     columns = [Column("", itemgetter(0)), Column("n", itemgetter(1), "mark")]
-    marks = Interval(3.0, (2.0, 5.0), 1.0), Interval(4.0, None, None, 1), Interval(None)
+    marks = IntervalCell(3.0, (2.0, 5.0), 1.0), IntervalCell(4.0, None, None, 1), IntervalCell(None)
     table = make_table(columns, zip("abc", marks, strict=True))
     panels = [Panel("p", lines, axis, axis, mark) for mark in (ends, None)]
     charts: dict[str, Any] = {

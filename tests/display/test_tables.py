@@ -11,7 +11,7 @@ import pytest
 from forecasteval.display.tables import (
     Column,
     Heat,
-    Interval,
+    IntervalCell,
     Link,
     Table,
     display_width,
@@ -86,7 +86,7 @@ def test_columns_without_a_value_go_first_and_a_last_text_is_cut(
 def test_marks_are_left_out_of_text_and_other_cells_are_their_text() -> None:
     columns = [
         Column("page", lambda row: Link(row["name"], "a.html")),
-        Column("drawn", lambda row: Interval(row["n"]), "mark"),
+        Column("drawn", lambda row: IntervalCell(row["n"]), "mark"),
         Column("n", lambda row: Heat(row["n"]), "number"),
     ]
     table = make_table(columns, [{"name": "<a>", "n": 2.0}, {"name": "b", "n": None}])

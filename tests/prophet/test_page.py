@@ -12,7 +12,7 @@ import pytest
 
 from cli import ROOT
 from forecasteval.display.html import render
-from forecasteval.display.tables import Interval
+from forecasteval.display.tables import IntervalCell
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from forecasteval.prophet.page import make_page
 from html_page import Parsed, check_page
@@ -55,7 +55,7 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     assert titles[:5] == ["Rank", "Forecaster", "Events", "Coverage", "Adjusted Brier"]
     first = next(row for row in rows if row[1] == best["name"])
     assert (first[0], first[4]) == ("1", f"{best['score']:.4f}")
-    assert sum(isinstance(cell, Interval) for cell in charts["ranking"].table.rows[0]) == 1
+    assert sum(isinstance(cell, IntervalCell) for cell in charts["ranking"].table.rows[0]) == 1
     assert len(charts["reliability"].panels) == 12
     bins = [row for row in sample["reliability"][best["name"]] if row["n"]]
     [line] = charts["reliability"].panels[0].lines

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cli import ROOT
-from forecasteval.display.tables import Interval, format_text
+from forecasteval.display.tables import IntervalCell, format_text
 from forecasteval.rxnopt.report import make_charts, report_blocks
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from rxnopt_tables import DATA, question
@@ -61,7 +61,7 @@ def test_groups_are_drawn_where_the_result_has_them(results: Any) -> None:
     results["by_target_key"] = {"<base>": group, "solvent": group}
     results["by_option_count"] = {" 2": group, "10+": group}
     charts = make_charts(results)
-    mark = Interval(0.5, None, 0.25)
+    mark = IntervalCell(0.5, None, 0.25)
     assert charts["keys"].table.rows[0] == ["<base>", mark, "0.5000", "0.2500", "3"]
     assert [row[0] for row in charts["options"].table.rows] == ["2", "10+"]
     results["by_target_key"] = {"solvent": group}  # nothing to compare
