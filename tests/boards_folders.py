@@ -22,7 +22,7 @@ from forecasteval.common import forms
 from forecasteval.display.html import Page
 from forecasteval.display.tables import Report
 from forecasteval.nightly.run import evaluate_folder
-from forecasteval.nightly.tasks import Options
+from forecasteval.nightly.tasks import NightOptions
 from forecasteval.ranking.board import Board, Comparison, SeasonComparison, read_board
 
 BOARD_FILES: Final = [
@@ -177,7 +177,7 @@ def evaluate(
         has_questions=lambda prediction: False,
         output=root / "evaluation",
     )
-    return evaluate_folder(root, scoring, Options(**options))
+    return evaluate_folder(root, scoring, NightOptions(**options))
 
 
 def failures(done: Done, code: int = 3) -> list[str]:

@@ -13,7 +13,7 @@ from forecasteval.boards.tables import list_failed
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
-from forecasteval.nightly.tasks import Options
+from forecasteval.nightly.tasks import NightOptions
 from forecasteval.ranking.board import Board
 from forecasteval.ranking.names import SYSTEMS_FILE
 from forecasteval.scoring import Scorer
@@ -78,7 +78,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     processes = _read_processes(args)
     if args.cluster:  # its workers are in other folders
         args.root, scorer.output = args.root.absolute(), scorer.output.absolute()
-    options = Options(
+    options = NightOptions(
         args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster
     )
     board = evaluate_folder(args.root, scorer, options)

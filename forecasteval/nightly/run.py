@@ -37,7 +37,7 @@ from forecasteval.nightly.store import (
     store_result,
     write_changed,
 )
-from forecasteval.nightly.tasks import Options, Scored, score_files
+from forecasteval.nightly.tasks import NightOptions, ScoredFile, score_files
 from forecasteval.ranking.board import Board, read_board
 from forecasteval.ranking.datasets import rank_results, ranking_settings
 from forecasteval.ranking.files import FileRow, ForecasterTable
@@ -47,11 +47,11 @@ from forecasteval.scoring import Scorer
 
 from .pages import run_key
 
-DEFAULTS: Final = Options()
+DEFAULTS: Final = NightOptions()
 _BY_FILE: Final[Callable[[Any], Any]] = itemgetter("file", "reason")
 
 
-def evaluate_folder(root: Path, scorer: Scorer, options: Options = DEFAULTS) -> BoardResults:
+def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS) -> BoardResults:
     """Score every file of `root/prediction`, store the results and the leaderboard in the folder
     `scorer.output`.
 
@@ -100,7 +100,7 @@ class _Night:
 
     root: Path
     scorer: Scorer
-    options: Options
+    options: NightOptions
     failures: list[Failure]
     notes: list[str] = field(default_factory=list)
     # Of the files in the last leaderboard, by name.
@@ -182,7 +182,7 @@ class _Night:
                 self.fresh.append(name)
                 self.read[name] = scored.system
 
-    def _note_corrections(self, path: Path, scored: Scored) -> None:
+    def _note_corrections(self, path: Path, scored: ScoredFile) -> None:
         """Compare the truths of a result with those of the stored one, once for all files that were
         asked the same questions.
         """

@@ -38,7 +38,7 @@ from .workers import run_in_processes, run_on_cluster
 POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay
 
 
-class Options(NamedTuple):
+class NightOptions(NamedTuple):
     """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the
     current one only.
     """
@@ -51,7 +51,7 @@ class Options(NamedTuple):
     cluster: str | None = None
 
 
-class Scored(NamedTuple):
+class ScoredFile(NamedTuple):
     """A result: the file that holds it, what ranking needs of it, how the language model failed, by
     kind.
     """
@@ -69,7 +69,7 @@ class Outcome(NamedTuple):
     those to whose questions there is no truth yet, or which are `void`: no failure of the night.
     """
 
-    scored: Scored | None
+    scored: ScoredFile | None
     failures: Sequence[Failure] = ()
     notes: Sequence[str] = ()
     waiting: Sequence[str] = ()
@@ -80,7 +80,7 @@ class Outcome(NamedTuple):
 
 
 def score_files(
-    score: Score, tasks: Sequence[Files], root: Path, output: Path, options: Options
+    score: Score, tasks: Sequence[Files], root: Path, output: Path, options: NightOptions
 ) -> Generator[Outcome, None, None]:
     """Score files in their order, with a progress bar on a terminal: in processes where that pays,
     or on a cluster.
@@ -149,7 +149,7 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
             except EvaluationError as error:  # which costs no score
                 note = f"no page could be made: {explain(error, task.path, root)}"
                 outcome = outcome._replace(notes=[*outcome.notes, note])
-        return outcome._replace(scored=Scored(path, system, model_failures(results) or {}))
+        return outcome._replace(scored=ScoredFile(path, system, model_failures(results) or {}))
     except InputError as error:
         return _failed(task, explain(error, task.path, root))
     except EvaluationError:  # a full disk ends the run
