@@ -49,7 +49,7 @@ from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.formats import PREDICTION, QUESTION_ID  # noqa: E402
 from forecasteval.futurex.join import is_void  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
-from forecasteval.futurex.results import Item, Scoring  # noqa: E402
+from forecasteval.futurex.results import AnswerItem, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS, summarise  # noqa: E402
 from forecasteval.futurex.truths import load_questions  # noqa: E402
 from forecasteval.rxnopt.datasets import METRICS  # noqa: E402
@@ -157,7 +157,7 @@ class FutureX:
             names = itertools.chain([str(given_id)], more)
             self._questions[next(name for name in names if name not in self._questions)] = record
 
-    def _score_rows(self, rows: Iterable[Any]) -> list[Item]:
+    def _score_rows(self, rows: Iterable[Any]) -> list[AnswerItem]:
         scoring = Scoring(RULE_SETS["readme"], self._where)
         with contextlib.suppress(PendingError):  # a model answers before there are truths
             scoring.add_all(rows)

@@ -27,7 +27,7 @@ from forecasteval.common.markup import (
 from forecasteval.common.patterns import lazy
 from forecasteval.common.records import number_text
 
-from .rules import Scored, unparsed
+from .rules import AnswerScore, unparsed
 
 Read = TypeVar("Read")
 
@@ -421,11 +421,11 @@ class TruthOf(Generic[Read]):
         status, words = find_status(text)
         return status if status and not self.means(text, words) else ""
 
-    def compare(self, read: Read) -> Scored:
+    def compare(self, read: Read) -> AnswerScore:
         """The score of what an answer says."""
         raise NotImplementedError
 
-    def score(self, answer: Answer) -> Scored:
+    def score(self, answer: Answer) -> AnswerScore:
         """The score of an answer: of its last statement that can be read."""
         read = self.read(answer)
         if isinstance(read, str) and read.startswith("no ") and (before := answer.before):

@@ -21,7 +21,7 @@ from forecasteval.display.submissions import Checked
 from .answers import parse_answer
 from .choices import ChoiceTruth, NameTruth
 from .grammar import parse_number
-from .join import AMBIGUOUS, Keys, differs, is_void, join_answers, load_answers, raw_answer
+from .join import AMBIGUOUS, OtherKeys, differs, is_void, join_answers, load_answers, raw_answer
 from .numbers import NumberTruth, readings
 from .questions import NO_ANSWER, parse_record, score_answer
 from .rules import Rules
@@ -87,7 +87,7 @@ def check_dataset(records: Iterable[object]) -> Check:
     findings: list[Finding] = []
     number, not_compared = 0, []
     seen: dict[str, int] = {}
-    truth_keys, states = Keys("ground_truth"), Counter[str]()
+    truth_keys, states = OtherKeys("ground_truth"), Counter[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             problem = record.problem if isinstance(record, BadRecord) else type(record).__name__

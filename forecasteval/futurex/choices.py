@@ -15,7 +15,7 @@ from forecasteval.common.patterns import lazy
 from .answers import Answer, TruthOf, drop_lead_in
 from .names import IS_CJK, SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
 from .rankings import is_name_of, looks_like_names, show_names
-from .rules import Scored
+from .rules import AnswerScore
 
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
 _LABELS: Final = "".join(map(chr, range(ord("A"), ord("A") + MAX_OPTIONS)))
@@ -429,12 +429,12 @@ class ChoiceTruth(TruthOf[Picks]):
         known = self.options.labels | self.options.index.keys()
         return f"?{key}" in self.picks or not known.isdisjoint((text, key, choice_key(words)))
 
-    def compare(self, picks: Picks) -> Scored:
+    def compare(self, picks: Picks) -> AnswerScore:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
         wrong = sum(pick[0] == "?" for pick in picks - self.picks)
         shown = ", ".join(sorted(pick.removeprefix("?") for pick in picks))
         note = f"{wrong} unknown" if wrong else ""
-        return Scored(score_picks(picks, self.picks, self.exact), "scored", shown, note)
+        return AnswerScore(score_picks(picks, self.picks, self.exact), "scored", shown, note)
 
 
 def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
@@ -522,11 +522,11 @@ class NameTruth(TruthOf[Sequence[Name]]):
     def means(self, text: str, words: str) -> bool:
         return is_name_of(text, words, self.names)
 
-    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
+    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
         """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
         matched = len(match_names(self.names, predicted, self._prompt, known))
         score = score_f1(matched, len(predicted), len(self.names))
-        return Scored(
+        return AnswerScore(
             float(score == 1.0) if self.exact else score, "scored", show_names(predicted), ""
         )
 

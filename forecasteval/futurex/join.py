@@ -158,7 +158,7 @@ def _sort_predictions(
 ) -> tuple[dict[str, list[Prediction]], list[str]]:
     """Sort predictions by id; the keys of records without one come second."""
     predictions: dict[str, list[Prediction]] = {}
-    answers, keys = Keys(*ANSWER_KEYS), dict[str, object]()
+    answers, keys = OtherKeys(*ANSWER_KEYS), dict[str, object]()
     for number, record in enumerate(records, 1):
         problem = _find_problem(record)
         if problem or not isinstance(record, Mapping):
@@ -234,7 +234,7 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) ->
     return f"other ids: {printable(predicted[0], 40)}{printable(known, 60)}"
 
 
-class Keys:
+class OtherKeys:
     """The keys of records that have none of the `wanted` ones: if that is all of them, one may be
     it under another name.
     """

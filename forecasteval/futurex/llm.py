@@ -13,7 +13,7 @@ from .choices import NameTruth
 from .names import IS_CJK, Name, compare_names, match_names
 from .passages import ANSWER_PROMPT, AnswerCounts, decide_answers
 from .rankings import RankingTruth
-from .results import Answered, Item, decide
+from .results import Answered, AnswerItem, decide
 
 
 class NameCounts(Usage):
@@ -56,7 +56,7 @@ NAME_TASK: Final = Task(
 
 
 def decide_names(
-    client: ModelClient, answered: Iterable[Answered], items: list[Item]
+    client: ModelClient, answered: Iterable[Answered], items: list[AnswerItem]
 ) -> NameCounts:
     """Let the model match names that the rules leave; a name that it calls the same as its decoy
     gains nothing.
@@ -163,7 +163,7 @@ class ModelReader:
         }
 
     def decide(
-        self, answered: list[Answered], items: list[Item]
+        self, answered: list[Answered], items: list[AnswerItem]
     ) -> tuple[AnswerCounts, NameCounts | None, list[str]]:
         """Let the model decide items, which are changed in place with their answers: what became of
         answers and of names, and warnings.

@@ -26,7 +26,7 @@ from .grammar import (
     parse_quantity,
     scale_of,
 )
-from .rules import EQUAL, ZERO_SIGMA, Rules, Scored
+from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules
 from .units import convert, find_unit
 
 # --- Numbers in sentences ---
@@ -277,12 +277,14 @@ class NumberTruth(TruthOf[Reading]):
         """Whether a number stands behind the words of a refusal."""
         return bool(words and _DIGIT.search(text, len(words)))
 
-    def compare(self, read: Reading) -> Scored:
+    def compare(self, read: Reading) -> AnswerScore:
         """Score a value in the truth's unit."""
         true, value = self.quantity.value, read.value
         sigmas = (value - true) / self.sigma if self.sigma else None
         shown = f"{value + 0.0:.12g}"  # no "-0"
-        return Scored(score_number(true, value, self.sigma), "scored", shown, read.note, sigmas)
+        return AnswerScore(
+            score_number(true, value, self.sigma), "scored", shown, read.note, sigmas
+        )
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:

@@ -21,7 +21,7 @@ from .answers import parse_answer
 from .join import is_void, raw_answer
 from .questions import Truth, parse_record
 from .report import describe_size, explain, list_notes, name_cause, score_table
-from .results import Item
+from .results import AnswerItem
 from .rules import WEIGHTS, Rules, total_weight
 
 Rows = Callable[[], Iterable[JsonObject] | None]
@@ -55,7 +55,7 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
     ).page()
 
 
-def list_costs(items: Sequence[Item], renormalised: bool) -> list[float]:
+def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
     """How much of the overall score each question loses: its share of the weights times 1 − its
     score.
     """
@@ -73,7 +73,7 @@ def list_costs(items: Sequence[Item], renormalised: bool) -> list[float]:
 # --- Questions ---
 
 
-def _say_how(item: Item) -> str:
+def _say_how(item: AnswerItem) -> str:
     """How an answer was read, where that was not from a box by the grammar."""
     if item["decided_by"] == "model":
         return "by the model"
@@ -81,7 +81,7 @@ def _say_how(item: Item) -> str:
 
 
 def _read_questions(
-    items: Sequence[Item], costs: Sequence[float], rows: Rows | None, rules: Rules | None
+    items: Sequence[AnswerItem], costs: Sequence[float], rows: Rows | None, rules: Rules | None
 ) -> list[ShownQuestion]:
     """The questions, what costs most first; pending ones last."""
     order = sorted(range(len(items)), key=lambda at: (items[at]["score"] is None, -costs[at]))
@@ -101,7 +101,7 @@ def _read_questions(
     ]
 
 
-def _read_texts(item: Item, record: object, rules: Rules | None) -> Texts:
+def _read_texts(item: AnswerItem, record: object, rules: Rules | None) -> Texts:
     """The texts of the item's record, or its excerpts if the files have another answer by now."""
     raw = raw_answer(record) if isinstance(record, Mapping) else None
     answer = raw if isinstance(raw, str) else as_text(raw)
@@ -114,7 +114,7 @@ def _read_texts(item: Item, record: object, rules: Rules | None) -> Texts:
 
 
 def _make_question(
-    key: str, item: Item, cost: float, texts: Texts, limit: int, same_id: int
+    key: str, item: AnswerItem, cost: float, texts: Texts, limit: int, same_id: int
 ) -> ShownQuestion:
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts

@@ -19,7 +19,7 @@ from forecasteval.common.patterns import lazy
 from .answers import ECHO, TWO_BOXES, hold_answer, question_words
 from .grammar import PERCENT_SIGN, SCALE, parse_number
 from .numbers import NumberTruth, find_numbers, has_other_word
-from .results import Answered, Item, decide
+from .results import Answered, AnswerItem, decide
 from .rules import LEVELS
 from .units import find_unit
 
@@ -129,7 +129,7 @@ ANSWER_TASK: Final = Task(
 )
 
 
-def is_sent(answered: Answered, item: Item, policy: str) -> bool:
+def is_sent(answered: Answered, item: AnswerItem, policy: str) -> bool:
     """Whether the model is to read an answer: one that is no answer to any rule, or a number of
     which they are unsure; by the policy "always" any number, and any answer without a box.
 
@@ -160,7 +160,7 @@ def is_settled(text: str) -> bool:
 
 
 def decide_answers(
-    client: ModelClient, policy: str, answered: list[Answered], items: list[Item]
+    client: ModelClient, policy: str, answered: list[Answered], items: list[AnswerItem]
 ) -> AnswerCounts:
     """Let the model quote the answers of texts; items and answers are changed in place."""
     pending = [

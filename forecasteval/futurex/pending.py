@@ -13,7 +13,7 @@ from .choices import ChoiceTruth, NameTruth, Options, Picks, count_options, labe
 from .grammar import Quantity
 from .numbers import NumberTruth
 from .rankings import RankingTruth
-from .rules import Scored
+from .rules import AnswerScore
 
 
 class PendingTruth(TruthOf[Any]):
@@ -36,7 +36,7 @@ class PendingTruth(TruthOf[Any]):
             if not count:
                 self._truths.append(NameTruth((), exact=True, prompt=prompt))
 
-    def score(self, answer: Answer) -> Scored:
+    def score(self, answer: Answer) -> AnswerScore:
         """What an answer says, or why it cannot be read."""
         read = [truth.score(answer) for truth in self._truths]
         return next((scored for scored in read if scored.outcome == "scored"), read[-1])

@@ -29,7 +29,7 @@ from .names import parse_name
 from .numbers import NumberTruth, find_sigma, interpret_number, question_scale
 from .pending import PendingTruth
 from .rankings import NO_NAME, RankingTruth, parse_items
-from .rules import LEVELS, MISSING, Rules, Scored, unparsed
+from .rules import LEVELS, MISSING, AnswerScore, Rules, unparsed
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
@@ -99,16 +99,16 @@ def _kind_of(level: int, truth: Truth | None, std: float | None) -> str:
     return "number" if isinstance(truth, NumberTruth) else "ranking"
 
 
-def score_answer(question: Question, answer: Answer | None) -> Scored:
+def score_answer(question: Question, answer: Answer | None) -> AnswerScore:
     """Read an answer as the question's kind asks for and score it; pending without a truth."""
     scored = _score_answer(question.truth, answer)
     if type(question.truth) is not PendingTruth:
         return scored
     note = "" if scored.read else scored.note or NO_ANSWER
-    return Scored(math.nan, "pending", scored.read, note)
+    return AnswerScore(math.nan, "pending", scored.read, note)
 
 
-def _score_answer(truth: Truth | None, answer: Answer | None) -> Scored:
+def _score_answer(truth: Truth | None, answer: Answer | None) -> AnswerScore:
     if answer is None:
         return MISSING
     if not answer.text:

@@ -16,7 +16,7 @@ from forecasteval.common.patterns import lazy
 from .answers import Answer, TruthOf, question_words
 from .grammar import write_digits
 from .names import IS_CJK, Name, Pairs, fold, match_names, parse_name
-from .rules import PARTIAL_RANKING, Scored
+from .rules import PARTIAL_RANKING, AnswerScore
 
 # --- The items of a list ---
 
@@ -317,7 +317,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
     def means(self, text: str, words: str) -> bool:
         return is_name_of(text, words, self.names)
 
-    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> Scored:
+    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
         """Score 1 if the lists agree item by item and in length, else 0.8·matched/k.
 
         There are k true items; all predicted ones count, in any order (seed README, 评分机制).
@@ -327,9 +327,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         places = match_names(self.names, predicted, self._prompt, known)
         in_order = not self.ordered or all(true == place for true, place in places.items())
         if in_order and len(places) == total == len(predicted):
-            return Scored(1.0, "scored", show_names(predicted), "")
+            return AnswerScore(1.0, "scored", show_names(predicted), "")
         score = 0.0 if self.whole else PARTIAL_RANKING * (len(places) / max(1, total))
         note = f"{len(places)} of {total} matched"
         if padded:
             note += f"; {len(predicted)} items for {total}"
-        return Scored(score, "scored", show_names(predicted), note, padded=padded)
+        return AnswerScore(score, "scored", show_names(predicted), note, padded=padded)

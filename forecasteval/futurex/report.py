@@ -22,7 +22,7 @@ from forecasteval.display.tables import (
 from .answers import parse_answer
 from .numbers import NumberTruth
 from .questions import Truth
-from .results import Item
+from .results import AnswerItem
 from .rules import LEVELS, REASONS, WEIGHTS
 
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
@@ -141,7 +141,7 @@ def list_notes(results: Results) -> list[str]:
 # --- Items ---
 
 
-def name_cause(item: Item) -> str:
+def name_cause(item: AnswerItem) -> str:
     """The kind of mistake that an item is: "unparsed: refusal", "wrong option", …; "right" if
     it is none.
 
@@ -159,7 +159,7 @@ def name_cause(item: Item) -> str:
     return "partly right" if item["score"] > 0 else _WRONG.get(item["kind"], "wrong option")
 
 
-def explain(item: Item, truth: Truth | None = None) -> str:
+def explain(item: AnswerItem, truth: Truth | None = None) -> str:
     """The reason of an item's score in one sentence; with its `truth` a number's sentence has both
     values and σ.
     """
@@ -190,14 +190,14 @@ def explain(item: Item, truth: Truth | None = None) -> str:
     return f"{read or 'nothing'} picked, {true} is right{f1}"
 
 
-def _say_read(item: Item) -> str:
+def _say_read(item: AnswerItem) -> str:
     """What was read of an answer to a pending question, or why nothing was."""
     if item["read"]:
         return f"read: {printable(item['read'], _SHOWN)}"
     return item["note"] if item["note"] in ("no answer", "refusal") else f"not read: {item['note']}"
 
 
-def _explain_number(item: Item, read: str, true: str, truth: Truth | None) -> str:
+def _explain_number(item: AnswerItem, read: str, true: str, truth: Truth | None) -> str:
     sigmas, sigma = item["sigmas"], None
     if isinstance(truth, NumberTruth):
         true, sigma = f"{truth.quantity.value:.12g}", truth.sigma

@@ -17,10 +17,10 @@ from forecasteval.common.records import (
 )
 
 from .answers import Answer, parse_answer
-from .join import ANSWER_KEYS, Keys, is_void, raw_answer
+from .join import ANSWER_KEYS, OtherKeys, is_void, raw_answer
 from .numbers import NumberTruth
 from .questions import SHOWN, Truth, parse_record, score_answer
-from .rules import Rules, Scored
+from .rules import AnswerScore, Rules
 
 BLOCK: Final = 2048  # records that are scored together
 
@@ -51,7 +51,7 @@ class Decision(TypedDict):
     decided_by: str
 
 
-class Item(Decision):
+class AnswerItem(Decision):
     """A question with what became of its answer; docs/python.md says what the fields hold."""
 
     id: object
@@ -63,7 +63,7 @@ class Item(Decision):
     answer: str
 
 
-def decide(scored: Scored, by: str, missing: str = "zero", unboxed: bool = False) -> Decision:
+def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = False) -> Decision:
     """The result of an answer, `by` the "grammar" or a "model"; a missing answer may be
     left out of means, as a pending question always is.
     """
@@ -90,7 +90,7 @@ class Scoring:
     """
 
     def __init__(self, rules: Rules, where: str, review: bool = False) -> None:
-        self.items: list[Item] = []
+        self.items: list[AnswerItem] = []
         self.answered: list[Answered] = []
         self.notes = RecordNotes()
         self.no_sigma_count = self.void_count = 0
@@ -98,7 +98,7 @@ class Scoring:
         self.model: tuple[object, object, list[str]] = (None, None, [])
         self._rules, self._where, self._review = rules, where, review
         self._seen: set[str] = set()
-        self._answers, self._truths = Keys(*ANSWER_KEYS), Keys("ground_truth")
+        self._answers, self._truths = OtherKeys(*ANSWER_KEYS), OtherKeys("ground_truth")
         self._digest = hashlib.sha256()
 
     def add_all(self, data: Iterable[Mapping[str, object]]) -> None:

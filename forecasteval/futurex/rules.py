@@ -73,7 +73,7 @@ REASONS: Final = {
 _COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed")  # by level
 
 
-class Scored(NamedTuple):
+class AnswerScore(NamedTuple):
     """The result of one answer. `outcome`: scored, missing, unparsed or pending; missing and
     unparsed ones score 0. A pending one has no score (nan): its question has no truth yet.
 
@@ -94,12 +94,12 @@ class Scored(NamedTuple):
         return next(reason for start, reason in _REASONS.items() if self.note.startswith(start))
 
 
-MISSING: Final = Scored(0.0, "missing", "", "")
+MISSING: Final = AnswerScore(0.0, "missing", "", "")
 
 
-def unparsed(note: str) -> Scored:
+def unparsed(note: str) -> AnswerScore:
     """An answer from which nothing legal can be read, and why."""
-    return Scored(0.0, "unparsed", "", note)
+    return AnswerScore(0.0, "unparsed", "", note)
 
 
 def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -> float:

@@ -28,7 +28,7 @@ _NO_BYTES: Final = hashlib.sha256().hexdigest()
 _EXPECTED: Final = "expected 'id' and 'ground_truth'"
 
 
-class Questions(NamedTuple):
+class LoadedQuestions(NamedTuple):
     """The questions of a dataset, resolved by the file of `truths` beside it, if there is one."""
 
     records: list[Any]
@@ -37,7 +37,7 @@ class Questions(NamedTuple):
     truths: Path | None
 
 
-def load_questions(path: Path) -> Questions:
+def load_questions(path: Path) -> LoadedQuestions:
     """Load the questions of a dataset with the values of its file of truths.
 
     Raises InputError for truths without an id or a value, for an id that is given twice with
@@ -48,7 +48,7 @@ def load_questions(path: Path) -> Questions:
     records, warnings = [*loaded.records], [*loaded.warnings]
     checksums = {"dataset_sha256": loaded.sha256}
     if beside is None:
-        return Questions(records, checksums, warnings, None)
+        return LoadedQuestions(records, checksums, warnings, None)
     truths = load_records(beside, value_key="ground_truth")
     values = _read_truths(truths)
     prompts: dict[str, object] = {}  # of the questions by id
@@ -67,7 +67,7 @@ def load_questions(path: Path) -> Questions:
     if unused:
         note = f"{beside.name}: truth without a question, not used"
         warnings.append(f"{note}: {grouped_names(unused)}")
-    return Questions(records, {**checksums, "truths_sha256": truths.sha256}, warnings, beside)
+    return LoadedQuestions(records, {**checksums, "truths_sha256": truths.sha256}, warnings, beside)
 
 
 def _read_truths(file: Loaded) -> dict[str, dict[str, object]]:

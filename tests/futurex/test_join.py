@@ -13,7 +13,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
 from forecasteval.futurex.join import (
     AnsweredQuestions,
-    Keys,
+    OtherKeys,
     join_answers,
     load_answers,
     raw_answer,
@@ -132,14 +132,14 @@ def test_the_records_of_a_large_file_are_not_kept(tmp_path: Path) -> None:
 
 
 def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> None:
-    keys = Keys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction")
     lacking = {"c": {"response": "A", "id": "c"}, "d": {"output": "A", "id": "d"}}
     for name, record in ({"a": {"answer": None}, "b": {"prediction": ""}} | lacking).items():
         keys.add(record, name)
     assert keys.require_answer("p.json") == {
         "record with neither 'answer' nor 'prediction', missing": ["c", "d"]
     }
-    keys = Keys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction")
     for name, record in lacking.items():
         keys.add(record, name)
     with pytest.raises(InputError) as error:
@@ -152,7 +152,7 @@ def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> No
 
 
 def test_keys_of_questions_are_no_candidates() -> None:
-    keys = Keys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction")
     keys.add(
         {
             "id": 1,
@@ -170,7 +170,7 @@ def test_keys_of_questions_are_no_candidates() -> None:
 
 
 def test_the_commonest_keys_are_named_first() -> None:
-    keys = Keys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction")
     for number in range(3):
         keys.add({"rare": 1, "often": 1} if not number else {"often": 1}, str(number))
     with pytest.raises(InputError, match=r"got 'often', 'rare'$"):
@@ -178,7 +178,7 @@ def test_the_commonest_keys_are_named_first() -> None:
 
 
 def test_no_record_lacks_nothing() -> None:
-    assert Keys("answer", "prediction").require_answer("p.json") == {}
+    assert OtherKeys("answer", "prediction").require_answer("p.json") == {}
 
 
 def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
