@@ -16,7 +16,7 @@ from forecasteval.rxnopt.datasets import BASE_TYPES
 from forecasteval.rxnopt.questions import make_questions
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import Table, Unused, read_table
+from forecasteval.rxnopt.tables import ReactionTable, Unused, read_table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CASES: Final = ROOT / "tests" / "cases"
@@ -181,7 +181,7 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
     assert len(used) == made.used
 
 
-def check_questions(table: Table, questions: Sequence[Record], settings: Settings) -> None:
+def check_questions(table: ReactionTable, questions: Sequence[Record], settings: Settings) -> None:
     """Options and references are rows of the table, apart from each other, and a control has its
     twin's options.
     """

@@ -21,7 +21,7 @@ from forecasteval.common.version import __version__
 from .chemicals import item_text
 from .datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
 from .prompts import fill, make_template, render_question
-from .questions import Counts, Question, make_questions
+from .questions import ChoiceQuestion, Counts, make_questions
 from .settings import SETTING_HELP, Settings, make_settings
 from .tables import Unused, read_table
 
@@ -41,7 +41,7 @@ class Build:
 
     settings: Settings
     seed: int
-    questions: list[Question] = field(default_factory=list)
+    questions: list[ChoiceQuestion] = field(default_factory=list)
     used: int = 0  # tables
     unused_tables: list[str] = field(default_factory=list)  # "file: reason: detail"
     counts: Counts = field(default_factory=lambda: defaultdict(Counter))

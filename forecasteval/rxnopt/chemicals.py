@@ -27,14 +27,14 @@ _SIGNS: Final = str.maketrans("−–—‒―‐‑º˚", "-------°°")
 _FOOTNOTE: Final = re.compile(r"(?:\[[a-z](?:,[a-z])*\]|\^[a-z]|[*†‡§¶])$")  # 1 [m]
 
 
-class Item(TypedDict):
+class Substance(TypedDict):
     """A substance, or a value such as a temperature; one of the two may be ""."""
 
     content: str
     SMILES: str
 
 
-Conditions = dict[str, list[Item]]
+Conditions = dict[str, list[Substance]]
 
 
 def any_case(pattern: str) -> re.Pattern[str]:
@@ -89,11 +89,11 @@ def fold(text: str) -> str:
     return text if is_smiles(text) else _FOOTNOTE.sub("", text.casefold()) or text.casefold()
 
 
-def read_items(value: object) -> list[Item]:
+def read_items(value: object) -> list[Substance]:
     """Read the items `{"content", "SMILES"}` of a condition, reactant or product, without blanks,
     dashes and NaN.
     """
-    items: list[Item] = []
+    items: list[Substance] = []
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, Mapping) and not {"content", "SMILES"}.isdisjoint(part):
             content, smiles = item_text(part.get("content")), item_text(part.get("SMILES"))
@@ -110,7 +110,7 @@ def item_text(value: object) -> str:
     return number_text(value) or as_text(value)
 
 
-def compare_key(items: Sequence[Item], normalize: bool) -> tuple[str, ...]:
+def compare_key(items: Sequence[Substance], normalize: bool) -> tuple[str, ...]:
     """Make the comparable form of a condition's value: the contents (the SMILES of an item without
     contents).
     """

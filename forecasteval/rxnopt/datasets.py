@@ -36,7 +36,7 @@ ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks a
 _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
 
 
-class Item(TypedDict):
+class ChoiceItem(TypedDict):
     """The scores of a question."""
 
     id: str
@@ -92,7 +92,7 @@ class AnswerKey(NamedTuple):
         return len(self.values[0])
 
 
-class Questions:
+class AnswerKeys:
     """The answer keys of datasets, by id in its order: of paths of files, or of their records.
 
     `names` are the files' names. `sha256` is the checksum of a file, or of the checksums of several
@@ -214,7 +214,7 @@ def _check_scores(place: str, numbers: Sequence[Sequence[float]]) -> None:
 class Choices:
     """The picks of a prediction file, or of a mapping, and the questions they answer."""
 
-    def __init__(self, questions: Questions, predictions: Path | Mapping[Any, object]) -> None:
+    def __init__(self, questions: AnswerKeys, predictions: Path | Mapping[Any, object]) -> None:
         self.questions = questions
         self.path: Path | None = None
         self._checksums = dict[str, str]()

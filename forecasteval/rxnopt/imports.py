@@ -16,10 +16,10 @@ from forecasteval.common.errors import InputError, RecordNotes, grouped_names, p
 from forecasteval.common.records import dump_json, group_by
 
 from .cells import read_fraction, read_yield
-from .chemicals import YIELDS, Item, any_case, is_smiles, read_items
+from .chemicals import YIELDS, Substance, any_case, is_smiles, read_items
 from .columns import find_header, find_second_quantity, warn_of_conditions
 from .settings import Settings
-from .sheets import Row, Sheet, read_sheet, show_names
+from .sheets import Sheet, SheetRow, read_sheet, show_names
 
 Tables = dict[str, dict[str, Any]]
 SPLIT: Final = "expected one quantity in a column: split it into two columns"
@@ -66,10 +66,10 @@ class Experiment(NamedTuple):
     entries of a table have in common.
     """
 
-    row: Row
+    row: SheetRow
     entry: dict[str, Any]
     amount: float  # its yield
-    sides: tuple[list[Item], list[Item]]  # reactants, products
+    sides: tuple[list[Substance], list[Substance]]  # reactants, products
 
 
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
@@ -195,7 +195,7 @@ def _find_experiments(
     return used, left_out, changed
 
 
-def _why_no_experiment(row: Row, layout: Layout) -> str:
+def _why_no_experiment(row: SheetRow, layout: Layout) -> str:
     """Say why a row holds no experiment, by its cells alone; "" if it may hold one."""
     if _SUMMARY.fullmatch(next(filter(None, row.cells.values()), "")):
         return "an average or a total"
@@ -217,14 +217,14 @@ def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]
     return (None, "one number is no ratio (97: write 97:3)") if value and note else (value, note)
 
 
-def _read_side(row: Row, smiles: Sequence[str], columns: Sequence[str]) -> list[Item]:
+def _read_side(row: SheetRow, smiles: Sequence[str], columns: Sequence[str]) -> list[Substance]:
     """Read reactants or products: the user's SMILES, else those of the columns."""
     return [_item("smiles", text, True) for text in smiles if text] or [
         _item(name, cell, True) for name in columns if (cell := row.cells[name])
     ]
 
 
-def _item(column: str, cell: str, molecule: bool) -> Item:
+def _item(column: str, cell: str, molecule: bool) -> Substance:
     """Make an item; its text is its SMILES, too, if the column's name says so, or if a molecule is
     written like one.
 

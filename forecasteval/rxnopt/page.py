@@ -27,7 +27,7 @@ from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Cell, Table
 
 from .chemicals import ABSENT
-from .datasets import QUESTION_TYPES, Item
+from .datasets import QUESTION_TYPES, ChoiceItem
 from .prompts import condition_lines, reference_blocks, show_items
 from .report import (
     RELATIVE,
@@ -99,10 +99,12 @@ def _name_kind(kind: str) -> str:
 
 # --- Questions ---
 
-Questions = list[tuple[Item, Record]]  # items with their records, {} where there is none
+Questions = list[tuple[ChoiceItem, Record]]  # items with their records, {} where there is none
 
 
-def _read_records(items: Sequence[Item], records: Callable[[], Iterable[Record]]) -> Questions:
+def _read_records(
+    items: Sequence[ChoiceItem], records: Callable[[], Iterable[Record]]
+) -> Questions:
     """Read the questions, those with the lowest scores first."""
     shown = sorted(items, key=lambda item: item["score"])[:_MOST]
     names = {item["id"] for item in shown}
@@ -110,7 +112,7 @@ def _read_records(items: Sequence[Item], records: Callable[[], Iterable[Record]]
     return [(item, by_id.get(item["id"], {})) for item in shown]
 
 
-def _list_questions(items: Sequence[Item], read: Questions) -> list[ShownQuestion]:
+def _list_questions(items: Sequence[ChoiceItem], read: Questions) -> list[ShownQuestion]:
     keys = make_keys(item["id"] for item, _ in read)
     return [
         _make_question(item, record, key, (1 - item["score"]) / len(items))
@@ -118,7 +120,7 @@ def _list_questions(items: Sequence[Item], read: Questions) -> list[ShownQuestio
     ]
 
 
-def _make_question(item: Item, record: Record, key: str, cost: float) -> ShownQuestion:
+def _make_question(item: ChoiceItem, record: Record, key: str, cost: float) -> ShownQuestion:
     """Draw what was picked and what is best, the conditions and the options of a question."""
     why, reaction = explain(item, record), _show_reaction(record)
     texts = [
@@ -145,7 +147,7 @@ def _make_question(item: Item, record: Record, key: str, cost: float) -> ShownQu
     )
 
 
-def _name_asked(item: Item, record: Record) -> str:
+def _name_asked(item: ChoiceItem, record: Record) -> str:
     """Name the condition that a question asks about, or all that vary."""
     base = as_text(record.get("target_key")) or "all that vary"
     kind = item["question_type"]
@@ -156,7 +158,7 @@ def _name_asked(item: Item, record: Record) -> str:
 # --- Reactions and conditions ---
 
 
-def _list_texts(item: Item, record: Record) -> dict[str, Cell]:
+def _list_texts(item: ChoiceItem, record: Record) -> dict[str, Cell]:
     """List the texts of a question: reaction, conditions, results, options, answer."""
     given = _find_input(record)
     picked = as_text(item["read"])

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 from forecasteval.common.records import group_by
 
 from .cells import ROUND
-from .chemicals import Conditions, Item
+from .chemicals import Conditions, Substance
 from .datasets import SIDES
 from .settings import Settings
-from .tables import Row, Table, Unused, shown_scores
+from .tables import ReactionTable, Unused, UsableRow, shown_scores
 
 # How many rows, tables and questions, by what happened and by reason.
 Counts = defaultdict[str, Counter[str]]
@@ -25,14 +25,14 @@ Counts = defaultdict[str, Counter[str]]
 class Input(TypedDict):
     """What a prompt shows of a question besides its options."""
 
-    reactants: list[Item]
-    products: list[Item]
+    reactants: list[Substance]
+    products: list[Substance]
     constant_conditions: Conditions
     fixed_conditions: NotRequired[Conditions]  # of a single_varying question
     reference_conditions: NotRequired[list[dict[str, Any]]]
 
 
-class Question(TypedDict):
+class ChoiceQuestion(TypedDict):
     """A question of a dataset."""
 
     id: str
@@ -51,18 +51,20 @@ class Draft(NamedTuple):
     number: int  # in its table, from 1
     key: str | None  # the condition that it is about; None: all that vary
     form: str  # "", "_reference" or "_reference_control"
-    options: Sequence[Row]
-    references: Sequence[Row] = ()
+    options: Sequence[UsableRow]
+    references: Sequence[UsableRow] = ()
 
 
-def make_questions(table: Table, settings: Settings, seed: int, counts: Counts) -> list[Question]:
+def make_questions(
+    table: ReactionTable, settings: Settings, seed: int, counts: Counts
+) -> list[ChoiceQuestion]:
     """Make the questions of a table, one for each condition that varies, then one for all of them.
 
     Adds to `counts` what it does not make: "not_asked" (single_varying and all_varying questions
     that the table does not give), "skipped" (questions without a `_ref` twin) and "capped"
     (questions that do not offer all their options, and options left out).
     """
-    questions: list[Question] = []
+    questions: list[ChoiceQuestion] = []
     for number, key in enumerate([*table.varying, None], 1):
         options = balance(table, settings) if key is None else largest_group(table, key)
         drafts: list[Draft] = []
@@ -86,12 +88,14 @@ def make_questions(table: Table, settings: Settings, seed: int, counts: Counts) 
     return questions
 
 
-def _require_difference(rows: Sequence[Row]) -> None:
+def _require_difference(rows: Sequence[UsableRow]) -> None:
     if len({row.effective for row in rows}) < 2:  # then there is nothing to ask
         raise Unused("all_options_tie")
 
 
-def write_question(table: Table, draft: Draft, settings: Settings, seed: int) -> Question:
+def write_question(
+    table: ReactionTable, draft: Draft, settings: Settings, seed: int
+) -> ChoiceQuestion:
     """Write the record of a question; a generator seeded from the seed and the id shuffles its
     options.
 
@@ -115,7 +119,7 @@ def write_question(table: Table, draft: Draft, settings: Settings, seed: int) ->
     }
 
 
-def _given(table: Table, draft: Draft, settings: Settings) -> Input:
+def _given(table: ReactionTable, draft: Draft, settings: Settings) -> Input:
     """Collect the input of a question, which prompts show besides its options."""
     # Its spelling stands for all rows that agree.
     first = min(draft.options, key=lambda row: row.number)
@@ -136,7 +140,9 @@ def _given(table: Table, draft: Draft, settings: Settings) -> Input:
     return given
 
 
-def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict[str, object]:
+def _meta(
+    table: ReactionTable, order: Sequence[UsableRow], references: Sequence[UsableRow]
+) -> dict[str, object]:
     """Values for scoring, and the source of a question; never shown in a prompt."""
     effective = [row.effective for row in order]
     best = max(effective)
@@ -165,7 +171,7 @@ def _meta(table: Table, order: Sequence[Row], references: Sequence[Row]) -> dict
     return meta
 
 
-def _source_entry(row: Row) -> dict[str, object]:
+def _source_entry(row: UsableRow) -> dict[str, object]:
     return {
         "row_index": row.number,
         "entry_idx": row.entry.get("entry_idx"),
@@ -176,7 +182,7 @@ def _source_entry(row: Row) -> dict[str, object]:
 # --- Which rows are options, which are references ---
 
 
-def largest_group(table: Table, key: str) -> list[Row]:
+def largest_group(table: ReactionTable, key: str) -> list[UsableRow]:
     """Find the rows that differ in `key` only: most values of it, of equal ones the first group."""
     other_keys = [name for name in table.varying if name != key]
     # Rows have different conditions, so a group never has a value of `key` twice.
@@ -184,7 +190,7 @@ def largest_group(table: Table, key: str) -> list[Row]:
     return max(groups.values(), key=len)
 
 
-def cap(rows: Sequence[Row], most: int) -> list[Row]:
+def cap(rows: Sequence[UsableRow], most: int) -> list[UsableRow]:
     """Keep at most `most` rows, in even steps from the lowest effective score to the best.
 
     A prompt with every experiment of a large screening sheet has hundreds of thousands of
@@ -195,12 +201,12 @@ def cap(rows: Sequence[Row], most: int) -> list[Row]:
     return _spread(sorted(rows, key=lambda row: (row.effective, row.number)), most)
 
 
-def _spread(rows: Sequence[Row], size: int) -> list[Row]:
+def _spread(rows: Sequence[UsableRow], size: int) -> list[UsableRow]:
     step = (len(rows) - 1) / max(1, size - 1)
     return [rows[round(i * step)] for i in range(size)]
 
 
-def balance(table: Table, settings: Settings) -> list[Row]:
+def balance(table: ReactionTable, settings: Settings) -> list[UsableRow]:
     """Choose rows for an all_varying question after BALANCE_ALL_VARYING_OPTIONS.
 
     While a key's most and least frequent values stand above the ratio and more than
@@ -216,7 +222,9 @@ def balance(table: Table, settings: Settings) -> list[Row]:
     return kept
 
 
-def _find_surplus(rows: Sequence[Row], table: Table, most_ratio: float) -> list[Row]:
+def _find_surplus(
+    rows: Sequence[UsableRow], table: ReactionTable, most_ratio: float
+) -> list[UsableRow]:
     """Find the rows below the best with a most frequent value of the most uneven key."""
     uneven = []
     for key in table.varying:
@@ -234,8 +242,8 @@ def _find_surplus(rows: Sequence[Row], table: Table, most_ratio: float) -> list[
 
 
 def choose_references(
-    table: Table, options: Sequence[Row], all_varying: bool, settings: Settings
-) -> list[Row]:
+    table: ReactionTable, options: Sequence[UsableRow], all_varying: bool, settings: Settings
+) -> list[UsableRow]:
     """Choose references from low to high, or raise Unused.
 
     From the lowest REFERENCE_LOW_MID_FRACTION of the candidates (all options; or, for a

@@ -23,7 +23,7 @@ from forecasteval.display.tables import (
 )
 
 from .chemicals import read_items
-from .datasets import METRICS, QUESTION_TYPES, Item
+from .datasets import METRICS, QUESTION_TYPES, ChoiceItem
 
 MOST_PARTS: Final = 10  # rows of a breakdown
 RELATIVE: Final = METRICS[0]
@@ -149,7 +149,7 @@ def _pair_chart(pairs: JsonObject) -> Chart:
 # --- Items ---
 
 
-def name_cause(item: Item) -> str:
+def name_cause(item: ChoiceItem) -> str:
     """Say why an item scores less than 1: "missing", "illegal", "option without yield", "not the
     best option"; or "right".
 
@@ -163,7 +163,7 @@ def name_cause(item: Item) -> str:
     return "not the best option" if item["score"] else "option without yield"
 
 
-def explain(item: Item, question: JsonObject | None = None) -> str:
+def explain(item: ChoiceItem, question: JsonObject | None = None) -> str:
     """Explain an item's score in one sentence; with its question by the effective scores."""
     if item["outcome"] != "scored":
         return "no answer" if item["outcome"] == "missing" else "no index of an option"

@@ -35,9 +35,9 @@ from .datasets import (
     NAME,
     SIDES,
     AnswerKey,
+    AnswerKeys,
+    ChoiceItem,
     Choices,
-    Item,
-    Questions,
     table_of,
 )
 from .report import explain, report_blocks
@@ -53,10 +53,10 @@ _ONE_SIDED: Final = (
 )
 
 
-Items = Sequence[Item]
+Items = Sequence[ChoiceItem]
 
 
-class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
+class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     """Scores `{id: option index}` against datasets: paths of files, or their records.
 
     An index is an integer from 0; "2" and 2.0 are read and counted as coerced, everything else is
@@ -69,7 +69,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
     explain = staticmethod(explain)
 
     def __init__(self, datasets: str | Path | Iterable[object] | None = None) -> None:
-        self._questions = None if datasets is None else Questions(datasets)
+        self._questions = None if datasets is None else AnswerKeys(datasets)
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
@@ -93,16 +93,16 @@ class RxnOptEvaluator(Evaluator[Choices, list[Item]]):
         Raises InputError for a file that is no `{id: option index}`, and where no id is one of the
         datasets.
         """
-        questions = Questions(files.datasets) if files.datasets else self._questions
+        questions = AnswerKeys(files.datasets) if files.datasets else self._questions
         if questions is None:
             raise InputError(str(files.predictions[0]), f"expected a dataset of {NAME}", "none")
         return Choices(questions, files.predictions[0])
 
-    def score(self, data: Choices) -> list[Item]:
+    def score(self, data: Choices) -> list[ChoiceItem]:
         """Make an item of each question."""
         return [_score_item(name, key, data.answers) for name, key in data.questions.by_id.items()]
 
-    def summarise(self, scores: list[Item], data: Choices) -> dict[str, object]:
+    def summarise(self, scores: list[ChoiceItem], data: Choices) -> dict[str, object]:
         """Compute means over all questions and over parts of them."""
         keys = data.questions.by_id
         by_type = group_by(scores, lambda item: item["question_type"])
@@ -145,7 +145,7 @@ def read_index(raw: Any, size: int) -> tuple[int | None, str]:
     return int(raw), "" if isinstance(raw, numbers.Integral) else _COERCED
 
 
-def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> Item:
+def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> ChoiceItem:
     """Score the answer to a question; 0 without the index of an option."""
     index, note = read_index(answers[name], key.size) if name in answers else (None, "")
     score, exact, yield_ratio = (
@@ -260,9 +260,9 @@ def _size_class(key: AnswerKey) -> str:
 # --- References against their controls: the same options with and without results to learn from ---
 
 
-def _find_sides(items: Iterable[Item]) -> list[dict[str, Item]]:
+def _find_sides(items: Iterable[ChoiceItem]) -> list[dict[str, ChoiceItem]]:
     """Find the questions with references, and their controls, by what their ids have in common."""
-    sides: list[dict[str, Item]] = [{}, {}]
+    sides: list[dict[str, ChoiceItem]] = [{}, {}]
     for item in items:
         for side, (end, suffix) in zip(sides, SIDES.items(), strict=True):
             if item["question_type"].endswith(end):

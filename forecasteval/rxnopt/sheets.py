@@ -24,7 +24,7 @@ MOST_BYTES: Final = 1 << 29  # of a workbook, unpacked
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
 
 
-class Row(NamedTuple):
+class SheetRow(NamedTuple):
     """A row: its place in the file ("line 7", "row 7") and its cells by column."""
 
     place: str
@@ -35,7 +35,7 @@ class Sheet(NamedTuple):
     """The names of the columns, the rows below them, and notes for the user."""
 
     header: list[str]
-    rows: list[Row]
+    rows: list[SheetRow]
     notes: list[str]
 
 
@@ -63,7 +63,7 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
         if cells and len(cells) != len(header):
             expected = f"expected {len(header)} cells as in the first row (no titles, no notes)"
             raise InputError(f"{where}: {place}", expected, f"{len(cells)}: {' | '.join(cells)}")
-        rows.append(Row(place, dict(zip(header, cells or [""] * len(header), strict=True))))
+        rows.append(SheetRow(place, dict(zip(header, cells or [""] * len(header), strict=True))))
     shown = [
         column
         for column, name in zip(header, names, strict=True)

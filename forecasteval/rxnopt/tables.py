@@ -22,7 +22,15 @@ from forecasteval.common.records import (
 )
 
 from .cells import ROUND, YieldCell, is_empty, read_fraction, read_yield, show_fraction
-from .chemicals import SELECTIVITIES, Conditions, Item, compare_key, fold, item_text, read_items
+from .chemicals import (
+    SELECTIVITIES,
+    Conditions,
+    Substance,
+    compare_key,
+    fold,
+    item_text,
+    read_items,
+)
 from .settings import DUPLICATES, Settings
 
 CONFLICT: Final = 20.0  # points of the effective score
@@ -45,7 +53,7 @@ class Unused(Exception):  # noqa: N818 - not an error: how tables, rows and ques
         self.reason, self.detail = reason, detail
 
 
-class Row(NamedTuple):
+class UsableRow(NamedTuple):
     """A row that can be an option: its place in the table, conditions as printed and as compared,
     results.
     """
@@ -62,16 +70,16 @@ class Row(NamedTuple):
         return {key: self.conditions.get(key, []) for key in keys}
 
 
-class Table(NamedTuple):
+class ReactionTable(NamedTuple):
     """A table that passed the filters; its rows have different conditions, in the table's order."""
 
     id: str
     source_file: str
     doi: str
     entries: int
-    reactants: list[Item]
-    products: list[Item]  # the main product first
-    rows: list[Row]
+    reactants: list[Substance]
+    products: list[Substance]  # the main product first
+    rows: list[UsableRow]
     varying: list[str]
     constant: list[str]
     best: float  # effective score
@@ -79,7 +87,7 @@ class Table(NamedTuple):
     conflicts: list[str]  # equal conditions whose scores are more than CONFLICT points apart
 
 
-def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) -> Table:
+def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) -> ReactionTable:
     """Read the table of a file, or raise Unused; appends a warning for each bad cell."""
     if not isinstance(raw, Mapping) or not isinstance(raw.get("entries"), list):
         raise Unused("not_a_table", "expected an object with a list 'entries'")
@@ -99,7 +107,7 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     left_out["equal_conditions"] = len(readable) - len(rows)
     file_name = name.rpartition("/")[2]
     title = item_text(raw.get("root_img_name")).strip()
-    return Table(
+    return ReactionTable(
         id=printable(title or file_name.removesuffix(".json")),
         source_file=item_text(raw.get("source_file")) or file_name,
         doi=item_text(raw.get("doi")),
@@ -148,7 +156,7 @@ def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
 
 def _read_reaction(
     raw: JsonObject, name: str, required: str, warnings: list[str]
-) -> tuple[list[Item], list[Item]]:
+) -> tuple[list[Substance], list[Substance]]:
     """Read (reactants, products), the main product first.
 
     Raises Unused if rows differ in them, and if a molecule lacks what is required.
@@ -158,7 +166,7 @@ def _read_reaction(
         same = [item for item in products if item["SMILES"].strip() == main][:1]
         if not same:
             warnings.append(printable(f"{name}: main_product_smiles is not one of the products"))
-        first: list[Item] = same or [{"content": "", "SMILES": main}]
+        first: list[Substance] = same or [{"content": "", "SMILES": main}]
         products = first + [item for item in products if item is not first[0]]
     for what, items in (("reactant", reactants), ("product", products)):
         if required != "none" and (not items or _lacks(items, required)):
@@ -167,7 +175,7 @@ def _read_reaction(
     return reactants, products
 
 
-def _read_side(raw: JsonObject, side: str) -> list[Item]:
+def _read_side(raw: JsonObject, side: str) -> list[Substance]:
     """Read the reactants or the products of the table or (where it has none) of its rows."""
     table = read_items(raw.get(side))
     of_rows = [
@@ -184,7 +192,7 @@ def _read_side(raw: JsonObject, side: str) -> list[Item]:
     return table or (of_rows[0] if of_rows else [])
 
 
-def _lacks(items: Iterable[Item], required: str) -> bool:
+def _lacks(items: Iterable[Substance], required: str) -> bool:
     """Return whether an item lacks its content or its SMILES, as `required` says."""
     wanted = itemgetter("SMILES" if required == "smiles" else "content")
     return not all(wanted(item).strip() for item in items)
@@ -200,7 +208,7 @@ def _read_rows(
     fraction: bool,
     left_out: Counter[str],
     warnings: list[str],
-) -> list[Row]:
+) -> list[UsableRow]:
     """Read the entries that can be options; counts the others by reason, appends a warning for each
     bad cell.
     """
@@ -220,7 +228,7 @@ def _read_rows(
 
 def _read_row(
     entry: object, index: int, settings: Settings, fraction: bool, notes: list[str]
-) -> Row:
+) -> UsableRow:
     """Read the row of an entry; Unused if it is no option. Appends a note for each bad cell."""
     if not isinstance(entry, Mapping):
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
@@ -242,7 +250,7 @@ def _read_row(
         if required != "none" and key not in exempt and _lacks(items, required):
             raise Unused("condition_require", f"{key}: an item without {required}")
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
-    return Row(index, entry, kept, values, scores, effective)
+    return UsableRow(index, entry, kept, values, scores, effective)
 
 
 def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
@@ -267,7 +275,9 @@ def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
     }
 
 
-def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row], list[str]]:
+def _distinct(
+    rows: Iterable[UsableRow], duplicates: str, name: str
+) -> tuple[list[UsableRow], list[str]]:
     """Merge rows with equal conditions into the best one, their median, or none: (rows, conflicts).
 
     Repeats that agree are one row whatever `duplicates` says.
@@ -288,7 +298,7 @@ def _distinct(rows: Iterable[Row], duplicates: str, name: str) -> tuple[list[Row
     return sorted(kept, key=lambda row: row.number), conflicts
 
 
-def _median_row(rows: Sequence[Row]) -> Row:
+def _median_row(rows: Sequence[UsableRow]) -> UsableRow:
     """Make a row of the medians of rows with equal conditions."""
     scores = {**rows[0].scores, "yield": round(median(row.scores["yield"] for row in rows), ROUND)}
     for field, key in FACTORS.items():

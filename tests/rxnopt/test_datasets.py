@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
-from forecasteval.rxnopt.datasets import QUESTION_TYPES, Questions
+from forecasteval.rxnopt.datasets import QUESTION_TYPES, AnswerKeys
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from rxnopt_tables import DATA, RAW_CONTROL, VALUES, Record, build, by_id, question, simple, write
 
@@ -116,7 +116,7 @@ def test_keys_given_twice_are_refused(tmp_path: Path, place: str) -> None:
 
 def test_the_checksum_of_several_files_does_not_depend_on_their_order(tmp_path: Path) -> None:
     paths = [write(tmp_path / f"{q['id']}.json", json.dumps([q])) for q in DATA]
-    one, other = Questions(paths), Questions(paths[::-1])
+    one, other = AnswerKeys(paths), AnswerKeys(paths[::-1])
     assert (one.sha256, one.names) == (other.sha256, other.names)
     assert one.names == ["a.json", "b.json"]
-    assert Questions(DATA).sha256 is None
+    assert AnswerKeys(DATA).sha256 is None
