@@ -119,7 +119,7 @@ class Files(NamedTuple):
 
 
 class FileData(Protocol):
-    """What an evaluator reads of files; both methods are called when all of it has been used."""
+    """What an evaluator reads of files."""
 
     def messages(self) -> Sequence[str]:
         """Warnings about the files."""
