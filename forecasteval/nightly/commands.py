@@ -37,7 +37,7 @@ SAMPLES: Final = frozenset(
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of `nightly` alone."""
+    """Add the options of `nightly` alone."""
     add = parser.add_argument
     add("--force", action="store_true", help="score everything again")
     add(
@@ -108,7 +108,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
 
 
 def _read_processes(args: argparse.Namespace) -> int:
-    """How many processes score; InputError for what does not go with them or with a cluster."""
+    """Find how many processes score; InputError for options that do not go with them."""
     if args.jobs is not None and args.jobs < 1:
         raise InputError("--jobs", "expected 1 or more", str(args.jobs))
     # Calls of a language model run in threads; all files share a deadline and a count of failures.
@@ -140,7 +140,7 @@ def _warn(program: str, lines: Iterable[str]) -> None:
 
 
 def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """A line per kind of failure of a language model, and what becomes of the results."""
+    """Say how a language model failed, a line per kind, and what becomes of the results."""
     lines = [
         f"the language model failed: {kind}: questions {sum(files.values())}, "
         f"files {grouped_names(sorted(files))}"

@@ -27,12 +27,12 @@ Row = Mapping[str, Any]
 
 
 def hash_view() -> str:
-    """The code, style and script of all pages; the parts of the benchmarks are in their results."""
+    """Hash what draws all pages; the parts of the benchmarks are in their results."""
     return hash_code(PACKAGE / "display", PACKAGE / "boards")[:16]
 
 
 def run_key(checksum: str) -> str:
-    """The key of the page of a result of this sha256."""
+    """Make the key of the page of a result of this sha256."""
     return f"{checksum}-{hash_view()}"
 
 

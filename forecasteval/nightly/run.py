@@ -96,7 +96,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
 
 @dataclass
 class _Night:
-    """A run while it holds the lock of the folder of results."""
+    """Hold the state of a run while it has the lock of the folder of results."""
 
     root: Path
     scorer: Scorer
@@ -149,7 +149,7 @@ class _Night:
         return todo
 
     def _find_row(self, path: Path, checksum: str) -> FileRow | None:
-        """The row of a stored result with this sha256; None if it is damaged."""
+        """Find the row of a stored result with this sha256; None if it is damaged."""
         row = self.rows.get(path.stem)
         # As it was ranked: it need not be read through.
         if row is not None and row.file_sha256 == checksum:
@@ -297,7 +297,7 @@ def _group(row: FileRow) -> tuple[object, ...]:
 
 
 def _show_mistakes(mistakes: Sequence[str]) -> str:
-    """The first five mistakes as one line."""
+    """Say the first five mistakes in one line."""
     more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
     return printable("; ".join([*mistakes[:5], *more]))
 
@@ -308,8 +308,8 @@ def _holds(
     checksums: Mapping[str, str],
     settings: Callable[[str], Mapping[str, object]],
 ) -> bool:
-    """Whether a stored result is still the one of its files and settings; not where a model or a
-    line failed.
+    """Tell whether a stored result is still the one of its files and settings; not where a model
+    or a line failed.
 
     Raises InputError if it had a dataset and there is none any more.
     """

@@ -64,8 +64,8 @@ def write_changed(path: Path, text: str) -> None:
 
 
 def result_pieces(results: JsonObject) -> Iterator[str]:
-    """The text of a result with a checksum of itself, so that a damaged one is never taken for a
-    score, piece by piece; the checksum is that of the text without an indent, in which each item is
+    """Write out a result, piece by piece, with a checksum of itself, so that a damaged one is never
+    taken for a score; the checksum is that of the text without an indent, in which each item is
     the same.
     """
     digest, mark, items = hashlib.sha256(), os.urandom(16).hex(), results.get("items") or ()
@@ -130,7 +130,7 @@ def remove_gone(
 
 
 def is_current(path: Path, key: str) -> bool:
-    """Whether a page is there, and shows what has this key, or a key that begins so."""
+    """Tell whether a page is there, and shows what has this key, or a key that begins so."""
     try:
         with path.open("rb") as file:
             return f'<meta name="key" content="{key}'.encode() in file.read(_HEAD)

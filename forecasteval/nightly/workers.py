@@ -34,7 +34,7 @@ def _map(
     tasks: Sequence[object],
     killed: type[Exception],
 ) -> Generator[Any, None, None]:
-    """The outcomes of `do(tasks)`; None for a task whose process is `killed`.
+    """Give the outcomes of `do(tasks)`; None for a task whose process is `killed`.
 
     Once a process has died, the next task runs alone, so that it is known which of them kills its
     process.
@@ -155,7 +155,7 @@ def _do_on_cluster(
 
 
 def _wait(client: Client, future: Future) -> object:
-    """The outcome of a task, however long it takes, as long as there are workers."""
+    """Wait for the outcome of a task, however long it takes, as long as there are workers."""
     while True:
         try:
             return future.result(timeout=POLL_SECONDS)
@@ -165,7 +165,7 @@ def _wait(client: Client, future: Future) -> object:
 
 @contextlib.contextmanager
 def _connect(address: str) -> Iterator[Client]:
-    """A client that does not talk to the user; what goes wrong with the cluster is one line."""
+    """Connect a client; what goes wrong with the cluster is one line."""
     from concurrent.futures import CancelledError
 
     client = None
@@ -195,7 +195,7 @@ def _connect(address: str) -> Iterator[Client]:
 
 
 def environment() -> dict[str, str]:
-    """What must be equal on all machines, so that scores are equal to the last digit."""
+    """List what must be equal on all machines, so that scores are equal to the last digit."""
     from importlib.metadata import version  # here: it costs a fifth of a quiet night's start
 
     libraries = {name: version(name) for name in ("numpy", "scipy")}
