@@ -31,9 +31,8 @@ def read_settings(path: Path, options: Mapping[str, bool]) -> dict[str, list[str
         if flag not in options:
             expected = "expected the name of an option that a folder can have"
             raise InputError(f"{path}: {printable(key, 40)}", expected)
-        switch = {True: flag, False: f"--no-{key}"}
         words[flag] = [
-            switch[each] if isinstance(each, bool) else f"{flag}={each}"
+            f"--{'' if each else 'no-'}{key}" if isinstance(each, bool) else f"{flag}={each}"
             for each in (value if isinstance(value, list) and options[flag] else [value])
         ]
     return words

@@ -33,18 +33,17 @@ def check_answers(files: Files) -> Iterator[Checked]:
     chosen = choose_forecasts(data, events, "drop", None, notes)
     states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
     if data:
-        late = "not read", "late"
-        states = dict.fromkeys(data.labels(data.sizes > 0, events.ids, None), late)
+        labels = data.labels(data.sizes > 0, events.ids, None)
+        states = dict.fromkeys(labels, ("not read", "late"))
     for (what, reason), labels in notes.names.items():
         if what == "forecast":
             state = "unknown" if reason == UNKNOWN else "not read"
             states |= dict.fromkeys(labels, (state, reason))
     if chosen:
         normalised, _, empty = odd_sums(events, chosen)
-        labels = chosen.labels(chosen.sizes > 0, events.ids, None)
-        states |= dict.fromkeys(labels, ("read", ""))
-        odd = "doubtful", "probabilities do not sum to 1"
-        states |= dict.fromkeys(chosen.labels(normalised | empty, events.ids, None), odd)
+        states |= dict.fromkeys(chosen.labels(chosen.sizes > 0, events.ids, None), ("read", ""))
+        odd = chosen.labels(normalised | empty, events.ids, None)
+        states |= dict.fromkeys(odd, ("doubtful", "probabilities do not sum to 1"))
     for name in data.names if data else ():
         for event in events.ids:
             states.setdefault(f"{name} on {event}", ("left out", ""))

@@ -18,17 +18,17 @@ from .scoring import read_index
 
 def find_mistakes(path: Path) -> Results:
     """Find the records that are no questions, contradict themselves, or share an id."""
-    file, findings, ids = load_records(path), list[Finding](), Counter[str]()
+    file, findings, ids, number = load_records(path), list[Finding](), Counter[str](), 0
     for number, record in enumerate(file, 1):
         name = str(record.get("id")) if isinstance(record, Mapping) else ""
-        ids[name] += 1
+        ids[name] += bool(name)
         try:
             read_question(record, "")
         except InputError as error:
             findings.append(Finding(error.expected, name, number, error.got))
         if ids[name] > 1:
             findings.append(Finding("id used more than once", name, number, ""))
-    return check_results(path, file.sha256, ids.total(), findings)
+    return check_results(path, file.sha256, number, findings)
 
 
 def check_answers(files: Files) -> Iterator[Checked]:
