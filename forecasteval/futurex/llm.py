@@ -22,7 +22,6 @@ class NameCounts(Usage):
     pairs: int  # of a true and a predicted name
     same: int  # of these pairs
     refused: int  # names, since they are the same as their decoy, too
-    left_out: int  # names beyond the limit of their list
     changed: int  # scores
 
 
@@ -73,14 +72,14 @@ def decide_names(
     open_names = [find_open_names(truth.names, names, candidates) for _, truth, names in lists]
     pairs = [
         {"a": other.text, "b": name.text}
-        for names, _ in open_names
+        for names in open_names
         for name, true_names, decoy in names
         for other in (*true_names, decoy)
     ]
     replies, usage = client.read(NAME_TASK, pairs)
-    same = {(pair["a"], pair["b"]): reply for pair, reply in zip(pairs, replies, strict=True)}
-    counts: NameCounts = {**usage, "pairs": 0, "same": 0, "refused": 0, "left_out": 0, "changed": 0}
-    for (place, truth, names), (unmatched, left_out) in zip(lists, open_names, strict=True):
+    same = {tuple(pair.values()): reply for pair, reply in zip(pairs, replies, strict=True)}
+    counts: NameCounts = {**usage, "pairs": 0, "same": 0, "refused": 0, "changed": 0}
+    for (place, truth, names), unmatched in zip(lists, open_names, strict=True):
         refused = {name.key for name, _, decoy in unmatched if same[decoy.text, name.text]}
         matches = {
             (true.key, name.key)
@@ -95,7 +94,6 @@ def decide_names(
             items[place] = {**items[place], **decide(scored, "model")}
             counts["changed"] += 1
         counts["pairs"] += sum(len(true_names) for _, true_names, _ in unmatched)
-        counts["left_out"] += left_out
         counts["same"] += len(matches)
         counts["refused"] += len(refused)
     return counts
@@ -103,11 +101,9 @@ def decide_names(
 
 def find_open_names(
     truth: Sequence[Name], predicted: Sequence[Name], candidates: Iterable[Name]
-) -> tuple[list[tuple[Name, list[Name], Name]], int]:
-    """The predicted names that no rule matched, each with the true names that it may mean and its
-    decoy.
-
-    At most two of them for each true name, and how many more there are.
+) -> list[tuple[Name, list[Name], Name]]:
+    """List the predicted names that no rule matched, each with the true names that it may mean and
+    its decoy; at most two of them for each true name.
     """
     matches = match_names(truth, predicted)
     unmatched = [name for place, name in enumerate(truth) if place not in matches]
@@ -116,8 +112,7 @@ def find_open_names(
     names = list(filter(_is_short, left)) if true_names else []
     limit = 2 * len(truth)  # What a contestant wrote must not decide how often its judge is called.
     decoys = [(name, choose_decoy(name, truth, candidates)) for name in names[:limit]]
-    open_names = [(name, true_names, decoy) for name, decoy in decoys if decoy]
-    return open_names, max(0, len(names) - limit)
+    return [(name, true_names, decoy) for name, decoy in decoys if decoy]
 
 
 def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) -> Name | None:
@@ -126,7 +121,7 @@ def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) 
 
     The one most like the true names in script and length, so that only its meaning sets it apart.
     """
-    like = truth[0].text if truth else name.text
+    like = truth[0].text
     cjk, length = bool(IS_CJK.search(like)), len(like)
 
     def distance(decoy: Name) -> tuple[bool, int, str]:

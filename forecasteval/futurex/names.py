@@ -353,23 +353,16 @@ def _match_side(
         near = {truth[at].key: like for at, like in meant.items() if like != LONG}
         if SHORT in near.values() and len(near) > 1:
             continue  # short for two
-        if LONG in meant.values() and any(
-            at not in meant and _begins_with(name.key, true.key) for at, true in enumerate(truth)
-        ):
+        others = tuple(true.key for at, true in enumerate(truth) if at not in meant)
+        if LONG in meant.values() and name.key.startswith(others):
             continue  # two names in one
         pairs += [(at, -like, at != place, place) for at, like in meant.items()]
     matches = {}
     for at, name in enumerate(truth):
         if places := exact[name.key]:
             matches[at] = places.pop(places.index(at) if at in places else 0)
-    others = Counter(pair[0] for pair in pairs)
-    for at, _, _, place in sorted(pairs, key=lambda pair: (others[pair[0]], pair)):
+    counts = Counter(pair[0] for pair in pairs)
+    for at, _, _, place in sorted(pairs, key=lambda pair: (counts[pair[0]], pair)):
         if at not in matches and place not in matches.values():
             matches[at] = place
     return matches
-
-
-def _begins_with(key: str, other: str) -> bool:
-    """Return whether a name begins with another: `Quill Falcon` names two."""
-    rest = key.removeprefix(other)
-    return rest != key and (not rest[0].isalnum() or bool(IS_CJK.match(rest)))

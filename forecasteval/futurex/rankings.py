@@ -40,7 +40,7 @@ _LABEL: Final = lazy(  # the name of the last group is the kind of label
          |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
          |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*  # Rank 15:
          |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))  # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,3})(?P<mark>\s?[.):]\s*)  # 1. 2) 18:
+      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,2})(?P<mark>\s?[.):](?:\s+|(?P<glued>(?=[0-9]))|))  # 1. 2) 18:
       |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
@@ -117,22 +117,20 @@ def _is_name(item: str) -> bool:
 
 
 class _Label(NamedTuple):
-    """A possible rank in front of an item, in its spelling, and whether no name begins like that:
-    `2. Green, Red`, but not `24: Live, Heat` or `2.731`.
+    """A possible rank in front of an item, its spelling, where it ends, and whether no name begins
+    like that: `2. Green`, but not `24: Live, Heat` or `2.731`.
     """
 
     rank: int
-    style: tuple[str | None, str | None]
+    style: tuple[str | None, str]
     end: int
     is_rank: bool
 
 
 def _read_label(label: re.Match[str]) -> _Label:
-    mark, number, end = label["mark"], label["weak"] or label[label.lastgroup or 0], label.end()
-    rank = int(write_digits(number))
-    glued = mark and not mark[-1].isspace() and label.string[end : end + 1].isdigit()
-    is_rank = not mark or (":" not in mark and rank < 100 and not glued)
-    return _Label(rank, (label.lastgroup, mark), end, is_rank)
+    rank, mark = label["weak"] or label[label.lastgroup or 0], label["mark"] or ""
+    is_rank = ":" not in mark and label["glued"] is None
+    return _Label(int(write_digits(rank)), (label.lastgroup, mark), label.end(), is_rank)
 
 
 def _find_parts(masked: str) -> list[tuple[int, int, int]]:

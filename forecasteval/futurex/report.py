@@ -39,7 +39,7 @@ _MODEL: Final = (
 )
 _MODEL_NAMES: Final = (
     "Language model, names: pairs sent {pairs}, the same {same}, names refused for their decoy "
-    "{refused}, names left out {left_out}, replies refused by validation {invalid}; scores changed "
+    "{refused}, replies refused by validation {invalid}; scores changed "
     "{changed}; calls {calls}, requests {requests}."
 )
 _COUNTS: Final = {
