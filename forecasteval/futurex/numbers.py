@@ -182,7 +182,7 @@ def interpret_number(
     whole = parse_number(said) if said != text else None
     if whole or not in_sentence:
         return whole, ""
-    begin, rest = parse_begin(said) or (None, "")
+    begin, rest = (len(said) < 40 and parse_begin(said)) or (None, "")
     if begin and rest.strip(" .。") == (unit := find_unit(rest)) != "":  # 120分钟
         return begin._replace(unit=unit), ""
     stated = find_numbers(said)

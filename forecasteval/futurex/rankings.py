@@ -40,7 +40,7 @@ _LABEL: Final = lazy(  # the name of the last group is the kind of label
          |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
          |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*  # Rank 15:
          |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))  # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,2})(?P<mark>\s?[.):](?:\s+|(?P<glued>(?=[0-9]))|))  # 1. 2) 18:
+      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,2})(?P<mark>\s?[.):](?:\s+|(?P<glued>(?=[0-9]))|))
       |\((?P<bracket>[0-9]{1,2})\)\s*)""",
     re.X | re.I,
 )
@@ -193,10 +193,10 @@ def parse_items(
         return tuple([parse_name(clean(item)) for item in answer.elements if _is_name(item)])
     items = split_items(answer.cleaned, compounds)
     last = items[-1] if items else ""
-    if " " not in last and last.isascii():
-        return tuple(map(parse_name, items))
-    parts = [part for part in _AND.split(last) if part.strip()]
     names = last.split(" ")
+    parts = [part for part in _AND.split(last) if part.strip()]
+    if parts == [last] and (len(items) > 1 or len(names) == 1):
+        return tuple(map(parse_name, items))
     count = item_count(prompt) if count is None else count
     if len(parts) == 1 and parts[0] != last:  # Oxford comma
         items[-1:] = parts
