@@ -38,7 +38,6 @@ _HEADING_LINE: Final = lazy(
 )
 _SOME: Final = r"(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _CONFIDENT: Final = "confidence|certainty|置信度|信心"
-_SURE_GLANCE: Final = lazy("onfidence|ertainty|置信度|信心")
 _CONFIDENCE: Final = lazy(
     rf"""(?<=[^\s,;(])(?:[,;.(\s]{{1,4}}(?:with\s)?(?:{_CONFIDENT})(?:\slevel)?[\s:：=~≈]{{0,3}}
        (?:of\s|约|为)?{_SOME}\s?\\?%?
@@ -115,12 +114,11 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
         return Answer("", boxed=False, problem=ECHO)
     if not in_box:
         return find_statement(text, prompt) or _hold(_drop_confidence(text), boxed=False)
-    said = _find_mapping(text) if text[0] == "{" else None
-    return said or _hold(_drop_confidence(text))
+    return _hold(_drop_confidence(text))
 
 
 def _hold(text: str, boxed: bool = True, stated: bool = False) -> Answer:
-    elements = parse_literal(text) if text[:1] == "[" else ()
+    elements = parse_literal(text)
     return Answer(elements[0] if len(elements) == 1 else text, elements, boxed, stated)
 
 
@@ -133,8 +131,7 @@ def hold_answer(passages: Sequence[str]) -> Answer:
 
 def _drop_confidence(text: str) -> str:
     """The text without `, confidence 0.8` at its end."""
-    end = text[-40:]
-    return _CONFIDENCE.sub("", text) if _SURE_GLANCE.search(end) else text
+    return text[:-40] + _CONFIDENCE.sub("", text[-40:])
 
 
 def question_words(prompt: str) -> str:
@@ -251,10 +248,6 @@ _DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
 _PYTHON: Final = lazy(r"'|\b(?:True|False|None)\b")
 _JSON: Final = {"'": '"', "True": "true", "False": "false", "None": "null"}
 
-_GLANCE: Final = lazy(  # without one of these a text makes no statement
-    "(?i)answer|predict|forecast|pick|choice|choose|select|call|guess|verdict|decision|conclusion"
-    "|outcome|final|答案|预测|结论|选择|判断|[<{]"
-)
 _STATED: Final = lazy(
     r"""(?:^|(?<=[.!?]\s)|(?<=[。！？]))
       [ \t]{0,4}(?:[-=]>|[^\w\s>"'“”‘’「『«»:：《(\[{<]|_){0,6}[ \t]{0,2}
@@ -297,13 +290,11 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
     >>> find_statement("The answer is B, if they rest players.").problem
     'no box, and the statement has a condition'
     """
-    if not _GLANCE.search(text):
-        return None
     if text.rstrip("` \n").endswith("}") and (mapping := _find_mapping(text)):
         return mapping
-    tags = list(_TAG.finditer(text)) if "</" in text else []
+    tags = list(_TAG.finditer(text))
     said = _state(tags[-1][2].strip()) if tags else None
-    mapped = _find_mapping(text[: text.rfind("}") + 1]) if "}" in text else None
+    mapped = _find_mapping(text[: text.rfind("}") + 1])
     full = [line.start() for line in _FULL_LINE.finditer(text, max(0, len(text) - _MAX_TAIL))]
     begin = max(full[-_MAX_LINES:][0] if full else 0, tags[-1].end() if tags else 0)
     for match in _STATED.finditer(text, begin):

@@ -83,7 +83,6 @@ SEPARATOR: Final = lazy(  # not in 4,000
 _JOINT: Final = lazy(r"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|\band\b|和|与|以及)+")
 _DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
 _AROUND: Final = "\\{} $*\"'“”‘’().。!"
-_ROUND: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)")
 _BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
 _LABELLED: Final = lazy(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
     r"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
@@ -550,7 +549,7 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
     >>> [interpret_winner(text, sides) for text in texts]
     ['otters', '', 'otters', '']
     """
-    bare = _ROUND.sub(" ", text).strip()
+    bare = _BRACKETS.sub(" ", text).strip()
     folded = fold(bare)
     first, second = sorted(sides, key=folded.find)
     if folded.find(first) < 0:
