@@ -12,7 +12,7 @@ import hashlib
 import math
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import zip_longest
 from operator import attrgetter
@@ -82,21 +82,20 @@ class CsvData(NamedTuple):
 def load_csv(path: Path) -> CsvData:
     """Read a CSV; InputError for no UTF-8, no CSV, or columns that mean no forecasts."""
     require_regular(path)
-    lines: list[OptionLine] = []
-    sha256, count = hashlib.sha256(), 0
-    with readable(path), path.open("rb") as file:
-        rows = csv_rows(_decode_lines(file, sha256, path), str(path), strict=False)
-        _, columns = next(rows, (0, list[str]()))
-        require_columns(columns, path)
-        twice = [name for name in columns if columns.count(name) > 1]
-        if twice:
-            got = f"{printable(twice[0], 60)} twice"
-            raise InputError(str(path), "expected columns of different names", got)
-        to_lines = _choose_form(columns)
-        for number, cells in rows:
-            if cells:
-                count += 1
-                lines += to_lines(number, dict(zip_longest(columns, cells)))
+    with readable(path):
+        raw = path.read_bytes()
+    rows = csv_rows(decode_utf8(raw, str(path)), str(path), strict=False)
+    _, columns = next(rows, (0, list[str]()))
+    require_columns(columns, path)
+    twice = [name for name in columns if columns.count(name) > 1]
+    if twice:
+        got = f"{printable(twice[0], 60)} twice"
+        raise InputError(str(path), "expected columns of different names", got)
+    to_lines, lines, count = _choose_form(columns), list[OptionLine](), 0
+    for number, cells in rows:
+        if cells:
+            count += 1
+            lines += to_lines(number, dict(zip_longest(columns, cells)))
     problems: list[tuple[int, object]] = []
     forecasts: list[tuple[int, object]] = []
     odd: list[tuple[str, str]] = []
@@ -110,7 +109,7 @@ def load_csv(path: Path) -> CsvData:
     unread = [] if is_arena(columns) else list_unread(columns)
     return CsvData(
         problems=_list_records(path, problems),
-        forecasts=_list_records(path, forecasts, sha256.hexdigest()),
+        forecasts=_list_records(path, forecasts, hashlib.sha256(raw).hexdigest()),
         rows=count,
         odd=odd,
         unread=[printable(text, 200) for text in unread],
@@ -120,14 +119,6 @@ def load_csv(path: Path) -> CsvData:
 def _list_records(path: Path, pairs: Sequence[tuple[int, object]], sha256: str = "") -> Loaded:
     lines, records = [line for line, _ in pairs], [record for _, record in pairs]
     return Loaded(str(path), records, sha256, lines)
-
-
-def _decode_lines(file: Iterable[bytes], sha256: Any, path: Path) -> Iterator[str]:
-    position = 0
-    for raw in file:
-        sha256.update(raw)
-        yield decode_utf8(raw, str(path), position)
-        position += len(raw)
 
 
 # --- Rows to lines ---
