@@ -73,7 +73,7 @@ def __getattr__(name: str) -> object:
 
 
 def claims_file(path: Path, dataset: Path | None) -> bool:
-    """Whether a file contains forecasts: a CSV with events, or a file with problem ids.
+    """Return whether a file contains forecasts: a CSV with events, or a file with problem ids.
 
     If it has a dataset, that decides: a key in one row of a prediction file does not change its
     benchmark.
@@ -96,21 +96,19 @@ def holds_events(path: Path) -> bool:
 
 
 def ranks_together(dataset: Path) -> bool:
-    """Whether a file of dataset/ holds problems: the forecasts of all its files are ranked
-    together.
-    """
+    """Return whether a file of dataset/ holds problems, whose forecasts are ranked together."""
     return "problem_id" in first_keys(dataset)
 
 
 def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:
-    """An evaluator for the command line, of the options that were given."""
+    """Make an evaluator for the command line, of the options that were given."""
     from .evaluator import ProphetArenaEvaluator
 
     return ProphetArenaEvaluator(**options)
 
 
 def find_mistakes(path: Path) -> Results:
-    """The mistakes in a file of problems, or in a CSV."""
+    """Find the mistakes in a file of problems, or in a CSV."""
     from .events import check_file
 
     return check_file(path)

@@ -24,8 +24,8 @@ Names = NDArray[np.object_]
 def flat_columns(
     where: str, values: Mapping[str, ArrayLike], offsets: ArrayLike | None
 ) -> tuple[list[Floats], Ints, Ints]:
-    """The values as float arrays of one length, the forecasts' starts and sizes; InputError if they
-    do not fit.
+    """Make float arrays of one length, with the forecasts' starts and sizes; InputError if they do
+    not fit.
     """
     try:
         arrays = [np.asarray(value, dtype=float).reshape(-1) for value in values.values()]
@@ -50,8 +50,7 @@ def flat_columns(
 def answer_table(
     where: str, forecaster: ArrayLike, event: ArrayLike, name: str, values: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """The values as a table, events × forecasters, with 0 where there is none, and where there is
-    one: 1 or 0.
+    """Make a table of the values, events × forecasters, and one of which are there: 1 or 0.
 
     InputError unless both are numbered from 0 without gaps, and each pair has one value.
     """
@@ -76,18 +75,18 @@ def answer_table(
 
 
 def positions(starts: Ints, sizes: Ints) -> Ints:
-    """Where the elements of segments stand, one segment after the other."""
+    """List where the elements of segments stand, one segment after the other."""
     ends = np.cumsum(sizes)
     return np.asarray(np.repeat(starts - ends + sizes, sizes) + np.arange(sizes.sum()))
 
 
 def all_of_each(good: Bools, starts: Ints) -> Bools:
-    """Whether all values of each segment are."""
+    """Return whether all values of each segment are true."""
     return np.asarray(np.logical_and.reduceat(good, starts))
 
 
 def ends_of_runs(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Where the runs of equal rows of a table end, and how long they are."""
+    """Find where the runs of equal rows of a table end, and how long they are."""
     changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     ends = np.flatnonzero(np.append(changes, True)) + 1
     return ends, np.diff(ends, prepend=0)
@@ -99,9 +98,7 @@ def split_runs(order: Ints, key: Ints) -> list[Ints]:
 
 
 def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tuple[Floats, Ints]:
-    """Σ w x / Σ w and the count of every row, over the values that are not nan; nan where there are
-    none.
-    """
+    """Compute Σ w x / Σ w and the count of every row, over the values that are not nan."""
     has = ~np.isnan(values)
     counts = np.bincount(row[has], minlength=rows)
     with np.errstate(invalid="ignore"):
@@ -112,5 +109,5 @@ def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tupl
 
 
 def plain_number(value: Any) -> float | None:
-    """A float as results hold it: None for nan."""
+    """Make of a float what results hold: None for nan."""
     return None if math.isnan(value) else float(value)

@@ -35,7 +35,7 @@ class Category(TypedDict):
 
 
 def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[str, Category]:
-    """By category what the ranked forecasters have there; nothing if no event has a category."""
+    """Score the ranked forecasters by category; nothing if no event has a category."""
     events, data = scored.events, scored.forecasts
     if not any(events.category):
         return {}
@@ -61,7 +61,7 @@ def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[st
 def compare_by_category(
     categories: dict[str, Category], metrics: Sequence[str]
 ) -> dict[str, dict[str, Matrix]]:
-    """How well the metrics agree in each category."""
+    """Compare how the metrics rank in each category."""
     return {
         name: agreement_tables(
             {
@@ -93,7 +93,7 @@ class ProblemRow(TypedDict):
 
 
 def problem_table(scored: ForecastScores, models: Models) -> dict[str, ProblemRow]:
-    """A row by id."""
+    """Make a row by id."""
     events = scored.events
     fitted = np.full((2, len(events.ids)), np.nan)
     if models.irt:
@@ -124,7 +124,7 @@ class Bin(TypedDict):
 
 
 def reliability_table(sums: Floats) -> list[Bin]:
-    """The bins of one forecaster; `sums` as in `bin_sums`, shape (6, bins)."""
+    """List the bins of one forecaster; `sums` as in `bin_sums`, shape (6, bins)."""
     bins = sums.shape[1]
     return [
         {
@@ -164,8 +164,8 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
 
 
 def make_items(scored: ForecastScores, checksums: Sequence[str]) -> list[dict[str, object]]:
-    """An `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1 -
-    Brier.
+    """Make an `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1
+    - Brier.
     """
     events, data, clusters = scored.events, scored.forecasts, scored.events.cluster_names()
     items = []
@@ -222,9 +222,7 @@ class ProphetResult(TypedDict):
 
 
 def question_checksums(events: Events) -> list[str]:
-    """By event: a checksum of its id, outcome, class and weight, by which the scores of two files
-    are paired.
-    """
+    """Make a checksum of each event's id, outcome, class and weight, by which scores are paired."""
     outcomes = [
         "".join("1" if won else "0" for won in part)
         for part in np.split(events.outcome, events.offsets[1:-1])
@@ -235,7 +233,7 @@ def question_checksums(events: Events) -> list[str]:
 
 
 def hash_data(scored: ForecastScores) -> str:
-    """sha256 of all that the results depend on."""
+    """Hash all that the results depend on."""
     events, data = scored.events, scored.forecasts
     names = (column.tolist() for column in (events.ids, events.category, events.series))
     sha = hashlib.sha256(json.dumps([*names, data.names]).encode())

@@ -61,7 +61,7 @@ class Contestants(NamedTuple):
         return len(self.scored.forecasts.names)
 
     def sum_cells(self, values: Floats) -> Floats:
-        """The sums of the forecasts' values by cluster and row."""
+        """Sum the forecasts' values by cluster and row."""
         forecasts = self.scored.forecasts
         shape = int(self.cluster.max()) + 1, self.rows
         cell = self.cluster[forecasts.event] * self.rows + forecasts.forecaster
@@ -257,7 +257,7 @@ def place_bets(scored: ForecastScores) -> Forecasts:
 
 
 def clustered_errors(influence: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """The error of every row, and its degrees of freedom; nan below two clusters.
+    """Estimate the error of every row, and its degrees of freedom; nan below two clusters.
 
     √Σ_g e_g²/(1 - s_g) over the clusters g, e_g the influence of one and s_g its share of the row's
     events: a mean follows its largest clusters, whose residuals are too small for it. The freedom
@@ -280,7 +280,7 @@ def clustered_errors(influence: Floats, shares: Floats) -> tuple[Floats, Floats]
 
 
 def t_intervals(estimate: Floats, error: Floats, freedom: Floats) -> tuple[Floats, Floats]:
-    """Both ends of the 95 % interval estimate ± t · error."""
+    """Compute both ends of the 95 % interval estimate ± t · error."""
     from scipy.special import stdtrit
 
     half = stdtrit(freedom, 0.975) * error

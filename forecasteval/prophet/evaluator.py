@@ -169,7 +169,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         )
 
     def read(self, files: Files) -> ForecastData:
-        """The forecasts of one file, or of several of one dataset as one set of forecasts.
+        """Read the forecasts of one file, or of several of one dataset as one set.
 
         A CSV contains its events, JSON and JSONL need the problems of their dataset: InputError for
         forecasts without a dataset or with several.
@@ -197,14 +197,14 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         )
 
     def settings(self) -> dict[str, object]:
-        """The part of a signature that does not depend on the data."""
+        """Return the part of a signature that does not depend on the data."""
         names = ("min_events", *CHOICES, "prior")
         options = {name: getattr(self, name) for name in names}
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
     def score(self, data: ForecastData) -> tuple[ForecastScores, Models]:
-        """The forecasts that count, of the events that have any, with scores; InputError if there
-        are none.
+        """Score the forecasts that count, of the events that have any; InputError if there are
+        none.
         """
         events, forecasts = data.collect(self.late, self.min_events)
         forecasts = with_baselines(events, forecasts)
@@ -221,7 +221,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     def summarise(
         self, scores: tuple[ForecastScores, Models], data: ForecastData
     ) -> dict[str, object]:
-        """Every forecaster's record, and what all forecasts say of events and metrics."""
+        """Make every forecaster's record, and what all forecasts say of events and metrics."""
         everything, models = scores
         scored, *_ = everything.split()
         events, names, notes = scored.events, scored.forecasts.names, data.notes
@@ -289,9 +289,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
 def _make_ranking(
     forecasters: Mapping[str, object], provisional: JsonObject, metric: str
 ) -> list[dict[str, object]]:
-    """The rows for a leaderboard of many files: forecasters with a rank, then provisional ones by
-    name.
-    """
+    """Make the rows for a leaderboard of many files: those with a rank, then the others by name."""
     rows = [
         {
             "rank": record.get(f"{metric}_rank"),

@@ -55,11 +55,11 @@ class Events(NamedTuple):
         return np.append(0, np.cumsum(self.sizes))
 
     def slots(self, event: Ints) -> Ints:
-        """Where in `outcome` the options of some events stand, one event after the other."""
+        """List where in `outcome` the options of some events stand, one event after the other."""
         return positions(self.offsets[event], self.sizes[event])
 
     def names(self, event: int) -> Names:
-        """The options of an event."""
+        """List the options of an event."""
         return self.option[self.offsets[event] : self.offsets[event + 1]]
 
     def select(self, chosen: Ints) -> Events:
@@ -69,18 +69,18 @@ class Events(NamedTuple):
         return Events(**{name: c[slots if name in _BY_OPTION else chosen] for name, c in columns})
 
     def cluster_names(self) -> list[str]:
-        """The name of each event's cluster: its series, or the event itself."""
+        """Name each event's cluster: its series, or the event itself."""
         pairs = zip(self.ids, self.series, strict=True)
         return [f"series {series}" if series else f"event {name}" for name, series in pairs]
 
     def clusters(self) -> Ints:
-        """The number of each event's cluster, from 0 without gaps."""
+        """Number each event's cluster, from 0 without gaps."""
         numbers: dict[str, int] = {}
         names = self.cluster_names()
         return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
     def classes(self) -> dict[str, int]:
-        """How many events are exclusive, and why the others are not."""
+        """Count how many events are exclusive, and why the others are not."""
         winners = np.add.reduceat(self.outcome, self.offsets[:-1])
         single = self.sizes == 1
         where = {
@@ -193,7 +193,7 @@ def _parse_problem(number: int, record: Mapping[str, Any]) -> Problem:
 
 
 def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tuple[set[int], str]:
-    """The winners' positions (one, several, or none), and why there is no saying which."""
+    """Find the winners' positions (one, several, or none), or why there is no saying which."""
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
     places = {name: place for place, name in enumerate(options)}
     readings = []

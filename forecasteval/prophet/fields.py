@@ -89,7 +89,7 @@ class DataNotes:
         ]
 
     def warnings(self) -> list[str]:
-        """A line per kind."""
+        """Write a line per kind."""
         return [
             f"{text}: {grouped_names(sorted(self.names[what, text]), count)}"
             for (what, text), count in sorted(self.counts.items())
@@ -102,9 +102,7 @@ class DataNotes:
 
 @lru_cache(maxsize=1 << 16)
 def parse_moment(text: str) -> tuple[float, bool]:
-    """Seconds since 1970 of an ISO 8601 time (nan if it is none), and whether it names its time
-    zone (else UTC).
-    """
+    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none), and whether it has a zone."""
     try:
         moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
         zoned = moment.tzinfo is not None or text.rstrip().endswith(" UTC")
@@ -115,7 +113,7 @@ def parse_moment(text: str) -> tuple[float, bool]:
 
 
 def parse_time(value: object) -> tuple[float, str]:
-    """Seconds since 1970, nan if there is no time; and what is odd about it, "" if nothing is."""
+    """Parse a time as seconds since 1970, nan if there is none; and say what is odd about it."""
     if value is None or value == "":
         return math.nan, ""
     seconds, zoned = parse_moment(value) if isinstance(value, str) else (math.nan, True)
@@ -125,17 +123,17 @@ def parse_time(value: object) -> tuple[float, str]:
 
 
 def format_time(seconds: float) -> str | None:
-    """The time in ISO 8601, UTC; None for nan."""
+    """Write a time in ISO 8601, UTC; None for nan."""
     return None if math.isnan(seconds) else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def parse_id(value: object) -> str:
-    """An id or a name as text: 7 and "7" are one; "" if it is neither text nor a number."""
+    """Read an id or a name as text, "" if it is neither text nor a number: 7 and "7" are one."""
     return value if isinstance(value, str) else number_text(value)
 
 
 def parse_number(value: object) -> float:
-    """A number or the plain text of one; nan for anything else, blanks and booleans among it."""
+    """Read a number or the plain text of one; nan for anything else, blanks and booleans too."""
     if isinstance(value, str):
         if "_" in value:  # float("0_5") is 5.0
             return math.nan
@@ -186,7 +184,7 @@ def _parse_lists(lists: Sequence[object], sizes: Ints) -> Floats:
 
 
 def parse_numbers(lists: Sequence[Sequence[object]], size: int) -> Floats:
-    """All values of the lists in a row; nan for what is no number."""
+    """Read all values of the lists in a row; nan for what is no number."""
     if set(map(type, chain.from_iterable(lists))) <= {float, int}:
         with contextlib.suppress(OverflowError):  # an integer of a thousand digits
             return np.fromiter(chain.from_iterable(lists), float, size)

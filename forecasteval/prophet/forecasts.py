@@ -37,7 +37,7 @@ _FIELDS: Final = frozenset(
 
 
 def least_events(min_events: int | None, events: int) -> int:
-    """How many of all events a forecaster needs for a rank."""
+    """Count how many of all events a forecaster needs for a rank."""
     return min_events or max(LEAST_EVENTS, math.ceil(LEAST_SHARE * events - 1e-9))
 
 
@@ -60,7 +60,7 @@ class Forecasts(NamedTuple):
 
     @property
     def offsets(self) -> Ints:
-        """The options of forecast i stand at offsets[i]:offsets[i + 1] of p."""
+        """Return offsets: the options of forecast i stand at offsets[i]:offsets[i + 1] of p."""
         return np.append(0, np.cumsum(self.sizes))
 
     @property
@@ -121,7 +121,7 @@ class _Said(NamedTuple):
 def read_forecasts(
     sources: Sequence[Loaded], events: Events, places: Mapping[str, int | str], notes: DataNotes
 ) -> Forecasts | None:
-    """All forecasts of usable events, in the order in which they are read; None if there is none.
+    """Read all forecasts of usable events, in their order; None if there is none.
 
     `places` are the events by id: a number, or why it has none. ClashError for a forecaster in two
     sources, or of two spellings: nothing says whose forecasts count.
@@ -150,7 +150,7 @@ def read_forecasts(
 def _find_names(
     source: Loaded, prefix: str, own: dict[str, int], numbers: dict[str, int], notes: DataNotes
 ) -> Iterator[_Said]:
-    """The records with names; a forecaster gets a number, also in `own`."""
+    """Find the records with names; a forecaster gets a number, also in `own`."""
     for position, record in enumerate(source, 1):
         reason = record.problem if isinstance(record, BadRecord) else "no object"
         if isinstance(record, Mapping):
@@ -172,9 +172,7 @@ def _judge_names(problem: str, name: str) -> str:
 
 
 def _find_clashes(names: Mapping[str, Iterable[str]]) -> dict[str, InputError]:
-    """An error by source for a forecaster of it whom another names, too, or whom it spells in two
-    ways.
-    """
+    """Find, by source, forecasters whom another source names too, or who are spelt in two ways."""
     errors: dict[str, InputError] = {}
     seen: dict[str, tuple[str, str]] = {}  # by what names look like
     for source, own in names.items():
@@ -266,7 +264,7 @@ def choose_forecasts(
     min_events: int | None,
     notes: DataNotes,
 ) -> Forecasts | None:
-    """Those that count, one per event and forecaster; None if there is none."""
+    """Choose those that count, one per event and forecaster; None if there is none."""
     if data is None:
         return None
     data = data.select(_order(data))
@@ -279,7 +277,7 @@ def choose_forecasts(
 
 
 def _order(data: Forecasts) -> Ints:
-    """By event, forecaster and time, without a time first; of one time by their numbers."""
+    """Sort by event, forecaster and time, without a time first; of one time by their numbers."""
     keys = np.nan_to_num(data.time, nan=-math.inf), data.forecaster, data.event
     order, starts = np.lexsort(keys), data.starts
 
@@ -297,8 +295,8 @@ def _order(data: Forecasts) -> Ints:
 def _judge_times(
     data: Forecasts, events: Events, late: str, min_events: int | None, notes: DataNotes
 ) -> Bools:
-    """Which forecasts count; those after closing, and without a time where times are the rule, are
-    dropped or counted.
+    """Judge which forecasts count; late ones, and untimed ones where times are the rule, are
+    counted.
     """
     closed = events.closed[data.event]
     after, untimed = data.time > closed, np.isnan(data.time) & ~np.isnan(closed)
@@ -318,7 +316,8 @@ def _judge_times(
 
 
 def _without_time_is_late(data: Forecasts, min_events: int | None, notes: DataNotes) -> bool:
-    """Whether half of the forecasts have a time, of forecasters with enough events for a rank.
+    """Return whether half of the forecasts have a time, of forecasters with enough events for a
+    rank.
 
     Of these: else accounts that are made to be thrown away decide. Several forecasts of an event by
     one forecaster count as one, the last: those without a time are first.

@@ -52,7 +52,7 @@ class Posterior(NamedTuple):
         return theta, alpha, b, float(x[-1])
 
     def terms(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """a of every problem; η, r and w of every answer, r and w 0 where there is none."""
+        """Compute a of every problem; η, r and w of every answer, r and w 0 where there is none."""
         theta, alpha, b, _ = self.split(x)
         a = np.exp(alpha)[:, None]
         eta = a * (theta - b[:, None])
@@ -60,7 +60,7 @@ class Posterior(NamedTuple):
         return a, eta, (self.y - pi) * self.present, pi * (1 - pi) * self.present
 
     def values(self, x: Floats) -> tuple[float, float]:
-        """The log-likelihood and the log-prior."""
+        """Compute the log-likelihood and the log-prior."""
         theta, alpha, b, mu = self.split(x)
         eta = np.exp(alpha)[:, None] * (theta - b[:, None])
         prior = theta @ theta + alpha @ alpha / ALPHA_VARIANCE + (b - mu) @ (b - mu) / B_VARIANCE
@@ -113,15 +113,13 @@ class Curvature:
         return np.asarray(cho_solve(self.top, right))
 
     def _solve_blocks(self, right: Floats) -> Floats:
-        """The inverse of the 2×2 blocks times the rows of `right`, each α of all problems and b of
-        all.
-        """
+        """Solve the 2×2 blocks for the rows of `right`, each α of all problems and b of all."""
         a, b = np.split(right, 2, axis=-1)
         rows = self.bb * a - self.ab * b, self.aa * b - self.ab * a
         return np.concatenate([row / self.determinant for row in rows], axis=-1)
 
     def solve(self, gradient: Floats) -> Floats:
-        """The Newton step."""
+        """Solve for the Newton step."""
         size = len(self.cross) - 1
         inner = gradient[size:-1]
         outer = np.append(gradient[:size], gradient[-1])
@@ -182,7 +180,7 @@ def fit_irt(
 
 
 def _step(model: Posterior, x: Floats, value: float, gradient: Floats) -> Floats:
-    """Where Newton's step leads, halved until the value rises."""
+    """Take Newton's step, halved until the value rises."""
     step, length = model.curvature(x).solve(gradient), 1.0
     rise = 1e-4 * float(gradient @ step)
     # A rise below rounding cannot be seen: then the gradient decides. `not >=`, since too long a

@@ -63,7 +63,7 @@ def _return_metric(gamma: float, contracts: str) -> Metric:
 
 
 def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metric, ...]:
-    """All metrics of a board, in the order of its columns; `contracts`: "yes", or "both" with
+    """Make all metrics of a board, in the order of its columns; `contracts`: "yes", or "both" with
     No.
     """
 
@@ -86,7 +86,7 @@ def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metri
 
 @cache
 def find_metric(name: str) -> Metric:
-    """The metric of a name, as results hold it."""
+    """Find the metric of a name, as results hold it."""
     gammas = [float(name.removeprefix("return_"))] if name.startswith("return_") else []
     return next(metric for metric in make_metrics(gammas) if metric.name == name)
 
@@ -149,9 +149,7 @@ Matrix = dict[str, dict[str, float | None]]  # by metric and metric
 
 
 def agreement_tables(columns: Mapping[str, ArrayLike]) -> dict[str, Matrix]:
-    """Both matrices of `rank_agreement` by metric; 1 means that two metrics rank alike, whichever
-    way each runs.
-    """
+    """Make both matrices of `rank_agreement` by metric; 1 means that two metrics rank alike."""
     matrices = rank_agreement(
         [find_metric(name).sign * np.asarray(values, float) for name, values in columns.items()]
     )

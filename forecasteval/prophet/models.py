@@ -77,9 +77,7 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
 
 
 def connected_parts(present: Floats) -> tuple[Ints, Ints]:
-    """The number of the part of every forecaster and of every event: forecasters are connected by
-    shared events.
-    """
+    """Number the part of every forecaster and event; shared events connect forecasters."""
     from scipy.sparse import bmat, csr_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -217,12 +215,12 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
 
 
 def _is_enough(scored: ForecastScores, values: Floats) -> bool:
-    """Whether two forecasters have such a value."""
+    """Return whether two forecasters have such a value."""
     return len(np.unique(scored.forecasts.forecaster[~np.isnan(values)])) > 1
 
 
 def _fit(fit: Callable[..., Fit], scored: ForecastScores, values: Floats) -> Fitted[Fit]:
-    """The fit of the forecasters and events that have a value, numbered again."""
+    """Fit the forecasters and events that have a value, numbered again."""
     has = ~np.isnan(values)
     who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
     which, j = np.unique(scored.forecasts.event[has], return_inverse=True)
@@ -237,8 +235,8 @@ def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: DataNotes) -> dic
 
 
 def _note_parts(names: Sequence[str], label: Ints, notes: DataNotes) -> list[list[str]]:
-    """The parts of the comparison graph of `names`, largest first, with a note; none if there is
-    one only.
+    """List the parts of the comparison graph of `names`, largest first, with a note; none if all
+    meet.
     """
     groups = group_by(zip(label.tolist(), names, strict=True), itemgetter(0)).values()
     parts = sorted(([name for _, name in group] for group in groups), key=lambda p: (-len(p), p))

@@ -282,7 +282,7 @@ def _draw_events(shown: ForecastScores) -> Html:
 
 
 def _list_events(shown: ForecastScores) -> Iterator[OpenRow]:
-    """The events with the highest mean Brier scores."""
+    """List the events with the highest mean Brier scores."""
     events, (scored, market, _) = shown.events, shown.split()
     prices = np.full(len(events.outcome), np.nan)
     prices[events.slots(market.forecasts.event)] = market.forecasts.p
@@ -321,7 +321,7 @@ def _list_events(shown: ForecastScores) -> Iterator[OpenRow]:
 
 
 def _draw_options(options: Sequence[str], won: Bools, p: Floats, price: Floats) -> Html:
-    """The likeliest options and those that came true."""
+    """Draw the likeliest options and those that came true."""
     columns = price, p.mean(axis=0), p.min(axis=0), p.max(axis=0)
     heads = [Head("Option"), *(Head(text, "n") for text in ("Market", "Mean", "Lowest", "Highest"))]
     lines = []

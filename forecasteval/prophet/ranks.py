@@ -53,7 +53,7 @@ def make_records(
 
 
 def _list_rows(columns: Columns) -> list[ForecasterRecord]:
-    """The rows of a table as results hold them: None for nan."""
+    """List the rows of a table as results hold them: None for nan."""
     lists = [
         column if isinstance(column, list) else [None if x != x else x for x in column.tolist()]
         for column in columns.values()
@@ -67,7 +67,7 @@ def _list_differences(estimate: Estimate) -> list[ForecasterRecord]:
 
 
 def sharpe_ratios(scored: ForecastScores) -> dict[str, Floats]:
-    """By return and row (mean - 1)/√variance of the payoffs of a dollar; nan where all are equal.
+    """Compute, by return and row, (mean - 1)/√variance of the payoffs; nan where all are equal.
 
     The variance is that of the payoffs, Σ w (x - mean)²/Σ w; an event is a period, nothing is made
     a yearly figure. Source: Sharpe, J. Portfolio Management 21 (1994) 49–58, the dollar being the
@@ -149,7 +149,7 @@ def rank_intervals(
 
 
 def answered(scored: ForecastScores, metric: str) -> Bools:
-    """Which forecaster has which event."""
+    """Tabulate which forecaster has which event."""
     has = ~np.isnan(scored.values[metric])
     met = np.zeros((len(scored.forecasts.names), len(scored.events.ids)), dtype=bool)
     met[scored.forecasts.forecaster[has], scored.forecasts.event[has]] = True
@@ -157,8 +157,7 @@ def answered(scored: ForecastScores, metric: str) -> Bools:
 
 
 def choose_ranking(scored: ForecastScores, ranked: Sequence[int]) -> tuple[str, str]:
-    """The metric that ranks by default, and why: the adjusted Brier where the ranked answered
-    different events.
+    """Choose the metric that ranks by default, and say why: adjusted Brier where events differ.
 
     Different: of two forecasters one answered events that the other did not, together more than 5 %
     of all events.

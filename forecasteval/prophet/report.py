@@ -53,7 +53,7 @@ class BoardRow:
         return self.record.get(key)
 
     def own(self, what: str) -> Any:
-        """What belongs to the metric of the ranking: "rank", "interval", …"""
+        """Return what belongs to the metric of the ranking: "rank", "interval", …"""
         return self[f"{self.by}_{what}"]
 
 
@@ -66,14 +66,14 @@ def list_metrics(results: ProphetResult) -> list[str]:
 
 
 def known_metrics(results: ProphetResult, rows: Sequence[BoardRow]) -> list[str]:
-    """The metrics that some row has."""
+    """List the metrics that some row has."""
     return [name for name in list_metrics(results) if any(r[name] is not None for r in rows)]
 
 
 def report_blocks(
     results: ProphetResult, sort: str | None = None, full: bool = False, items: bool = False
 ) -> Report:
-    """The report's lines and tables.
+    """Make the report's lines and tables.
 
     `sort` is the metric that orders the forecasters, best first; those without a value come last;
     None: that of "ranked_by". Raises InputError for any other name.
@@ -96,7 +96,7 @@ def report_blocks(
 
 
 def describe_size(results: ProphetResult) -> str:
-    """The size of the data in one line."""
+    """Describe the size of the data in one line."""
     events, clusters = results["n_events"], results["n_clusters"]
     counts = results["event_classes"].items()
     classes = ", ".join(f"{count} {name}" for name, count in counts if count)
@@ -186,7 +186,9 @@ def say_who_has_no_rank(results: ProphetResult) -> str:
 
 
 def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Chart:
-    """The chosen metric with its uncertainty, then the other metrics that some row has."""
+    """Make the chart of the chosen metric with its uncertainty, then the other metrics that some
+    row has.
+    """
     title = f"Ranking by {title_of(by)}"
     note = "Dots and 95% intervals; rings: market prices and the mean forecast."
     return Chart("ranking", title, note, make_table([*_ranking_columns(results, rows, by)], rows))
@@ -238,7 +240,7 @@ def _draw_difference(row: BoardRow) -> Html:
 
 
 def show_ranks(row: BoardRow) -> str:
-    """The interval of the rank; "" if it is not known."""
+    """Show the interval of the rank; "" if it is not known."""
     return "–".join(map(str, row.own("rank_interval") or ()))
 
 
@@ -395,7 +397,7 @@ _DECOMPOSITION: Final = (
 
 
 def explain(item: ForecasterRecord) -> str:
-    """The reason of a forecast's score in one sentence.
+    """Give the reason of a forecast's score in one sentence.
 
     >>> explain({"brier": 0.25, "log": math.log(0.5), "return_0": 0.8})
     '0.5 on what came true: Brier 0.2500; a dollar bet (γ = 0) became 0.8000'

@@ -36,7 +36,7 @@ class ForecastScores(NamedTuple):
 
     @property
     def weight(self) -> Floats:
-        """That of each forecast's event."""
+        """Return that of each forecast's event."""
         return self.events.weight[self.forecasts.event]
 
     def part(self, low: int, high: int, names: list[str]) -> ForecastScores:
@@ -51,21 +51,21 @@ class ForecastScores(NamedTuple):
         )
 
     def split(self) -> list[ForecastScores]:
-        """The forecasts of the forecasters, of the market and of the crowd, each by event."""
+        """Split the forecasts: those of the forecasters, of the market and of the crowd, each by
+        event.
+        """
         forecaster, names = self.forecasts.forecaster, self.forecasts.names
         last = len(names) - len(BASELINES)
         ends = np.searchsorted(np.maximum(forecaster, last - 1), range(last - 1, last + 3)).tolist()
         return [self.part(low, high, names[:last]) for low, high in pairwise(ends)]
 
     def of_event(self, event: int) -> ForecastScores:
-        """The forecasts of an event, where they are sorted by event."""
+        """Take the forecasts of an event, where they are sorted by event."""
         low, high = np.searchsorted(self.forecasts.event, [event, event + 1]).tolist()
         return self.part(low, high, self.forecasts.names)
 
     def less(self, metric: str, base: str) -> Floats:
-        """The values of a metric, less those of the market or the crowd on the same events if
-        `base` names one.
-        """
+        """Subtract the values of the market or the crowd on the same events, if `base` names one."""
         if not base:
             return self.values[metric]
         part = self.split()[1 + BASELINES.index(base)]
@@ -104,7 +104,7 @@ def score_forecasts(
 
 
 def normalise(p: Floats, ends: Ints) -> Floats:
-    """Probabilities with the sum 1, unless they are nearly so.
+    """Divide probabilities by their sum, unless that is nearly 1.
 
     Probabilities that are all 0 become uniform: left out, they would win.
     """
@@ -115,8 +115,8 @@ def normalise(p: Floats, ends: Ints) -> Floats:
 
 
 def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]:
-    """Of which exclusive events' forecasts the probabilities do not sum to 1, to nothing near 1,
-    and to 0.
+    """Find exclusive events' forecasts whose probabilities do not sum to 1, to nothing near 1, and
+    to 0.
     """
     total = np.add.reduceat(forecasts.p, forecasts.starts)
     exclusive, (low, high) = events.exclusive[forecasts.event], PLAUSIBLE_SUM
@@ -134,8 +134,7 @@ def sum_bins(scored: ForecastScores, group: Ints, groups: int) -> Floats:
 
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
-    """The forecasts, then the market and the crowd, one forecast per event, both paid at its mean
-    prices.
+    """Add the market and the crowd, one forecast per event, both paid at its mean prices.
 
     market: the mean middle price, normalised for exclusive events (separate markets need not sum to
     1) and cut to 1 for the others; events with prices only. crowd: the mean of the event's

@@ -24,16 +24,14 @@ BINS: Final = 10
 
 
 def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:
-    """The value at the winner of each forecast's event; InputError unless every event has exactly
-    one winner.
-    """
+    """Take the value at the winner of each forecast's event; InputError unless there is one winner."""
     if not np.isin(outcome, (0, 1)).all() or (np.add.reduceat(outcome, starts) != 1).any():
         raise InputError(where, "every event must have exactly one winner")
     return np.add.reduceat(values * outcome, starts)
 
 
 def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
-    """(1/n) Σ (p - o)² of each forecast, in [0, 1]; 0 is perfect.
+    """Compute (1/n) Σ (p - o)² of each forecast, in [0, 1]; 0 is perfect.
 
     p, outcome: flat arrays of equal length, probabilities and 0/1; forecast i has the positions
     offsets[i]:offsets[i + 1] (m + 1 offsets; None: one forecast). Returns m scores. p need not sum
@@ -48,7 +46,7 @@ def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = No
 
 
 def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
-    """ln max(p_c, 0.01) of each forecast, c the winner, in [ln 0.01, 0]; 0 is perfect.
+    """Compute ln max(p_c, 0.01) of each forecast, c the winner, in [ln 0.01, 0]; 0 is perfect.
 
     Shapes as in `brier_score`; exactly one winner per event. p is used as it is. The floor makes
     the score improper for true probabilities below about 0.027: reporting less (or more) than the
@@ -62,7 +60,7 @@ def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None
 
 
 def spherical_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
-    """p_c / ‖p‖₂ of each forecast, c the winner, in [0, 1]; 1 is perfect, and p of zeros scores 0.
+    """Compute p_c / ‖p‖₂ of each forecast, c the winner, in [0, 1]; p of zeros scores 0.
 
     Shapes and errors as in `log_score`; no scale of p matters. Source: Gneiting and Raftery, JASA
     102 (2007) 359–378.
@@ -124,7 +122,7 @@ def contract_payoffs(
     offsets: ArrayLike | None = None,
     bid: ArrayLike | None = None,
 ) -> Floats:
-    """What one dollar staked by `crra_stake` pays gross if option k wins, for every option k.
+    """Compute what one dollar staked by `crra_stake` pays gross if option k wins, for every k.
 
     Without `bid` it buys Yes contracts: a*_k / q_k. With bid prices (nan: the ask stands for it) it
     buys of every option the contract with the larger edge, Yes at q with the edge p/q or No at 1 -
@@ -157,8 +155,8 @@ def average_return(
     offsets: ArrayLike | None = None,
     bid: ArrayLike | None = None,
 ) -> Floats:
-    """What one dollar pays gross in each forecast's event (`contract_payoffs`); its mean is the
-    average return.
+    """Compute what one dollar pays gross in each forecast's event (`contract_payoffs`). Its mean is
+    the average return.
 
     1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event; q is
     clipped as in `crra_stake`. The seed's text calls a*_c itself the payoff, which leaves out the
@@ -201,7 +199,7 @@ def expected_calibration_error(
 
 
 def bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: int) -> Floats:
-    """Per group and bin: count, Σw, Σwp, Σwo, Σwp², Σwpo; shape (6, groups, bins)."""
+    """Sum per group and bin: count, Σw, Σwp, Σwo, Σwp², Σwpo; shape (6, groups, bins)."""
     cell = group * bins + np.minimum((p * bins + ROUNDING * bins).astype(np.int64), bins - 1)
     columns = (None, w, w * p, w * o, w * p * p, w * p * o)
     return np.array(
@@ -211,7 +209,7 @@ def bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: in
 
 
 def calibration_errors(sums: Floats) -> Floats:
-    """The expected calibration error of every group of `bin_sums`."""
+    """Compute the expected calibration error of every group of `bin_sums`."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(sums[2] - sums[3]).sum(axis=1) / sums[1].sum(axis=1))
 
