@@ -102,7 +102,7 @@ class DataNotes:
 
 @lru_cache(maxsize=1 << 16)
 def parse_moment(text: str) -> tuple[float, bool]:
-    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none), and whether it has a zone."""
+    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none); tell if it has a zone."""
     try:
         moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
         zoned = moment.tzinfo is not None or text.rstrip().endswith(" UTC")

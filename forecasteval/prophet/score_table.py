@@ -65,7 +65,7 @@ class ForecastScores(NamedTuple):
         return self.part(low, high, self.forecasts.names)
 
     def less(self, metric: str, base: str) -> Floats:
-        """Subtract the values of the market or the crowd on the same events, if `base` names one."""
+        """Subtract the market's or the crowd's values on the same events, if `base` names one."""
         if not base:
             return self.values[metric]
         part = self.split()[1 + BASELINES.index(base)]

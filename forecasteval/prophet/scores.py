@@ -24,7 +24,7 @@ BINS: Final = 10
 
 
 def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:
-    """Take the value at the winner of each forecast's event; InputError unless there is one winner."""
+    """Take the value at the winner of each forecast's event; InputError unless one won."""
     if not np.isin(outcome, (0, 1)).all() or (np.add.reduceat(outcome, starts) != 1).any():
         raise InputError(where, "every event must have exactly one winner")
     return np.add.reduceat(values * outcome, starts)
