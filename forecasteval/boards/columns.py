@@ -6,11 +6,12 @@ page if it has a head. To add one, add a `Column` to the list of its ranking; CS
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
+from forecasteval.common import forms
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import number_text
 from forecasteval.display.tables import Column, format_signature
@@ -49,81 +50,43 @@ def list_entries(table: Ranking) -> list[Entry]:
 
 def list_columns(table: Ranking) -> list[Column]:
     """List the columns of a ranking in the order of text and pages."""
-    if isinstance(table, PooledTable):
-        return _list_of_season(table)
-    if isinstance(table, ForecasterTable):
-        return _list_of_forecasters(table)
-    return _list_of_dataset(table)
-
-
-# --- The three rankings ---
-
-
-def _list_of_dataset(table: SystemTable) -> list[Column]:
-    """Systems that answered the same questions."""
-    is_lower = table.scale.sign < 0
+    if isinstance(table, ForecasterTable):  # within one set
+        metric = name_metric(table)
+        return [
+            *_first_columns(table, "Forecaster", metric, metric),
+            _number("n", spare=900, page="n k", head="Events"),
+            *_about_columns(table.rows),
+        ]
+    first = _first_columns(table, "System", "Overall", "Score")
+    in_text = isinstance(table, SystemTable)
+    levels = level_columns(table.level_counts, table.scale.sign < 0, in_text)
+    last = [*unread_columns(table.rows), NOTES, *_about_columns(table.rows)]
+    p = Column("p (Holm)", attrgetter("row.p_leader"), "p", key="p_leader")
+    if isinstance(table, SystemTable):
+        n = _number("n", spare=900)
+        return [*first, *run_columns(table.rows), *levels, n, p, *last]
     return [
-        *_first_columns(table, "System", "Overall", "Score"),
-        *run_columns(table.rows),
-        *level_columns(table.level_counts, is_lower, in_text=True),
-        Column("n", _row("n"), "number", spare=900, key="n"),
-        Column("p (Holm)", _row("p_leader"), "p", key="p_leader"),
-        *unread_columns(table.rows),
-        NOTES,
-        *_about_columns(table),
-        Column("", attrgetter("table.dataset"), key="dataset"),
-        Column("", _row("prediction"), key="prediction"),
-        Column("", lambda entry: _name_metric("overall", is_lower), key="metric"),
+        *(*first, *levels),
+        Column("Ranks", attrgetter("row.rank_interval"), "ranks", key="ranks"),
+        _number("Behind by", "behind", spare=500),
+        Column("95% interval", attrgetter("row.behind_interval"), "number", spare=600),
+        *(p, *WEEK_COLUMNS, *last),
     ]
 
 
-def _list_of_season(table: PooledTable) -> list[Column]:
-    """Systems over all datasets; the scores by level are not in text."""
-    is_lower = table.scale.sign < 0
-    return [
-        *_first_columns(table, "System", "Overall", "Score"),
-        *level_columns(table.level_counts, is_lower, in_text=False),
-        Column("Ranks", _row("rank_interval"), "ranks", key="ranks"),
-        Column("Behind by", _row("behind"), "number", spare=500, key="behind"),
-        Column("95% interval", _row("behind_interval"), "number", spare=600),
-        Column("p (Holm)", _row("p_leader"), "p", key="p_leader"),
-        *WEEK_COLUMNS,
-        *unread_columns(table.rows),
-        NOTES,
-        *_about_columns(table),
-        Column("", lambda entry: f"{len(entry.table.datasets)} datasets", key="dataset"),
-        Column("", lambda entry: _name_metric("pooled", is_lower), key="metric"),
-        Column("", _row("provisional"), key="provisional"),
-    ]
+# --- Columns ---
 
 
-def _list_of_forecasters(table: ForecasterTable) -> list[Column]:
-    """The forecasters within one set."""
-    metric = name_metric(table)
-    return [
-        *_first_columns(table, "Forecaster", metric, metric),
-        Column("n", _row("n"), "number", spare=900, page="n k", key="n", head="Events"),
-        *_about_columns(table),
-        Column("", lambda entry: 1, key="runs"),
-        Column("", attrgetter("table.dataset"), key="dataset"),
-        Column("", attrgetter("table.prediction"), key="prediction"),
-        Column("", lambda entry: _name_metric(entry.row.metric, True), key="metric"),
-        Column("", lambda entry: entry.row.provisional or None, key="provisional"),
-    ]
-
-
-# --- Columns that several have ---
-
-
-def _row(name: str) -> Callable[[Entry], Any]:
-    """Make the cell that shows a field of the row."""
-    return attrgetter(f"row.{name}")
+def _number(title: str, key: str = "", **more: Any) -> Column:
+    """A column of a field of the row, by default of that which the title is."""
+    key = key or title.lower()
+    return Column(title, attrgetter(f"row.{key}"), "number", key=key, **more)
 
 
 def _first_columns(table: Ranking, name: str, score: str, head: str) -> list[Column]:
     """Rank, name, score and interval; a page draws the interval."""
     return [
-        Column("Rank", _row("rank"), "number", page="rk", key="rank", head="Rank"),
+        _number("Rank", page="rk", head="Rank"),
         Column(name, attrgetter("shown"), key="name", head="System"),
         *score_columns(score, table.scale.sign < 0, head),
     ]
@@ -133,8 +96,8 @@ def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
     """A score and its interval."""
     best = "low" if is_lower else "high"
     return [
-        Column(title, _row("score"), "number", best, page="n sc", key="score", head=head),
-        Column("95% interval", _row("interval"), "number", key="interval", head=" " * bool(head)),
+        _number(title, "score", best=best, page="n sc", head=head),
+        _number("95% interval", "interval", head=" " * bool(head)),
     ]
 
 
@@ -163,22 +126,18 @@ def _find_level(level: Level, entry: Entry) -> float | None:
 
 
 def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
-    """How many runs there are and how they scatter; text has neither if nobody has several."""
-    title = "Runs" if any(row.runs for row in rows) else ""
-    runs = Column(title, lambda entry: len(entry.row.files), "number", key="runs")
-    return [
-        runs,
-        *([Column("Run SD", _row("run_deviation"), "number", key="run_deviation")] * bool(title)),
-    ]
+    """How many runs there are and how they scatter, if somebody has several."""
+    if not any(row.runs for row in rows):
+        return []
+    runs = Column("Runs", lambda entry: len(entry.row.files), "number", key="runs")
+    return [runs, _number("Run SD", "run_deviation")]
 
 
 WEEK_COLUMNS: Final = (
-    Column(
-        "Datasets", _row("datasets"), "number", spare=830, page="n k", key="datasets", head="Weeks"
-    ),
-    Column("Runs", _row("n_runs"), "number", spare=840, key="runs"),
-    Column("n", _row("n"), "number", spare=900, key="n"),
-    Column("Own", _row("own_score"), "number", spare=850, key="own_score"),
+    _number("Datasets", spare=830, page="n k", head="Weeks"),
+    _number("Runs", "n_runs", spare=840),
+    _number("n", spare=900),
+    _number("Own", "own_score", spare=850),
 )
 
 
@@ -190,10 +149,10 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     padded = "Padded" * any(row.padded for row in rows)
     unread = any(row.missing or row.unparsed for row in rows)
     return [
-        Column("", _join_unread, "number", page="n k", head="No answer" * unread),
-        Column("Missing", _row("missing"), "number", spare=1, key="missing"),
-        Column("Unparsed", _row("unparsed"), "number", spare=800, key="unparsed"),
-        Column(padded, _row("padded"), "number", spare=800, page="n k", key="padded", head=padded),
+        Column("", _join_unread, page="n k", head="No answer" * unread),
+        _number("Missing", spare=1),
+        _number("Unparsed", spare=800),
+        _number(padded, "padded", spare=800, page="n k", head=padded),
     ]
 
 
@@ -202,46 +161,22 @@ def _join_unread(entry: Entry) -> str:
     return f"{missing} + {unparsed}" if unparsed else str(missing or "")
 
 
-def _about_columns(table: Ranking) -> list[Column]:
-    """What `systems.json` says, if it does, and what CSV has of each table."""
-    columns = []
-    if any(row.about.name for row in table.rows):
-        columns.append(Column("", _row("about.name"), key="about_name"))
-    if any(row.about.organisation for row in table.rows):
-        show = partial(_show_organisation, 60)
-        columns.append(Column("Organisation", show, spare=1000))
-        columns.append(Column("", _row("about.organisation"), key="about_organisation"))
-    if any(row.about.cost is not None for row in table.rows):
-        columns.append(_COST)
-    return [
-        *columns,
-        Column("", attrgetter("table.benchmark"), key="benchmark"),
-        Column("", _row("name"), key="name"),
-        Column("", attrgetter("table.pending"), key="pending"),
-        Column("", attrgetter("table.void"), key="void"),
-        Column("", lambda entry: format_signature(entry.table.signature), key="signature"),
-    ]
+def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:
+    """What `systems.json` says of some."""
+    organisation = Column("Organisation", _show_organisation, spare=1000)
+    title = "Cost per question"
+    cost = Column(title, _show_cost, "number", spare=1001, page="n vs", head="Cost")
+    has_organisation = any(row.about.organisation for row in rows)
+    has_cost = any(row.about.cost is not None for row in rows)
+    return [*[organisation] * has_organisation, *[cost] * has_cost]
 
 
-def _show_organisation(limit: int, entry: Entry) -> str:
-    return printable(entry.row.about.organisation, limit)
+def _show_organisation(entry: Entry) -> str:
+    return printable(entry.row.about.organisation, 60)
 
 
 def _show_cost(entry: Entry) -> str:
     return number_text(entry.row.about.cost)
-
-
-_COST: Final = Column(
-    *("Cost per question", _show_cost, "number"),
-    spare=1001,
-    page="n vs",
-    key="about_cost",
-    head="Cost",
-)
-
-
-def _name_metric(name: str, is_lower: bool) -> str:
-    return f"{name} (lower is better)" if is_lower else name
 
 
 def name_metric(table: ForecasterTable) -> str:
@@ -297,13 +232,13 @@ _THEN: Final = (
 _ENDS: Final = {"interval": ("low", "high"), "ranks": ("rank_low", "rank_high")}
 _IF_ANY: Final = ("pending", "void")  # of which some row must have one
 _ONLY_WITH: Final = {"runs": "run_deviation", "provisional": "behind"}
-_NOT_CSV: Final = ("notes",)
+_NOT_CSV: Final = ("notes", "n_runs")
 
 
 def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
     """List the keys of a board's CSV, and its rows by them; None is what a row does not have."""
     records = [
-        flatten_entry(entry, list_columns(table))
+        _flatten_entry(entry, list_columns(table))
         for table in board.rankings
         for entry in list_entries(table)
     ]
@@ -321,12 +256,30 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
     return keys, [{key: record.get(key) for key in keys} for record in records]
 
 
-def flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]:
-    """The values of a row by the keys of columns; an interval is its two ends."""
+def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]:
+    """The values of a row by the keys of columns, an interval as its two ends; and what tables say
+    of all their rows.
+    """
+    table, row, _ = entry
     record: dict[str, object] = {}
     for column in columns:
         if ends := _ENDS.get(column.key):
             record.update(zip(ends, column.cell(entry) or (None, None), strict=True))
         elif column.key:
             record[column.key] = column.cell(entry)
-    return record
+    is_season, is_set = isinstance(table, PooledTable), isinstance(table, ForecasterTable)
+    metric = "pooled" if is_season else row.metric if is_set else "overall"
+    return {
+        **record,
+        "benchmark": table.benchmark,
+        "dataset": f"{len(table.datasets)} datasets" if is_season else table.dataset,
+        "prediction": None if is_season else (table if is_set else row).prediction,
+        "name": row.name,
+        "metric": f"{metric} (lower is better)" if table.scale.sign < 0 else metric,
+        "pending": table.pending,
+        "void": table.void,
+        "runs": row.n_runs if is_season else 1 if is_set else len(row.files),
+        "provisional": getattr(row, "provisional", None) or (False if is_season else None),
+        "signature": format_signature(table.signature),
+        **{f"about_{key}": value for key, value in forms.to_record(row.about).items()},
+    }

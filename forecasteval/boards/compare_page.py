@@ -132,13 +132,6 @@ class _ComparisonView:
             _ShownPair(number, *sides, values) for number, (sides, values) in enumerate(pairs, 1)
         ]
 
-    @property
-    def size(self) -> int:
-        """How many questions are compared."""
-        if isinstance(self.comparison, Comparison):
-            return self.comparison.n
-        return self.comparison.resolved
-
     def better(self, difference: float) -> str:
         """Which of A and B a difference is in favour of."""
         return "A" if self.comparison.scale.sign * difference > 0 else "B"
@@ -153,10 +146,10 @@ def make_page(comparison: AnyComparison, results: Sequence[Mapping[str, Any]] = 
     if isinstance(comparison, Comparison):
         benchmark = comparison.systems[0].benchmark
         where = printable(comparison.dataset or "without a dataset", 120)
-        size = f"the same {view.size} questions"
+        size = f"the same {view.comparison.resolved} questions"
     else:
         benchmark, where = comparison.benchmark, f"{len(comparison.datasets)} datasets"
-        size = f"{view.size} questions"
+        size = f"{view.comparison.resolved} questions"
     is_pair = len(names) == 2
     return Page(
         " against ".join(names) if is_pair else f"Comparison of {len(names)} systems",
@@ -231,7 +224,8 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
     """All questions, those that both answered readably, and the levels."""
     comparison, values = view.comparison, pair.values
     scores = [side.row.score for side in (pair.a, pair.b)]
-    yield _DifferenceLine(_ALL, "", view.size, scores, values, [*values.levels.values()])
+    size, tallies = comparison.resolved, [*values.levels.values()]
+    yield _DifferenceLine(_ALL, "", size, scores, values, tallies)
     if both := values.both_read:
         title = "Both answered readably"
         yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
@@ -333,7 +327,8 @@ def _draw_body(view: _ComparisonView) -> Iterator[Html]:
     most = MOST // min(len(view.pairs), _SHOWN)
     for pair in view.pairs[:_SHOWN]:
         rows = _list_differing(view, view.comparison, pair)
-        note = f"{len(rows)} questions with different scores; {view.size - len(rows)} are equal."
+        same = view.comparison.resolved - len(rows)
+        note = f"{len(rows)} questions with different scores; {same} are equal."
         note += _say_half(rows)
         note += f" The first {most}." * (len(rows) > most)
         questions = _draw_questions(view, pair, rows[:most]) if rows else Html()

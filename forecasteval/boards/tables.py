@@ -4,7 +4,7 @@ comparisons say in words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeGuard
@@ -214,9 +214,6 @@ def compared_systems(comparison: AnyComparison) -> Table:
 
 def compared_pairs(comparison: AnyComparison) -> Table:
     """The pairs: differences, p, and by level the questions that A wins, ties and loses."""
-    levels: Iterable[Level] = comparison.level_counts
-    if isinstance(comparison, SeasonComparison):
-        levels = comparison.weights
     columns = [
         Column("A", lambda pair: printable(pair.a)),
         Column("B", lambda pair: printable(pair.b)),
@@ -225,7 +222,7 @@ def compared_pairs(comparison: AnyComparison) -> Table:
         Column("p", attrgetter("p"), "p"),
         Column("p (Holm)", attrgetter("p_holm"), "p"),
     ]
-    for place, level in enumerate(levels, 100):
+    for place, level in enumerate(comparison.pairs[0].levels, 100):
         title = f"Level {level}" if level else "Wins"
         columns.append(Column(title, partial(_show_tally, level), "number", spare=place))
     return make_table(columns, comparison.pairs)

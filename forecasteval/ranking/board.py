@@ -347,6 +347,10 @@ class Comparison(Scaled):
     pairs: list[PairedDifference]
     signature: Signature
 
+    @property
+    def resolved(self) -> int:
+        return self.n
+
 
 @dataclass(frozen=True, kw_only=True)
 class SeasonComparison(SeasonTable):
