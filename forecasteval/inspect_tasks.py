@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from forecasteval.common.records import JsonObject
+
 try:
     from click import ClickException
     from inspect_ai import Task, task
@@ -142,7 +144,7 @@ class FutureX:
         ]
         self._missing = self._score_rows(blank)  # reads every question
         self._ids = Counter(str(record.get("id")) for record in records)
-        self._questions: dict[str, Mapping[str, Any]] = {}
+        self._questions: dict[str, JsonObject] = {}
         seen: set[tuple[str, str]] = set()
         for number, record in enumerate(records, 1):
             given_id, prompt = record.get("id"), record.get("prompt")

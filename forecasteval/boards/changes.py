@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from forecasteval.common.errors import printable
 from forecasteval.display.html import Head, Html, draw_section, draw_table, join, soft, tag
@@ -63,7 +63,7 @@ class HistoryLine:
     code_sha256: str | None = None
     rules: str | None = None
     metric: str | None = None
-    settings: dict[str, Any] | None = None
+    settings: dict[str, object] | None = None
     degraded: bool = False
 
     @property

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate, chain, combinations
 from math import fsum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import group_by
+from forecasteval.common.records import JsonObject, group_by
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Head,
@@ -83,7 +83,7 @@ class _ComparedSystem:
     which a page has so many `copies`.
     """
 
-    def __init__(self, row: ScoredRow | SeasonRow, result: Mapping[str, Any], copies: int) -> None:
+    def __init__(self, row: ScoredRow | SeasonRow, result: JsonObject, copies: int) -> None:
         self.name, self.row = printable(row.name, 80), row
         self._result, self._copies = result, copies
 
@@ -121,7 +121,7 @@ class _ShownPair(NamedTuple):
 class _ComparisonView:
     """A comparison with the results that it compares; none over all weeks."""
 
-    def __init__(self, comparison: AnyComparison, results: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, comparison: AnyComparison, results: Sequence[JsonObject]) -> None:
         self.comparison, self.unit = comparison, unit_scale(comparison.scale)
         rows: Sequence[ScoredRow | SeasonRow] = comparison.systems
         copies = len(rows) * (len(rows) - 1)
@@ -137,7 +137,7 @@ class _ComparisonView:
         return "A" if self.comparison.scale.sign * difference > 0 else "B"
 
 
-def make_page(comparison: AnyComparison, results: Sequence[Mapping[str, Any]] = ()) -> Page:
+def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> Page:
     """Make the page of a comparison, with the questions of the `results` that it compares."""
     view, names = (
         _ComparisonView(comparison, results),

@@ -194,11 +194,11 @@ def load_records(path: Path, is_json: bool = False, value_key: str = "prediction
     return Loaded(path, _list_records(value, path, value_key), sha256, warnings=notes)
 
 
-def _parse_rows(text: str, where: str) -> list[Any]:
+def _parse_rows(text: str, where: str) -> list[object]:
     """Parse the rows of a CSV."""
     rows = csv_rows(text, where)
     _, names = next(rows, (0, list[str]()))
-    records: list[Any] = []
+    records: list[object] = []
     for _, cells in rows:
         if any(cells[len(names) :]):  # the answer A, B without quotes is not the answer A
             expected = f"expected {len(names)} cells (a cell with commas stands in quotes)"
@@ -208,7 +208,7 @@ def _parse_rows(text: str, where: str) -> list[Any]:
     return records
 
 
-def _list_records(value: object, path: Path, value_key: str) -> list[Any]:
+def _list_records(value: object, path: Path, value_key: str) -> list[object]:
     """List the records of a JSON value."""
     inner = [value.get(key) for key in WRAPPERS] if isinstance(value, dict) else []
     lists = [
@@ -241,7 +241,7 @@ class _Lines:
 
 
 def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Loaded:
-    digest, records, lines = hashlib.sha256(), list[Any](), list[int]()
+    digest, records, lines = hashlib.sha256(), list[object](), list[int]()
     first, damaged = "", 0
 
     def hash_lines() -> Iterator[bytes]:
@@ -265,7 +265,7 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
     return Loaded(path, given, digest.hexdigest(), places, damaged=damaged)
 
 
-def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, Any]]:
+def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, object]]:
     """Decode the records of lines, each with its line; blank ones are skipped.
 
     Only a line feed ends a line: a record may contain U+2028.

@@ -51,8 +51,8 @@ class SourceAnswer(NamedTuple):
     """
 
     id: Any
-    value: Any
-    prompt: Any = None
+    value: object
+    prompt: object = None
     run: int = 1
     problem: str = ""
     alias: str = ""

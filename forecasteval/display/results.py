@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.errors import InputError, extra_package, printable
-from forecasteval.common.records import dump_json, dump_pieces, group_by
+from forecasteval.common.records import JsonObject, dump_json, dump_pieces, group_by
 
 from .tables import (
     Column,
@@ -36,7 +36,7 @@ class Item(TypedDict):
     level and no prompt.
     """
 
-    id: Any
+    id: object
     question: str
     outcome: str
     score: float
@@ -118,9 +118,7 @@ class Results(dict[str, Any]):
         return show_in_notebook(self.page())
 
 
-def make_report(
-    results: Mapping[str, Any], size: Sequence[str], blocks: Iterable[str | Table]
-) -> Report:
+def make_report(results: JsonObject, size: Sequence[str], blocks: Iterable[str | Table]) -> Report:
     """A report: benchmark, name and dataset (behind the first line of its `size`), blocks and
     signature.
     """
@@ -202,7 +200,7 @@ def _report_findings(results: Results) -> Report:
     return [*report, *list_findings(results["findings"], "kind", record)]
 
 
-def list_findings(findings: Iterable[Mapping[str, Any]], key: str, column: Column) -> Report:
+def list_findings(findings: Iterable[JsonObject], key: str, column: Column) -> Report:
     """List findings by one of their keys, with ids, another column, and details."""
     report: Report = []
     name = Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}")

@@ -118,7 +118,7 @@ def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
 
 
 def join_answers(
-    questions: Sequence[Any], records: Iterable[object], where: str
+    questions: Sequence[object], records: Iterable[object], where: str
 ) -> tuple[list[Any], RecordNotes]:
     """Join questions with the answers of predictions, and note what does not fit.
 

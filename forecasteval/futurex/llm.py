@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
@@ -147,7 +147,7 @@ class ModelReader:
     def __init__(self, client: ModelClient, policy: str, names: bool) -> None:
         self.client, self.policy, self.names = client, policy, names
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The parts of a signature that tell one model's results from another's."""
         return {
             "llm_model": self.client.server.model,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import write_atomic
-from forecasteval.common.records import hash_text
+from forecasteval.common.records import JsonObject, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.html import Page, render
 from forecasteval.display.results import Results
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forecasteval.boards.standings import ReadSystem
     from forecasteval.ranking.board import Board
 
-Row = Mapping[str, Any]
+Row = JsonObject
 
 
 def hash_view() -> str:

@@ -212,10 +212,10 @@ class ProphetResult(TypedDict):
     reliability: dict[str, list[Bin]]
     score_curve: dict[str, dict[str, list[Any]]]
     excluded: list[Exclusion]
-    fits: dict[str, dict[str, Any] | None]
+    fits: dict[str, dict[str, object] | None]
     warnings: list[str]
-    signature: dict[str, Any]
-    items: NotRequired[list[dict[str, Any]]]
+    signature: dict[str, object]
+    items: NotRequired[list[dict[str, object]]]
 
 
 # --- Checksums ---

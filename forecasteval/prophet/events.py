@@ -13,7 +13,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import BadRecord, Loaded, group_by, load_records, repeated_keys
+from forecasteval.common.records import (
+    BadRecord,
+    JsonObject,
+    Loaded,
+    group_by,
+    load_records,
+    repeated_keys,
+)
 from forecasteval.display.results import Finding, Results, check_results
 
 from .arrays import Bools, Floats, Ints, Names, positions
@@ -147,7 +154,7 @@ def read_problems(records: Iterable[object]) -> Iterator[Problem]:
         yield _parse_problem(number, record)
 
 
-def _parse_problem(number: int, record: Mapping[str, Any]) -> Problem:
+def _parse_problem(number: int, record: JsonObject) -> Problem:
     options = record.get("options")
     names = [parse_id(option) for option in options] if isinstance(options, (list, tuple)) else []
     winners, unclear = _parse_winners(record, names)

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress, islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from forecasteval.common.errors import ClashError, InputError, look_of, printable
-from forecasteval.common.records import BadRecord, Loaded, as_text, repeated_keys
+from forecasteval.common.records import BadRecord, JsonObject, Loaded, as_text, repeated_keys
 
 from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, positions
 from .events import NO_OUTCOME, Events
@@ -112,7 +112,7 @@ def join_forecasts(names: list[str], parts: Sequence[Forecasts]) -> Forecasts:
 class _Said(NamedTuple):
     """A record that names an event and a forecaster, who has a number."""
 
-    record: Mapping[str, Any]
+    record: JsonObject
     problem: str
     label: str
     forecaster: int

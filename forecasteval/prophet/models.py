@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -173,7 +173,7 @@ class Models(NamedTuple):
     effects: Fitted[EffectsFit]
     irt: Fitted[IrtFit] | None
     strengths: Fitted[BradleyTerryFit] | None
-    fits: dict[str, dict[str, Any] | None]
+    fits: dict[str, dict[str, object] | None]
 
 
 def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataNotes) -> Models:

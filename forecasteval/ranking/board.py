@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from forecasteval.common import forms
 
@@ -84,7 +84,7 @@ class SystemRow(ScoredRow):
 class QuestionScores:
     """How systems did on a question."""
 
-    id: Any
+    id: object
     level: Level | None
     mean: float
     systems: int
@@ -319,7 +319,7 @@ class LevelDifference:
 class Mover:
     """A question, the scores of A and B, and what it adds to the difference."""
 
-    id: Any
+    id: object
     level: Level | None
     a: float
     b: float

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from forecasteval.common import forms
 from forecasteval.common.errors import InputError
@@ -80,7 +80,7 @@ class _ItemScore(NamedTuple):
     """What is kept of an item; there may be a million of them."""
 
     key: tuple[str, float]
-    id: Any
+    id: object
     outcome: str
     cluster: str | None
     padded: bool

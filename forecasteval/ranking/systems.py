@@ -31,7 +31,7 @@ Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 class QuestionColumns:
     """The questions of a level as columns, in an order that all systems share."""
 
-    ids: list[Any]
+    ids: list[object]
     scores: list[float]
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone

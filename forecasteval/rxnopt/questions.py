@@ -8,7 +8,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.records import group_by
 
@@ -29,7 +29,7 @@ class Input(TypedDict):
     products: list[Substance]
     constant_conditions: Conditions
     fixed_conditions: NotRequired[Conditions]  # of a single_varying question
-    reference_conditions: NotRequired[list[dict[str, Any]]]
+    reference_conditions: NotRequired[list[dict[str, object]]]
 
 
 class ChoiceQuestion(TypedDict):
@@ -42,7 +42,7 @@ class ChoiceQuestion(TypedDict):
     input: Input
     options: list[Conditions]
     answer: list[int]  # the indices of the best options
-    meta: dict[str, Any]
+    meta: dict[str, object]
 
 
 class Draft(NamedTuple):

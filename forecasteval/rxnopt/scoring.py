@@ -194,7 +194,7 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
     return sorted(notes.lines()) + [_ONE_SIDED] * one_sided
 
 
-def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, object]:
+def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
     """Compute means with errors that are clustered by table: the questions of a table share its
     rows.
     """

@@ -20,17 +20,17 @@ _BLACKLIST: Final = (
 )
 
 
-def _setting(default: Any, text: str, read: Callable[[Any], Any]) -> Any:
+def _setting(default: object, text: str, read: Callable[[object], object]) -> Any:
     """Declare a setting: its help, and the function that reads a value of it, typed or as text, or
     raises ValueError.
     """
     return field(default=default, metadata={"help": text, "read": read})
 
 
-def _choice(default: Any, text: str, allowed: Iterable[Any]) -> Any:
+def _choice(default: object, text: str, allowed: Iterable[object]) -> Any:
     by_name = {str(each).lower(): each for each in allowed}
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> object:
         if (word := str(value).strip().lower()) not in by_name:
             raise ValueError(value)
         return by_name[word]
@@ -39,7 +39,7 @@ def _choice(default: Any, text: str, allowed: Iterable[Any]) -> Any:
 
 
 def _number(default: float, text: str, low: float = 1, high: float = 1e9) -> Any:
-    def read(value: Any) -> float:
+    def read(value: object) -> float:
         number = float(value if isinstance(value, str) else number_text(value))
         if not low <= number <= high or (isinstance(default, int) and not number.is_integer()):
             raise ValueError(value)  # nan is in no range
@@ -48,7 +48,7 @@ def _number(default: float, text: str, low: float = 1, high: float = 1e9) -> Any
     return _setting(default, text, read)
 
 
-def _read_words(value: Any) -> tuple[str, ...]:
+def _read_words(value: object) -> tuple[str, ...]:
     """Read a list, JSON text of a list, or words with commas between them."""
     if isinstance(value, str):
         value = json.loads(value) if value.strip().startswith("[") else value.split(",")
@@ -56,18 +56,18 @@ def _read_words(value: Any) -> tuple[str, ...]:
     return tuple(filter(None, (str(part).strip() for part in parts)))
 
 
-def _read_some_words(value: Any) -> tuple[str, ...]:
+def _read_some_words(value: object) -> tuple[str, ...]:
     if words := _read_words(value):
         return words
     raise ValueError(value)
 
 
-def _read_keys(value: Any) -> tuple[str, ...] | None:
+def _read_keys(value: object) -> tuple[str, ...] | None:
     words = _read_words(value)
     return None if [word.lower() for word in words] == ["none"] else words
 
 
-def _read_years(value: Any) -> int | tuple[int, ...] | None:
+def _read_years(value: object) -> int | tuple[int, ...] | None:
     """Read the year from which on tables count, or a list of years."""
     if (years := _read_keys(value)) is None:
         return None
