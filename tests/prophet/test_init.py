@@ -21,6 +21,14 @@ def test_import_is_cheap() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
+def test_scoring_does_not_import_scipy_stats() -> None:
+    """It takes as long to import as the sample takes to be scored."""
+    code = "import sys; from forecasteval import cli; cli.main(['-f', 'prophet-sample'])"
+    code += "; sys.exit('scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True)
+    assert (done.returncode, b"harbor-9b" in done.stdout) == (0, True)
+
+
 def test_everything_public_is_there() -> None:
     assert all(getattr(prophet, name) for name in prophet.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

@@ -56,3 +56,16 @@ def test_two_forecasters_have_no_rank_agreement() -> None:
     """Between two ranks every agreement is 1 or -1."""
     assert "Rank agreement" not in format_text(report_blocks(evaluate(GOOD, [GOOD_PROBLEM])))
     assert "Rank agreement" in format_text(report_blocks(sample_results()))
+
+
+def test_who_has_no_rank_is_in_the_table_where_nobody_has_one() -> None:
+    """Else a sentence names them, and `full` lists them."""
+    some, line = evaluate(GOOD, [GOOD_PROBLEM], min_events=2), "Without a rank, fewer than 2 events"
+    text = format_text(report_blocks(some))
+    assert text.count("ada") == 2
+    assert f"{line}: ada (1), bob (1). See --min-events and --full." in text
+    problems = [{**GOOD_PROBLEM, "problem_id": n} for n in (1, 2)]
+    rows = [*GOOD, {**GOOD[0], "problem_id": 2}]
+    mixed = evaluate(rows, problems, min_events=2)
+    assert format_text(report_blocks(mixed)).count("bob") == 1
+    assert format_text(report_blocks(mixed, full=True)).count("bob") > 1
