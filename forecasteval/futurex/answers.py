@@ -406,8 +406,6 @@ class TruthOf(Generic[Read]):
 
     def find_status(self, answer: Answer) -> str:
         """The reason why a text is no answer to any question, or ""."""
-        if len(answer.elements) > 1 or answer.text[0].isdigit():
-            return ""
         text = drop_lead_in(answer.cleaned)
         status, words = find_status(text)
         return status if status and not self.means(text, words) else ""

@@ -127,6 +127,8 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("films", f"My prediction: {FILMS}. These could change."),
         ("films", "## Final answer\n1. Red Kite\n2. Silver Fox\n3. Blue Heron\n\nEstimates only."),
         ("side", '{"answer": "B"}\nAnswer: B'),
+        ("side", "{'answer': 'B', 'sure': True, 'why': None}"),
+        ("yes", "Prediction: Yes. Probability: 72%"),
         ("side", "<answer>A</answer>\nFinal answer: B"),
     ],
     "refusals and statuses": [
@@ -180,6 +182,8 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", "Final answer: B. Or maybe A."),
         ("price", "Answer: 45. The close was 71.5."),
         ("price", "Answer: 71.5. The close was 45."),
+        ("price", "Answer: 71.5. The close was 45%."),
+        ("price", "429 Too Many Requests"),
         ("winner", "Final answer: Sweden. Finland may win as well."),
         ("team", "I would say Otters"),
         ("team", "Otters are strong, and they will surely win this"),
