@@ -39,11 +39,11 @@ def split_name(stem: str, dataset: str | None = None) -> FileName:
     by such a cut: a name that is nothing else is that of its system.
 
     >>> split_name("250915-deep-x@2", "250915.json")
-    Name(dataset='250915', system='deep-x', run='2')
+    FileName(dataset='250915', system='deep-x', run='2')
     >>> split_name("deep-x@a@b")
-    Name(dataset='', system='deep-x@a', run='b')
+    FileName(dataset='', system='deep-x@a', run='b')
     >>> split_name("250915@2", "250915.json"), split_name("250915-x@", "250915")
-    (Name(dataset='250915', system='250915', run='2'), Name(dataset='250915', system='x@', run=''))
+    (FileName(dataset='250915', system='250915', run='2'), FileName(dataset='250915', system='x@', run=''))
     """
     name = Path(dataset or "").name
     known = next((name[: -len(end)] for end in SUFFIXES if name.endswith(end)), name)
