@@ -15,11 +15,11 @@ from forecasteval.display.html import (
     Html,
     TableLine,
     draw_fold,
+    draw_scroll,
     draw_section,
     draw_table,
     join,
     soft,
-    tag,
 )
 from forecasteval.display.marks import draw_panel
 from forecasteval.display.tables import Table
@@ -139,9 +139,9 @@ def draw_weeks(standing: ShownRanking, name: str) -> Html:
         shown = [cells.get(id(week), show_cell(None, standing.unit)) for week in standing.weeks]
         lines.append(TableLine([join(entry.shown), *shown]))
     title = "Every system in every week"
-    box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": title}
     note = f"{len(standing.weeks)} weeks; a cell leads to the page of the run"
-    return draw_fold(title, tag("div", draw_table(heads, lines, "mx"), **box), note=note, name=name)
+    drawn = draw_scroll(title, draw_table(heads, lines, "mx"))
+    return draw_fold(title, drawn, note=note, name=name)
 
 
 def _count_questions(week: SystemTable) -> str:

@@ -18,6 +18,7 @@ from forecasteval.display.html import (
     Page,
     TableLine,
     draw_fold,
+    draw_scroll,
     draw_section,
     draw_table,
     join,
@@ -371,8 +372,7 @@ def _draw_plain(table: Table) -> Html:
     """Draw a table as it stands in text."""
     heads = [Head(column.title, "n" if column.side == ">" else "") for column in table.columns]
     lines = [TableLine([*map(str, row)]) for row in table.rows]
-    box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": "One system each"}
-    return tag("div", draw_table(heads, lines, "mx"), **box)
+    return draw_scroll("One system each", draw_table(heads, lines, "mx"))
 
 
 def _draw_remarks(board: Board) -> Iterator[Html]:

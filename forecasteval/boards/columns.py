@@ -176,7 +176,8 @@ def _show_organisation(entry: Entry) -> str:
 
 
 def _show_cost(entry: Entry) -> str:
-    return number_text(entry.row.about.cost)
+    cost = entry.row.about.cost
+    return "" if cost is None else f"${number_text(cost)}"
 
 
 def name_metric(table: ForecasterTable) -> str:

@@ -263,7 +263,10 @@ def _draw_lines(
     view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine], names: tuple[str, str]
 ) -> Html:
     axis = interval_axis([line.mark for line in lines], 0.0)
-    left, right = (name[:24] for name in names[:: -view.comparison.scale.sign])
+    better = [
+        span(kind, name[:24], " better") for kind, name in zip(("la", "lb"), names, strict=True)
+    ]
+    left, right = better[:: -view.comparison.scale.sign]
     heads = [
         Head(title),
         Head("n", "n k"),
@@ -271,7 +274,7 @@ def _draw_lines(
         Head("B", "c lb", names[1]),
         Head("A − B", "n sc"),
         Head("", "g"),
-        axis_head(axis, f"← {left} better", f"{right} better →"),
+        axis_head(axis, join("← ", left), join(right, " →")),
         Head("", "g"),
         Head("A wins · ties · B wins", "w k"),
     ]
@@ -355,7 +358,7 @@ def _say_half(rows: Sequence[_ComparedQuestion]) -> str:
     if len(sums) < 3:
         return ""
     count = sum(each < sums[-1] / 2 for each in sums) + 1
-    return f" The first {count} make up half of what differs." if count > 1 else ""
+    return f" The first {count} make up half of all differences." if count > 1 else ""
 
 
 def _list_differing(
@@ -393,7 +396,8 @@ def _draw_questions(
     sides = group_by(rows, lambda row: view.better(row.adds))
     better = [Choice(side, f"{side} better {len(sides[side])}") for side in sorted(sides)]
     filters = draw_levels(name, levels), draw_chips(name, "better", better, "seg")
-    titles = ("Adds to A − B", "", "Question", f"A {pair.a.name}", f"B {pair.b.name}")
+    sides_of = span("la", f"A {pair.a.name}"), span("lb", f"B {pair.b.name}")
+    titles = ("Adds to A − B", "", "Question", *sides_of)
     most = max(abs(row.adds) for row in rows)
     shown = [
         _draw_question(view, pair, row, key, most) for row, key in zip(rows, keys, strict=True)

@@ -210,6 +210,12 @@ def _draw_cell(cell: str, head: Head, named: bool) -> Html:
 # --- Parts of a page ---
 
 
+def draw_scroll(title: str, table: Html) -> Html:
+    """Draw a table in a box of its own, which the keyboard reaches where the screen is narrow."""
+    box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": title}
+    return tag("div", table, **box)
+
+
 def draw_section(title: str, *content: Html, note: str = "", name: str = "") -> Html:
     """A heading, what it shows, and its content; `name` is its anchor."""
     head = [tag("h2", title), *([tag("p", note, class_="cap")] if note else [])]

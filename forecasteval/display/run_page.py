@@ -21,6 +21,7 @@ from .html import (
     Html,
     Page,
     TableLine,
+    draw_scroll,
     draw_section,
     draw_table,
     join,
@@ -150,7 +151,7 @@ class RunPage:
             marks = [
                 cell for row in chart.table.rows for cell in row if isinstance(cell, IntervalCell)
             ]
-            table = tag("div", draw_marks(chart.table, interval_axis(marks, 0.0)), class_="scroll")
+            table = draw_scroll(chart.title, draw_marks(chart.table, interval_axis(marks, 0.0)))
             yield draw_section(chart.title, table, note=chart.description, name=chart.name)
 
 

@@ -189,16 +189,17 @@ Report = list["str | Table"]  # lines and tables, top to bottom
 
 
 def format_text(report: Report, width: float = math.inf) -> str:
-    """A report as a screen of `width` columns shows it; without a width tables are as wide as they
-    are.
+    """A report as a screen of `width` columns shows it; without a width lines and tables are as
+    wide as they are.
     """
     return "\n".join(
-        block if isinstance(block, str) else _fit_table(block, width) for block in report
+        _wrap(block, width) if isinstance(block, str) else _fit_table(block, width)
+        for block in report
     )
 
 
 def print_report(report: Report) -> None:
-    """Print a report; tables fit the width of a terminal or `COLUMNS`, else they stay whole."""
+    """Print a report; it fits the width of a terminal or `COLUMNS`, else it stays whole."""
     is_fitted = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     print(format_text(report, shutil.get_terminal_size().columns if is_fitted else math.inf))
 
@@ -231,8 +232,16 @@ def _fit_table(table: Table, width: float) -> str:
         for cells in zip(*(texts[place] for place in kept), strict=True)
     ]
     if dropped:
-        lines += textwrap.wrap(f"(no room for: {', '.join(dropped)})", max(int(width), _CUT))
+        lines.append(_wrap(f"(no room for: {', '.join(dropped)})", width))
     return "\n".join(lines)
+
+
+def _wrap(text: str, width: float) -> str:
+    """Break a line between words where it is wider than the screen."""
+    if display_width(text) <= width:
+        return text
+    size = max(int(width), _CUT)
+    return textwrap.fill(text, size, break_long_words=False, break_on_hyphens=False)
 
 
 def _pad(text: str, width: int, side: str) -> str:

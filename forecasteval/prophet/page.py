@@ -20,6 +20,7 @@ from forecasteval.display.html import (
     Html,
     Page,
     draw_fold,
+    draw_scroll,
     draw_section,
     draw_table,
     join,
@@ -127,12 +128,12 @@ def _draw_body(
         drawn = draw_panel(panel, panel.title)
         yield draw_section(title, drawn, note=_OVER_TIME, name="over-time")
     if results["by_category"]:
-        cells = _draw_cells(category_table(results, ranked[: pages.CHARTED]))
-        note = "In brackets: events."
-        yield draw_section("Brier score by category", cells, note=note, name="categories")
+        title = "Brier score by category"
+        cells = _draw_cells(title, category_table(results, ranked[: pages.CHARTED]))
+        yield draw_section(title, cells, note="In brackets: events.", name="categories")
     if shown:
         yield _draw_events(shown)
-    table = _draw_cells(metric_table(rows, known_metrics(results, rows)))
+    table = _draw_cells("Every metric", metric_table(rows, known_metrics(results, rows)))
     yield draw_fold("Every metric", table, note="ranks in brackets", name="every-metric")
     remarks = [tag("li", line) for line in list_remarks(results, full=True)]
     count = sum(entry["count"] for entry in results["excluded"])
@@ -140,8 +141,8 @@ def _draw_body(
     yield draw_fold("Left out, and how it is made", listed, note=note)
 
 
-def _draw_cells(table: Table) -> Html:
-    return tag("div", draw_marks(table, _SHARE, "mx"), class_="scroll") if table.rows else Html()
+def _draw_cells(title: str, table: Table) -> Html:
+    return draw_scroll(title, draw_marks(table, _SHARE, "mx")) if table.rows else Html()
 
 
 def _make_charts(results: ProphetResult, rows: Sequence[BoardRow]) -> dict[str, Chart]:

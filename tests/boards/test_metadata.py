@@ -43,7 +43,7 @@ def test_name_organisation_and_cost_are_kept_and_shown(root: Path) -> None:
     header, first, second = done.out.splitlines()[2:5]
     assert header.endswith("Notes   Organisation  Cost per question")
     assert [first.split()[1], second.split()[1]] == ["Alpha", "d-b"]
-    assert first.endswith("ACME                       0.25")
+    assert first.endswith("ACME                      $0.25")
     records = list(
         csv.DictReader(io.StringIO((root / "evaluation/leaderboard.csv").read_text("utf-8")))
     )
