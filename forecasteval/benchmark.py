@@ -65,8 +65,8 @@ ITEMS: Final = Option("--items", "show a line per question, or per forecast", bo
 
 
 def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool) -> None:
-    """The options of the benchmarks, a group each; `ranked`: for commands that rank systems, which
-    are scored alike.
+    """Return the options of the benchmarks, a group each; `ranked`: for commands that rank systems,
+    which are scored alike.
     """
     scopes = ("score", "ranked") if ranked else ("score", "run", "report")
     for wing in wings:
@@ -125,7 +125,7 @@ class FileData(Protocol):
         """Warnings about the files."""
 
     def checksums(self) -> Mapping[str, object]:
-        """The checksums of the files, for the signature."""
+        """Return the checksums of the files, for the signature."""
 
 
 Data = TypeVar("Data", bound=FileData)
@@ -148,30 +148,30 @@ class Evaluator(ABC, Generic[Data, Scores]):
 
     @abstractmethod
     def settings(self) -> dict[str, object]:
-        """The part of a signature that does not depend on the files: "evaluator" with its version,
-        policies.
+        """Return the part of a signature that does not depend on the files: "evaluator" with its
+        version, policies.
         """
 
     @abstractmethod
     def read(self, files: Files) -> Data:
-        """The data of files; InputError if they cannot be read."""
+        """Read the data of files; InputError if they cannot be read."""
 
     @abstractmethod
     def score(self, data: Data) -> Scores:
-        """The scores of the data."""
+        """Compute the scores of the data."""
 
     @abstractmethod
     def summarise(self, scores: Scores, data: Data) -> dict[str, Any]:
-        """The values of a result: "warnings", "signature" (checksums of the data), "items" where
-        there are any, …
+        """Compute the values of a result: "warnings", "signature" (checksums of the data), "items"
+        where there are any, …
         """
 
     def page(self, results: Results, data: Data) -> Page:
-        """The page of a result; InputError if its benchmark has no pages."""
+        """Return the page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 
     def evaluate(self, data: Data, names: Mapping[str, object] | None = None) -> Results:
-        """The result of data, with `names` in front."""
+        """Return the result of data, with `names` in front."""
         with _without_collector():
             values = self.summarise(self.score(data), data)
         values["warnings"] = [*data.messages(), *values["warnings"]]

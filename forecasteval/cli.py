@@ -197,7 +197,7 @@ class Output:
 
 
 def _parse_threshold(text: str) -> float:
-    """The number of --fail-under; InputError for any other text."""
+    """Parse the number of --fail-under; InputError for any other text."""
     with contextlib.suppress(ValueError):
         if math.isfinite(value := float(text)):
             return value
@@ -231,13 +231,13 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
-    """The scorer for files of any benchmark with the options that were given."""
+    """Return the scorer for files of any benchmark with the options that were given."""
     output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
     return Scorer(BENCHMARKS, vars(args), Path(output))
 
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
-    """The files that --dataset names."""
+    """Find the files that --dataset names."""
     return [
         path
         for name in args.dataset or ()
@@ -304,7 +304,7 @@ def compare(argv: Sequence[str]) -> int:
 
 
 def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
-    """The comparison of the named files, each with all its runs."""
+    """Return the comparison of the named files, each with all its runs."""
     from forecasteval.boards import api
 
     folder = args.root / "prediction"
@@ -357,8 +357,8 @@ def _refuse(error: EvaluationError) -> None:
 
 
 def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
-    """Whether a name is that of a system in `root/prediction`, and none that of a file there, or a
-    path.
+    """Return whether a name is that of a system in `root/prediction`, and none that of a file
+    there, or a path.
     """
     folder = root / "prediction"
     if not folder.is_dir() or any(is_file_name(name, folder) for name in names):
@@ -502,7 +502,8 @@ _CHECK: Final = """\
 
 
 def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> Parser:
-    """A parser of a command, described by its docstring, with the options that all commands have.
+    """Return a parser of a command, described by its docstring, with the options that all commands
+    have.
 
     The other parameters are those of `describe`.
     """

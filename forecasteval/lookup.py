@@ -64,7 +64,7 @@ class NamedFile(NamedTuple):
 
 
 def name_files(root: Path, has_questions: Test) -> list[NamedFile]:
-    """The files of `root/prediction` that have a dataset."""
+    """Name the files of `root/prediction` that have a dataset."""
     found = [
         (task.path, task.dataset)
         for task in find_tasks(root, has_questions)[0]
@@ -95,14 +95,16 @@ def connect_files(files: Sequence[NamedFile], systems: Container[str]) -> list[N
 
 
 def require_no_clash(files: Iterable[NamedFile]) -> None:
-    """InputError if two names of the system of one of these files have a file for one dataset."""
+    """Raise InputError if two names of the system of one of these files have a file for one
+    dataset.
+    """
     for file in files:
         if file.clash:
             raise InputError(SYSTEMS_FILE, file.clash)
 
 
 def is_file_name(name: str, folder: Path) -> bool:
-    """Whether a name is a path, or that of a file in a folder, with or without its runs."""
+    """Return whether a name is a path, or that of a file in a folder, with or without its runs."""
     if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
         return True
     # Path.exists raises for a name of 300 characters
@@ -110,8 +112,9 @@ def is_file_name(name: str, folder: Path) -> bool:
 
 
 def find_named(name: str, root: Path, has_questions: Test) -> list[str]:
-    """The files that a name stands for: itself if it is a file's, else those of the system that
-    `SYSTEMS_FILE` calls so; without such files it is itself, whatever is wrong.
+    """List the files that a name on the command line stands for. A name of a file is itself; else
+    it may be the name of a system in `SYSTEMS_FILE`; where there are no such files it is itself,
+    whatever is wrong.
     """
     folder = root / "prediction"
     if is_file_name(name, folder) or not (folder / SYSTEMS_FILE).exists():
@@ -126,8 +129,8 @@ def find_named(name: str, root: Path, has_questions: Test) -> list[str]:
 
 
 def find_runs(name: str, folder: Path) -> list[str]:
-    """The names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`, in
-    order.
+    """Find the names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`,
+    in order.
 
     With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself,
     whatever is wrong.
@@ -153,8 +156,8 @@ def find_runs(name: str, folder: Path) -> list[str]:
 def group_files(
     pairs: Iterable[tuple[Path, tuple[Path, ...]]], ranks_together: Test
 ) -> list[Files]:
-    """Group prediction files, each with its datasets, by what is scored together: the files of a
-    dataset that are ranked together, or each by itself. A CSV has its own events.
+    """Group prediction files, each with its datasets, by what is scored together. These are the
+    files of a dataset that are ranked together, or each file by itself. A CSV has its own events.
     """
     groups: dict[object, Files] = {}
     ranks_together = cache(ranks_together)
@@ -183,7 +186,7 @@ def failure(file: str, reason: str, fault: bool = False) -> Failure:
 
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
-    """An error's message about a file, without the names of the file and the root."""
+    """Return an error's message about a file, without the names of the file and the root."""
     begin = re.escape(f"{printable(root)}{os.sep}")
     return re.sub(rf"(?<!\S){begin}", "", str(error).removeprefix(f"{printable(path)}: "))
 
@@ -191,8 +194,8 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 def find_tasks(
     root: Path, has_questions: Test, ranks_together: Test = lambda dataset: False
 ) -> tuple[list[Files], list[Failure], list[str]]:
-    """Find what is to be scored in `root/prediction`, the files that cannot be used, and the names
-    of what is no prediction file.
+    """Find what is to be scored in `root/prediction`. The files that cannot be used come second,
+    the names of what is no prediction file third.
 
     Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
     """
@@ -223,7 +226,7 @@ def find_tasks(
 
 
 def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
-    """The prediction files by name, those whose names cannot be used, and the names of other
+    """List the prediction files by name, those whose names cannot be used, and the names of other
     files.
     """
     require_folder(folder)

@@ -92,17 +92,17 @@ class Scorer:
         return submission_results(wing.name, files.prediction, datasets, answers)
 
     def settings(self, name: str) -> dict[str, object]:
-        """The part of a benchmark's signatures that does not depend on the files."""
+        """Return the part of a benchmark's signatures that does not depend on the files."""
         return {**self._evaluator(name).settings(), "code_sha256": self.hash_code(name)}
 
     def require_usable_options(self) -> None:
-        """InputError if an evaluator cannot be made of the options that were given for it."""
+        """Raise InputError if an evaluator cannot be made of the options that were given for it."""
         for name in self.wings:
             if self._choose(name, "score", "run", "ranked"):
                 self._evaluator(name)
 
     def report_options(self, name: str) -> dict[str, object]:
-        """The options for a report of a benchmark; InputError for an option that only other
+        """Make the options for a report of a benchmark; InputError for an option that only other
         benchmarks have.
         """
         flags = {
@@ -121,7 +121,7 @@ class Scorer:
         return self._choose(name, "report", "items")
 
     def _choose(self, name: str, *scopes: str) -> dict[str, object]:
-        """The options of a benchmark and these scopes that were given."""
+        """Choose the options of a benchmark and these scopes that were given."""
         names = [option.name for option in self.wings[name].options if option.scope in scopes]
         return {given: self.given[given] for given in names if given in self.given}
 
@@ -139,7 +139,7 @@ def score_names(
     datasets: Sequence[Path],
     fail: Callable[[EvaluationError], None],
 ) -> Iterator[Results]:
-    """Score named files, those of a dataset that are ranked together as one; `fail` gets the errors
+    """Score named files, those of a dataset that are ranked together as one. `fail` gets the errors
     of files that cannot be scored.
     """
     pairs: list[tuple[Path, tuple[Path, ...]]] = []

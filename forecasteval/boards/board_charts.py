@@ -63,7 +63,9 @@ class _Point(NamedTuple):
 
 
 def history_chart(standing: ShownRanking) -> Chart | None:
-    """The scores of all systems by week, or of one dataset by the nights that changed them."""
+    """Return the scores of all systems by week, or of one dataset by the nights that
+    changed them.
+    """
     if standing.weeks:
         points, title = list(map(_read_week, standing.weeks)), "Score by week"
     else:
@@ -106,7 +108,7 @@ def _read_week(table: SystemTable) -> _Point:
 
 
 def _read_nights(standing: ShownRanking) -> list[_Point]:
-    """The nights that changed a score of a dataset."""
+    """Read the nights that changed a score of a dataset."""
     history, scores, nights = standing.reads.history, dict[str, float | None](), dict[int, _Point]()
     key = standing.table.benchmark, standing.dataset
     for line in history.lines if history else ():

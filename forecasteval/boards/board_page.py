@@ -139,7 +139,9 @@ def _say(standing: ShownRanking, title: str = "") -> Html:
 
 
 def _show_facts(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
-    """What the first ranking has, how many are below it, as of when, and what waits for truths."""
+    """Show what the first ranking has, how many are below it, as of when, and what waits for
+    truths.
+    """
     facts = []
     for first in standings[:1]:
         seen = 1 + len(first.weeks)
@@ -323,7 +325,9 @@ def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:
 
 
 def _list_weeks(standing: ShownRanking, system: str) -> Html:
-    """A cell for each week, which leads to the page of the first run; further runs stand behind."""
+    """List a cell for each week, which leads to the page of the first run; further runs stand
+    behind.
+    """
     parts = []
     for week, row in standing.weeks_of.get(system, ()):
         first, *more = map(standing.page_of, files_of(week, row))
@@ -413,7 +417,7 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
 
 
 def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
-    """The rankings as charts of intervals, then their histories."""
+    """List the rankings as charts of intervals, then their histories."""
     columns = [Column("System", itemgetter(0)), Column("Score", itemgetter(1), "mark")]
     charts = []
     for standing in standings:

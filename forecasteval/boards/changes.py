@@ -181,8 +181,8 @@ def is_move(change: Change) -> bool:
 
 
 def _order(change: Change) -> tuple[object, ...]:
-    """Put ranks over all datasets first, then who came and went, then scores over all datasets,
-    then the same of single datasets; the largest moves first.
+    """Order changes: ranks over all datasets, who came and went, scores over all datasets, single
+    datasets. The largest moves come first.
     """
     rank, is_part = _distance(change["rank"]), not change["dataset"].startswith(OVERALL)
     if None in change["score"]:

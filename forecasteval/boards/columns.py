@@ -78,7 +78,7 @@ def list_columns(table: Ranking) -> list[Column]:
 
 
 def _number(title: str, key: str = "", **more: Any) -> Column:
-    """A column of a field of the row, by default of that which the title is."""
+    """Return a column of a field of the row, by default of that which the title is."""
     key = key or title.lower()
     return Column(title, attrgetter(f"row.{key}"), "number", key=key, **more)
 
@@ -93,7 +93,7 @@ def _first_columns(table: Ranking, name: str, score: str, head: str) -> list[Col
 
 
 def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
-    """A score and its interval."""
+    """Compute a score and its interval."""
     best = "low" if is_lower else "high"
     return [
         _number(title, "score", best=best, page="n sc", head=head),
@@ -102,7 +102,7 @@ def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
 
 
 def level_columns(levels: Iterable[Level], is_lower: bool, in_text: bool) -> list[Column]:
-    """The scores by level; of a narrow terminal the last levels go last."""
+    """Return the scores by level; of a narrow terminal the last levels go last."""
     best = "low" if is_lower else "high"
     return [
         Column(
@@ -126,7 +126,7 @@ def _find_level(level: Level, entry: Entry) -> float | None:
 
 
 def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
-    """How many runs there are and how they scatter, if somebody has several."""
+    """Return how many runs there are and how they scatter, if somebody has several."""
     if not any(row.runs for row in rows):
         return []
     runs = Column("Runs", lambda entry: len(entry.row.files), "number", key="runs")
@@ -162,7 +162,7 @@ def _join_unread(entry: Entry) -> str:
 
 
 def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:
-    """What `systems.json` says of some."""
+    """Return what `systems.json` says of some."""
     organisation = Column("Organisation", _show_organisation, spare=1000)
     title = "Cost per question"
     cost = Column(title, _show_cost, "number", spare=1001, page="n vs pr", head="Cost")
@@ -181,7 +181,7 @@ def _show_cost(entry: Entry) -> str:
 
 
 def name_metric(table: ForecasterTable) -> str:
-    """The metric by which the forecasters of a table are ranked."""
+    """Name the metric by which the forecasters of a table are ranked."""
     metric = table.rows[0].metric if table.rows else "score"
     return metric.replace("_", " ").title()
 
@@ -202,12 +202,12 @@ def say_notes(row: SystemRow | PooledRow) -> str:
 
 
 def _mark_notes(entry: Entry) -> str:
-    """The notes of a row; first, if it is tied with the best."""
+    """Make the notes of a row; first, if it is tied with the best."""
     return ", ".join(filter(None, (TIE * is_marked(entry.row), say_notes(entry.row))))
 
 
 def is_marked(row: RankedRow) -> bool:
-    """Whether text marks a row as tied with the best: it was tested against it."""
+    """Return whether text marks a row as tied with the best: it was tested against it."""
     return bool(row.is_tied) and row.p_leader is not None
 
 
@@ -258,8 +258,8 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
 
 
 def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]:
-    """The values of a row by the keys of columns, an interval as its two ends; and what tables say
-    of all their rows.
+    """Make the values of a row by the keys of columns, an interval as its two ends; and what tables
+    say of all their rows.
     """
     table, row, _ = entry
     record: dict[str, object] = {}

@@ -221,7 +221,7 @@ class _DifferenceLine(NamedTuple):
 
 
 def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_DifferenceLine]:
-    """All questions, those that both answered readably, and the levels."""
+    """List all questions, those that both answered readably, and the levels."""
     comparison, values = view.comparison, pair.values
     scores = [side.row.score for side in (pair.a, pair.b)]
     size, tallies = comparison.resolved, [*values.levels.values()]
@@ -239,7 +239,7 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
 
 
 def _draw_summary(view: _ComparisonView) -> Html:
-    """The differences of a pair by level, or those of all pairs."""
+    """Draw the differences of a pair by level, or those of all pairs."""
     if len(view.pairs) == 1:
         return _draw_levels(view, view.pairs[0])
     return _draw_lines(view, "Pairs", _list_pairs(view), ("A", "B"))
@@ -322,7 +322,7 @@ class _ComparedQuestion(NamedTuple):
 
 
 def _draw_body(view: _ComparisonView) -> Iterator[Html]:
-    """The questions that decide it, of each pair; over all weeks how the model is made."""
+    """Draw the questions that decide it, of each pair; over all weeks how the model is made."""
     if not isinstance(view.comparison, Comparison):
         remarks = [tag("p", remark) for remark in season_remarks(view.comparison)]
         yield draw_section("How weeks are compared", *remarks, note=_MODEL)
@@ -364,7 +364,9 @@ def _say_half(rows: Sequence[_ComparedQuestion]) -> str:
 def _list_differing(
     view: _ComparisonView, comparison: Comparison, pair: _ShownPair
 ) -> list[_ComparedQuestion]:
-    """The questions on which two scores differ, first those that add most to the difference."""
+    """List the questions on which two scores differ, first those that add most to the
+    difference.
+    """
     shares = _share_questions(comparison)
     rows = [
         _ComparedQuestion(
@@ -379,7 +381,7 @@ def _list_differing(
 
 
 def _share_questions(comparison: Comparison) -> dict[Level, float]:
-    """The share of one question of each level in the overall score."""
+    """Compute the share of one question of each level in the overall score."""
     weights, counts = read_weights(comparison.signature), comparison.level_counts
     is_fixed = comparison.signature.get("fixed_weights")
     total = fsum(weight for level, weight in weights.items() if is_fixed or level in counts)
@@ -409,7 +411,9 @@ def _draw_questions(
 def _draw_question(
     view: _ComparisonView, pair: _ShownPair, row: _ComparedQuestion, key: str, most: float
 ) -> OpenRow:
-    """A question: what it adds, its first line and truth, and both scores with what was read."""
+    """Draw a question: what it adds, its first line and truth, and both scores with what
+    was read.
+    """
     better, level = view.better(row.adds), row.a.get("level")
     title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
     truth = row.a.get("truth") or ""
@@ -428,13 +432,13 @@ def _draw_question(
 
 
 def _draw_side(view: _ComparisonView, item: Item) -> Html:
-    """The score of a system, and what was read of its answer."""
+    """Draw the score of a system, and what was read of its answer."""
     read = show_read(item) if "read" in item else ""
     return span("side", span("chip", show_cell(item["score"], view.unit)), span("why", read))
 
 
 def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cell]]:
-    """What both runs' pages have of a question: once if it is the same, else side by side."""
+    """List what both runs' pages have of a question: once if it is the same, else side by side."""
     sides = (("A", pair.a, row.a), ("B", pair.b, row.b))
     a, b = (side.texts.get(str(item["id"])) or _excerpt(item) for _, side, item in sides)
     texts: list[tuple[str, Cell]] = []
@@ -450,12 +454,12 @@ def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cel
 
 
 def _excerpt(item: Item) -> dict[str, Cell]:
-    """The texts that the item contains."""
+    """Return the texts that the item contains."""
     return {"Answer": show_text(item["answer"])} if "answer" in item else {}
 
 
 def _list_charts(view: _ComparisonView) -> dict[str, Chart]:
-    """What `plot` draws: the differences of all pairs."""
+    """List what `plot` draws: the differences of all pairs."""
     columns = [
         Column("Pair", lambda line: line.title),
         Column("A − B", lambda line: line.mark, "mark"),

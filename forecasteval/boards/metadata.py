@@ -46,12 +46,16 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
 
 
 def shown_names(rows: Sequence[RankedRow]) -> list[str]:
-    """The display name of each row, or that of its file, and both where several have the same."""
+    """Make the display name of each row, or that of its file, and both where several have
+    the same.
+    """
     return show_names([(row.about.name, row.name) for row in rows])
 
 
 def name_systems(board: Board) -> dict[str, str]:
-    """The name that every system has on all of a board: its display name, or that of its files."""
+    """Return the name that every system has on all of a board: its display name, or that of its
+    files.
+    """
     tables = reversed(board.rankings)
     shown = {row.system_name: row.about.name for table in tables for row in table.rows}
     names = show_names([(name, system) for system, name in shown.items()])

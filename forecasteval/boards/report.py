@@ -129,8 +129,8 @@ class BoardResults(Results):
 
 
 def format_csv(board: Board) -> str:
-    """The tables as one CSV; a text that a spreadsheet would run as a formula gets an apostrophe in
-    front.
+    """Format the tables as one CSV. A text that a spreadsheet would run as a formula gets an
+    apostrophe in front.
     """
     columns, records = flatten_board(board)
     text = io.StringIO()
@@ -140,7 +140,7 @@ def format_csv(board: Board) -> str:
 
 
 def flatten_pairs(comparison: AnyComparison) -> list[dict[str, object]]:
-    """The pairs of a comparison as records of scalars."""
+    """Make the pairs of a comparison as records of scalars."""
     return [_flatten_pair(pair) for pair in comparison.pairs]
 
 
@@ -167,8 +167,8 @@ def _flatten_pair(pair: Pair) -> dict[str, object]:
 
 
 def format_markdown(board: Board, changes: Sequence[Change] = ()) -> str:
-    """The report as Markdown, with what changed last; names of files are text there, whatever they
-    hold.
+    """Format the report as Markdown, with what changed last; names of files are text there,
+    whatever they hold.
     """
     report = board_report(board, changes)
     return f"# Leaderboard\n\n{format_report(report, 'markdown').rstrip()}\n"

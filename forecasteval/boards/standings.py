@@ -107,7 +107,7 @@ def unit_scale(scale: Scale) -> Callable[[float], float] | None:
 def show_cell(
     score: float | None, unit: Callable[[float], float] | None, href: str | None = None
 ) -> Html:
-    """A score of two decimals on its colour, which may lead to a page."""
+    """Show a score of two decimals on its colour, which may lead to a page."""
     if score is None or math.isnan(score) or unit is None:
         return tag("span", "·" if score is None else show_score(score, 2), class_="hx")
     text = show_score(score, 2).removeprefix("0")
@@ -129,12 +129,16 @@ def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[Syste
 
 
 def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:
-    """The files of a system in the table of a dataset; of forecasters the file with all of them."""
+    """Return the files of a system in the table of a dataset; of forecasters the file with all of
+    them.
+    """
     return row.files if isinstance(row, ScoredRow) else [week] if isinstance(week, FileRow) else []
 
 
 def page_keys(table: RankedTable) -> list[str]:
-    """The addresses of a table's questions on the pages of runs; "" where they are not unique."""
+    """Return the addresses of a table's questions on the pages of runs; "" where they are not
+    unique.
+    """
     keys = [make_keys([question.id])[0] for question in table.questions]
     often = Counter(keys)
     return [key if often[key] == 1 else "" for key in keys]
@@ -152,8 +156,8 @@ def read_texts(week: RankedTable, read_items: ReadItems) -> dict[str, JsonObject
 
 
 class Loss(NamedTuple):
-    """A question that costs a system, in parts of its score; `ease` is the mean of all systems as
-    a share of the best score.
+    """A question that costs a system, in parts of its score. `ease` is the mean of all systems as a
+    share of the best score.
     """
 
     cost: float
@@ -206,7 +210,7 @@ def _list_losses(
 
 
 def _list_scores(week: SystemTable, system: System | None) -> list[float]:
-    """The scores of a file in the order of its table's questions."""
+    """List the scores of a file in the order of its table's questions."""
     if system is None:
         return []
     return [score for level in week.weights for score in system.questions[level].scores]
@@ -221,8 +225,8 @@ def _costliest_first(loss: Loss) -> tuple[float, float, str]:
 
 @dataclass(frozen=True)
 class PageSources:
-    """What a page reads besides the board: names of systems, pages that are there, the history,
-    items and scores of results by their names.
+    """What a page reads besides the board. These are names of systems, pages that are there, the
+    history, items and scores of results by their names.
     """
 
     names: Names
@@ -327,5 +331,5 @@ class ShownRanking:
         return TableLine([*cells, join(link, " ", where), truth], name=name)
 
     def page_of(self, run: FileRow) -> str | None:
-        """The address of a run's page, if it is there."""
+        """Return the address of a run's page, if it is there."""
         return link_to(Link("", f"{run.name}.html")) if run.name in self.reads.linked else None

@@ -33,7 +33,7 @@ class Summary:
         self._names = read_systems(folder)
 
     def add(self, results: Results) -> bool:
-        """Keep the scores of a result; False for one that ranks forecasters itself, and for one
+        """Keep the scores of a result. False for one that ranks forecasters itself, and for one
         without its missing answers, as those of others are over other questions.
         """
         is_kept = "ranking" not in results and results["signature"].get("missing") != "skip"
@@ -42,7 +42,7 @@ class Summary:
         return is_kept
 
     def report(self) -> Report:
-        """A table for each dataset of which there are several files."""
+        """Make a table for each dataset of which there are several files."""
         report: Report = []
         for (benchmark, dataset, _), systems in group_by(self._systems, _group).items():
             if len(systems) > 1:
@@ -51,7 +51,7 @@ class Summary:
         return report
 
     def tables(self) -> list[Table]:
-        """A table for each dataset; an interval has its two ends there."""
+        """Return a table for each dataset; an interval has its two ends there."""
         groups = group_by(self._systems, _group).values()
         return [make_summary(systems, self._names, has_ends=True) for systems in groups]
 
@@ -61,7 +61,7 @@ def _group(system: System) -> tuple[str, str, str]:
 
 
 def make_summary(systems: Sequence[System], names: Systems, has_ends: bool = False) -> Table:
-    """The systems of one dataset: levels, overall score, its interval, and what has no score.
+    """Make the systems of one dataset: levels, overall score, its interval, and what has no score.
 
     An interval is ± h, but [low, high] where a bound of the score cuts it, and with `has_ends`.
     """

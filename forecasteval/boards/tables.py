@@ -78,7 +78,7 @@ def view_table(table: Ranking) -> TableView:
 
 
 def _describe_season(table: PooledTable) -> tuple[str, list[str]]:
-    """The end of the title of a table over all datasets, and its remarks."""
+    """Describe the end of the title of a table over all datasets, and its remarks."""
     total = sum(table.level_counts[level] for level in table.weights)
     remarks = []
     if any(row.rank is None for row in table.rows):
@@ -90,7 +90,7 @@ def _describe_season(table: PooledTable) -> tuple[str, list[str]]:
 
 
 def _describe_dataset(table: SystemTable) -> str:
-    """The end of the title of a dataset's table."""
+    """Describe the end of the title of a dataset's table."""
     return f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
 
 
@@ -102,7 +102,7 @@ def _show_used(table: SystemTable) -> str:
 
 
 def _describe_set(table: ForecasterTable) -> tuple[str, list[str]]:
-    """The end of the title of a table of forecasters, and its remarks."""
+    """Describe the end of the title of a table of forecasters, and its remarks."""
     remark = "–: provisional, in too few events for a rank (--min-events)."
     title = f"{printable(table.name)}, {show_size(table.n_events, table, 'events')}"
     warnings = f", {count_warnings(table.warnings)}" if table.warnings else ""
@@ -141,13 +141,15 @@ def show_size(count: int, table: SystemTable | ForecasterTable, unit: str) -> st
 
 
 def lower_is_better(table: object) -> str:
-    """The end of a title where a lower score is better; the metrics of forecasters are known."""
+    """Return the end of a title where a lower score is better; the metrics of forecasters are
+    known.
+    """
     return ", lower is better" if isinstance(table, Scaled) and table.scale.sign < 0 else ""
 
 
 def season_remarks(table: SeasonTable, apart: Sequence[str] = ()) -> list[str]:
-    """Say which datasets have not all truths yet, how good and bad weeks of single systems stand in
-    the intervals, and which systems are apart.
+    """Say which datasets lack truths, how weeks stand in the intervals, and which systems are
+    apart.
     """
     partial_weeks = [
         f"{printable(week.dataset, 60)} ({week.n} of {week.n + week.pending} resolved)"
@@ -181,7 +183,7 @@ def list_failed(board: Board) -> list[tuple[str, str]]:
 
 
 def describe_waiting(board: Board) -> list[str]:
-    """A line for each dataset that has no truth yet."""
+    """Describe a line for each dataset that has no truth yet."""
     return [
         f"{printable(dataset, 60)}: {say_waiting(board, dataset)}, {len(files)} "
         + ("file waits" if len(files) == 1 else "files wait")
@@ -198,7 +200,9 @@ def say_waiting(board: Board, dataset: str) -> str:
 
 
 def compared_systems(comparison: AnyComparison) -> Table:
-    """The compared systems: name, score, interval, runs or datasets, answers without a score."""
+    """Return the compared systems: name, score, interval, runs or datasets, answers without a
+    score.
+    """
     runs: Sequence[Column] = WEEK_COLUMNS
     if isinstance(comparison, Comparison):
         runs = run_columns(comparison.systems)
@@ -213,7 +217,7 @@ def compared_systems(comparison: AnyComparison) -> Table:
 
 
 def compared_pairs(comparison: AnyComparison) -> Table:
-    """The pairs: differences, p, and by level the questions that A wins, ties and loses."""
+    """Return the pairs: differences, p, and by level the questions that A wins, ties and loses."""
     columns = [
         Column("A", lambda pair: printable(pair.a)),
         Column("B", lambda pair: printable(pair.b)),
@@ -234,7 +238,7 @@ def _show_tally(level: Level, pair: Pair) -> str:
 
 
 def moved_questions(comparison: Comparison, pair: PairedDifference) -> Table:
-    """The questions that move a difference most."""
+    """Return the questions that move a difference most."""
     level = Column("Level", lambda question: str(question.level), "number")
     columns = [
         Column("Question", lambda question: printable(question.id, 40)),
@@ -250,7 +254,7 @@ def moved_questions(comparison: Comparison, pair: PairedDifference) -> Table:
 
 
 def list_verdicts(comparison: AnyComparison) -> list[str]:
-    """Say of each system whether the first one differs from it, with the p of the table; where
+    """Say of each system whether the first one differs from it, with the p of the table. Where
     missing or unparsed answers differ between the two, also over the questions of which both
     answers were read.
     """

@@ -67,12 +67,12 @@ _TAKEN_BACK: Final = lazy(f"{_JOINT}(?:{_DENIED}|{_WEIGHED})", re.X | re.I)
 
 
 def may_doubt(text: str) -> bool:
-    """Whether a text holds a word or a sign of doubt."""
+    """Return whether a text holds a word or a sign of doubt."""
     return bool(_GLANCE.search(text))
 
 
 def find_doubt(text: str, end: int = 0) -> bool:
-    """Whether a text takes back what ends at a position: it is denied or weighed there.
+    """Return whether a text takes back what ends at a position: it is denied or weighed there.
 
     >>> find_doubt("B: wrong", 1), find_doubt("B (could be C)", 1), find_doubt("B (a draw)", 1)
     (True, True, False)

@@ -117,7 +117,9 @@ _INVISIBLE: Final = re.compile(
 
 
 def look_of(name: str) -> str:
-    """What a reader sees of a name: without its Unicode form, blanks and invisible characters."""
+    """Return what a reader sees of a name: without its Unicode form, blanks and invisible
+    characters.
+    """
     return _INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name)))
 
 
@@ -130,12 +132,14 @@ class RecordNotes(defaultdict[str, list[str]]):
         super().__init__(list)
 
     def lines(self) -> list[str]:
-        """A line for each note with its `grouped_names`, in the order of their first records."""
+        """Return a line for each note with its `grouped_names`, in the order of their first
+        records.
+        """
         return [f"{text}: {grouped_names(names)}" for text, names in self.items()]
 
 
 def grouped_names(names: Sequence[object], count: int | None = None) -> str:
-    """How many (`count` if not all are named), and the first five: `2 (a, b)`."""
+    """Return how many (`count` if not all are named), and the first five: `2 (a, b)`."""
     shown = ", ".join(printable(name, 40) for name in names[:5])
     total = len(names) if count is None else count
     return f"{total} ({shown}{', …' if total > 5 else ''})"
@@ -156,8 +160,8 @@ def _open_streams() -> None:
 
 
 def run_command(program: str, work: Callable[[], int]) -> int:
-    """The exit code of `work`, or of the error that stopped it, which is printed as one line on
-    stderr.
+    """Run `work`, and return its exit code, or that of the error that stopped it. An error is
+    printed as one line on stderr.
     """
     _open_streams()
     for stream in (sys.stdout, sys.stderr):

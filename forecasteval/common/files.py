@@ -70,8 +70,8 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
 
 
 def decode_text(raw: bytes, where: str) -> tuple[str, list[str]]:
-    """(text, notes) of a sheet saved as text: UTF-8, UTF-16 ("Unicode text" to Excel), or GBK or
-    cp1252, as Excel writes in China and in the west, which a note names.
+    """Decode a sheet that was saved as text: (text, notes). It is UTF-8, UTF-16 ("Unicode text" to
+    Excel), or GBK or cp1252, as Excel writes in China and in the west, which a note names.
     """
     with contextlib.suppress(UnicodeDecodeError):
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -126,7 +126,7 @@ def require_regular(path: Path) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """InputError if a folder that belongs to `--root` does not exist."""
+    """Raise InputError if a folder that belongs to `--root` does not exist."""
     if not path.is_dir():
         got = "no such folder" if not path.exists() else "a file"
         raise InputError(
@@ -144,14 +144,14 @@ def require_plain(path: Path) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """A file's bytes; InputError if it cannot be read."""
+    """Read a file's bytes; InputError if it cannot be read."""
     require_regular(path)
     with readable(path):
         return path.read_bytes()
 
 
 def stamp_of(path: Path) -> tuple[int, ...] | None:
-    """A value that changes when the file does; None if there is no file."""
+    """Return a value that changes when the file does; None if there is no file."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -160,8 +160,8 @@ def stamp_of(path: Path) -> tuple[int, ...] | None:
 
 
 def settled_stamp(path: Path) -> tuple[int, ...] | None:
-    """The stamp of a file; None if it changed a moment ago, since it may change once more within
-    the same time.
+    """Return the stamp of a file. None if it changed a moment ago, since it may change once more
+    within the same time.
     """
     stamp = stamp_of(path)
     return stamp if stamp and time.time() - stamp[0] / 1e9 > _SETTLED else None
@@ -175,7 +175,7 @@ def hash_file(path: Path) -> str:
 
 
 def join_checksums(checksums: Sequence[str]) -> str:
-    """The checksum of a single file, or a checksum of the checksums of several."""
+    """Join the checksum of a single file, or a checksum of the checksums of several."""
     return (
         checksums[0]
         if len(checksums) == 1
@@ -184,7 +184,7 @@ def join_checksums(checksums: Sequence[str]) -> str:
 
 
 def find_file(name: str, folder: Path) -> Path:
-    """The JSON, JSONL or CSV file that `name` means, with or without extension.
+    """Find the JSON, JSONL or CSV file that `name` means, with or without extension.
 
     A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no
     such file (the nearest names that exist), or two files with one stem.
@@ -221,7 +221,7 @@ def find_file(name: str, folder: Path) -> Path:
 
 
 def csv_header(path: Path) -> list[str]:
-    """The names in the first row of a CSV; none if it cannot be read."""
+    """Return the names in the first row of a CSV; none if it cannot be read."""
     with contextlib.suppress(OSError, ValueError, InputError):
         require_regular(path)
         with path.open(encoding="utf-8-sig", newline="") as lines:
@@ -230,15 +230,17 @@ def csv_header(path: Path) -> list[str]:
 
 
 def csv_delimiter(text: str) -> str:
-    """The separator of a CSV: the most frequent of comma, semicolon and tab in its first row."""
+    """Return the separator of a CSV: the most frequent of comma, semicolon and tab in its first
+    row.
+    """
     return max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
 
 
 def csv_rows(
     text: str | Iterable[str], where: str, strict: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
-    """(line on which it begins, cells) of every row of a CSV, given as text or as lines, from its
-    header on.
+    """Read every row of a CSV, given as text or as lines, from its header on: (line, cells). The
+    line is the one on which the row begins.
 
     A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records of the
     others, in which a cell that lacks is None, and a cell without a name has the key None. With
@@ -265,15 +267,15 @@ def csv_rows(
 
 
 def belongs_to(stem: str, dataset: str) -> bool:
-    """Whether a prediction's stem begins with a dataset's, as a whole name."""
+    """Return whether a prediction's stem begins with a dataset's, as a whole name."""
     return stem == dataset or (stem.startswith(dataset) and stem[len(dataset)] in NAME_ENDS)
 
 
 def find_dataset(
     prediction: Path, folder: Path, has_questions: Callable[[Path], bool] = lambda path: False
 ) -> Path | None:
-    """The longest-named file in `folder` whose stem is the prediction's or a prefix of it up to
-    `-`, `_`, `.` or `@`.
+    """Find the dataset of a prediction: the longest-named file in `folder` that fits. Its stem is
+    the prediction's, or a prefix of it up to `-`, `_`, `.` or `@`.
 
     None if there is none, and for a file that `has_questions`; InputError if two fit equally well,
     or if the folder exists and cannot be read.
@@ -304,12 +306,14 @@ def find_dataset(
 
 
 def is_truths(path: Path) -> bool:
-    """Whether a file has the name of one with the truths of a dataset, `250922.truths.csv`."""
+    """Return whether a file has the name of one with the truths of a dataset,
+    `250922.truths.csv`.
+    """
     return path.suffix in SUFFIXES and path.stem.endswith(TRUTHS_END)
 
 
 def find_truths(dataset: Path) -> Path | None:
-    """The file with truths beside a dataset; InputError if there are several."""
+    """Find the file with truths beside a dataset; InputError if there are several."""
     names = [dataset.with_name(f"{dataset.stem}{TRUTHS_END}{end}") for end in SUFFIXES]
     matches = [path for path in names if path.exists()]
     if len(matches) > 1:
@@ -321,15 +325,15 @@ def find_truths(dataset: Path) -> Path | None:
 
 
 def temporary_name(folder: Path) -> Path:
-    """A name for a file until it is complete; the next run deletes files that a killed run has
-    left.
+    """Return a name for a file until it is complete. The next run deletes files that a killed run
+    has left.
     """
     return folder / f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 
 def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write text, its pieces, or bytes so that a kill leaves the old file or the new one, never a
-    torn one.
+    """Write text, its pieces, or bytes as a whole. A kill leaves the old file or the new one, never
+    a torn one.
 
     Raises EvaluationError if the folder is read-only or the disk is full; the old file is then
     intact.

@@ -32,8 +32,8 @@ class FormError(EvaluationError):
 
 
 def to_record(value: Any) -> Any:
-    """The value with a dict in the place of each dataclass; fields that have their defaults are
-    left out, unless they are `ALWAYS` there.
+    """Return the value with a dict in the place of each dataclass. Fields that have their defaults
+    are left out, unless they are `ALWAYS` there.
     """
     kind: Any = type(value)
     if kind in _LEAVES:
@@ -47,7 +47,7 @@ def to_record(value: Any) -> Any:
 
 
 def from_record(kind: type[Form], value: object) -> Form:
-    """The dataclass that `to_record` was given, from what JSON has kept of it.
+    """Return the dataclass that `to_record` was given, from what JSON has kept of it.
 
     Null stands for a score that is nan. Raises FormError for a value of another type, for a key
     that is missing, and for one that the dataclass does not have.
@@ -57,7 +57,7 @@ def from_record(kind: type[Form], value: object) -> Form:
 
 
 def _default(field: Field[object]) -> object:
-    """The value that a field has where none is given; `MISSING` if there must be one."""
+    """Return the value that a field has where none is given; `MISSING` if there must be one."""
     return field.default if field.default_factory is MISSING else field.default_factory()
 
 

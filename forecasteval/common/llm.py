@@ -74,7 +74,7 @@ class Task(NamedTuple, Generic[Value]):
 
 
 class Usage(TypedDict):
-    """The results of prompts, and their costs; `degraded`: the server failed, or most replies are
+    """The results of prompts, and their costs. `degraded`: the server failed, or most replies are
     `invalid`: another run may give other results.
     """
 
@@ -90,7 +90,7 @@ class Usage(TypedDict):
 
 
 def build_prompt(data: Data) -> str:
-    """A user message that holds data as JSON between two tags, which nothing in the data can
+    """Build a user message that holds data as JSON between two tags, which nothing in the data can
     close.
     """
     text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
@@ -125,8 +125,8 @@ class ModelClient:
         self._failures, self._stopped, self._answered = 0, False, False
 
     def read(self, task: Task[Value], data: Sequence[Data]) -> tuple[list[Value | None], Usage]:
-        """The model's result for each entry of `data`, None without a valid reply. Equal prompts
-        are sent once.
+        """Read the model's result for each entry of `data`, None without a valid reply. Equal
+        prompts are sent once.
         """
         prompts = [build_prompt(entry) for entry in data]
         entries = dict(zip(prompts, data, strict=True))
@@ -375,7 +375,7 @@ class Server:
         return Call(reply, tokens=tokens)
 
     def _read_reason(self, error: Any) -> str:
-        """The server's message about a failure: one line, without the key."""
+        """Read the server's message about a failure: one line, without the key."""
         text = error.body.get("message") if isinstance(error.body, Mapping) else error.body
         text = self._redact(text if isinstance(text, str) else error.response.text)
         return printable(" ".join(text[: 2 * _MAX_REASON].split()), _MAX_REASON)
@@ -404,7 +404,7 @@ class ReplyCache:
             self._execute("INSERT OR REPLACE INTO replies VALUES (?, ?, '')", key, reply)
 
     def _execute(self, sql: str, *values: str) -> Any:
-        """The first row, None if there is none or the file cannot be used."""
+        """Return the first row, None if there is none or the file cannot be used."""
         if not self.path:
             return None
         try:

@@ -84,13 +84,13 @@ class _Box(NamedTuple):
 
 
 def drop_invisible(text: str) -> str:
-    """The text without zero-width characters and byte order marks."""
+    """Return the text without zero-width characters and byte order marks."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
-    r"""The content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box the
-    text and False.
+    r"""Return the content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box
+    the text and False.
 
     Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are
     one list, each on a line, and so are boxes with ranks in front. One of the prompt's is none; one
@@ -121,14 +121,16 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
 
 
 def _restore_backslashes(text: str) -> str:
-    """The text with the backslashes that a bad JSON escape turned into control characters."""
+    """Return the text with the backslashes that a bad JSON escape turned into control
+    characters.
+    """
     if text.isprintable():
         return text
     return _LOST_BACKSLASH.sub(lambda lost: _LOST[lost[0]], text)
 
 
 def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> list[_Box]:
-    """Every box, in the order of their beginnings."""
+    """Find every box, in the order of their beginnings."""
     boxes: list[_Box] = []
     opened: list[tuple[int, int] | None] = []  # the span of the command of a box, None of a brace
     for token in opening.finditer(text):
@@ -148,17 +150,20 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def fold_prompt(prompt: str) -> str:
-    """A prompt without blanks and backslashes; line breaks stay, also those that are escaped."""
+    """Fold a prompt without blanks and backslashes; line breaks stay, also those that are
+    escaped.
+    """
     return _fold(f"\n{prompt}\n")
 
 
 def is_quoted(text: str, prompt: str) -> bool:
-    """Whether a text stands in a prompt, escaped or not."""
+    """Return whether a text stands in a prompt, escaped or not."""
     return _fold(text).strip("\n") in fold_prompt(prompt)
 
 
 def _stands_in(prompt: str, text: str, box: _Box) -> bool:
-    """Whether a box and the rest of its line, up to some characters, stand just so in the prompt.
+    """Return whether a box and the rest of its line, up to some characters, stand just so in the
+    prompt.
 
     A box alone on its line is the answer's. Where a line ends behind it the prompt's must, too, but
     for an echo that was cut off: much stands in front of the box, or it never closes.
@@ -179,8 +184,8 @@ def _stands_in(prompt: str, text: str, box: _Box) -> bool:
 
 
 def _choose(text: str, boxes: Sequence[_Box]) -> str:
-    """The content of the last box and of those that are one list with it, whatever stands around
-    it; "" for two answers on one line.
+    """Choose the content of the last box and of those that are one list with it, whatever stands
+    around it. "" for two answers on one line.
     """
     ends = [0, *(box.end + 1 for box in boxes)]
     fronts = [
@@ -206,8 +211,8 @@ def _choose(text: str, boxes: Sequence[_Box]) -> str:
 
 
 def _is_other(front: str, head: str, worded: bool) -> bool:
-    """Whether a box is denied, a placeholder, or holds a confidence; a probability only where the
-    first box is a word, for a question may ask for one.
+    """Return whether a box is denied, a placeholder, or holds a confidence. A probability only
+    where the first box is a word, for a question may ask for one.
     """
     return bool(
         _DENIED.search(front)
@@ -218,7 +223,7 @@ def _is_other(front: str, head: str, worded: bool) -> bool:
 
 
 def _join_last(text: str, boxes: Sequence[_Box]) -> str:
-    """The last box and those before it that are one list with it, each on a line."""
+    """Join the last box and those before it that are one list with it, each on a line."""
     begin, start, end = boxes[-1]
     contents = [text[start:end].strip()]
     for before, start, end in reversed(boxes[:-1]):
@@ -343,8 +348,8 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
 
 
 def clean(text: str) -> str:
-    r"""The text without LaTeX, Markdown, invisible and full-width forms and one pair of brackets or
-    quotes around it.
+    r"""Clean the text without LaTeX, Markdown, invisible and full-width forms and one pair of
+    brackets or quotes around it.
 
     >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］")
     ('3,400 万元', '10^6', 'Red')
@@ -381,8 +386,8 @@ _NO_COMMA: Final = lazy("['\"]\\s+['\"]")  # Python would make one text of two
 
 
 def parse_literal(text: str) -> tuple[str, ...]:
-    r"""The elements of a list literal of Python or JSON, as text; () for any other text. Nothing is
-    executed.
+    r"""Parse the elements of a list literal of Python or JSON, as text; () for any other text.
+    Nothing is executed.
 
     >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
     (('A', "It's"), ('4946.0',), ())
@@ -400,8 +405,8 @@ def parse_literal(text: str) -> tuple[str, ...]:
 
 
 def find_objects(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[int, int, Any]]:
-    """The JSON objects in `text`, which may be prose or have a fence, each with its begin and end;
-    the first 20 opening braces are tried, more than an honest reply needs.
+    """Find the JSON objects in `text`, which may be prose or have a fence, each with its begin and
+    end. The first 20 opening braces are tried, more than an honest reply needs.
     """
     position = text.find("{")
     for _ in range(20):
@@ -418,6 +423,6 @@ def find_objects(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tup
 
 
 def find_object(text: str) -> object:
-    """The only JSON object in `text`; None if there is none or more than one."""
+    """Find the only JSON object in `text`; None if there is none or more than one."""
     values = [value for _, _, value in find_objects(text)]
     return values[0] if len(values) == 1 else None

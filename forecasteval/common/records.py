@@ -45,12 +45,12 @@ class Record(dict[str, Any]):
 
 
 def repeated_keys(value: object) -> tuple[str, ...]:
-    """The keys that an object of a file gives twice with different values."""
+    """Return the keys that an object of a file gives twice with different values."""
     return value.repeated if isinstance(value, Record) else ()
 
 
 def has_repeated_keys(value: object) -> bool:
-    """Whether an object anywhere in what `parse_json` gave has a key twice with different
+    """Return whether an object anywhere in what `parse_json` gave has a key twice with different
     values.
     """
     if isinstance(value, dict):
@@ -59,7 +59,7 @@ def has_repeated_keys(value: object) -> bool:
 
 
 def make_record(pairs: list[tuple[str, object]]) -> dict[str, Any]:
-    """An object of keys and values; a Record where a key has two values."""
+    """Make an object of keys and values; a Record where a key has two values."""
     # Interned, a key that all lines have takes no memory again, and is found faster.
     record = {intern(key): value for key, value in pairs}
     if len(record) == len(pairs):
@@ -107,7 +107,7 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def _guess(text: str) -> str:
-    """The probable format of a text that is not JSON; "" if it is unknown."""
+    """Return the probable format of a text that is not JSON; "" if it is unknown."""
     begin = text.lstrip()[:400]
     if begin.startswith("<"):
         return "a web page (HTML)"
@@ -286,13 +286,13 @@ def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, obje
 
 
 def _begins_list(path: Path) -> bool:
-    """Whether a file begins with a list of records, bare or under one of `WRAPPERS`."""
+    """Return whether a file begins with a list of records, bare or under one of `WRAPPERS`."""
     with path.open("rb") as file:
         return _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def _holds_lines(text: str) -> bool:
-    """Whether the first of several lines is a JSON object by itself."""
+    """Return whether the first of several lines is a JSON object by itself."""
     first, _, rest = text.strip().partition("\n")
     try:
         return bool(rest) and isinstance(_decode(first), dict)
@@ -301,7 +301,8 @@ def _holds_lines(text: str) -> bool:
 
 
 def first_keys(path: Path, is_json: bool = False) -> set[str]:
-    """The keys of the first objects in a JSON or JSONL file, by which its benchmark is recognised.
+    """Return the keys of the first objects in a JSON or JSONL file, by which its benchmark is
+    recognised.
 
     Of a CSV the names in its first row, unless it `is_json`. Kept as long as the file stays as it
     is: all benchmarks ask for the same files. A checksum is not kept with them: it must be of the
@@ -313,8 +314,8 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
 
 @lru_cache(maxsize=256)
 def _read_keys(path: Path, is_json: bool, stamp: object) -> set[str]:
-    """The keys in the first piece of a file, or in the whole file if that piece contains no
-    complete object.
+    """Read the keys in the first piece of a file. If that piece contains no complete object, the
+    whole file is read.
     """
     if path.suffix == ".csv" and not is_json:
         return set(csv_header(path))
@@ -336,7 +337,7 @@ def _read_keys(path: Path, is_json: bool, stamp: object) -> set[str]:
 
 
 def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The values by their keys, both in the order in which they come."""
+    """Group the values by their keys, both in the order in which they come."""
     groups: dict[K, list[T]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
@@ -344,7 +345,9 @@ def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def as_text(raw: object) -> str:
-    """A raw answer as the text of an item: text unchanged, "" for None, JSON for anything else."""
+    """Return a raw answer as the text of an item: text unchanged, "" for None, JSON for anything
+    else.
+    """
     if isinstance(raw, str):
         return raw
     try:
@@ -354,7 +357,7 @@ def as_text(raw: object) -> str:
 
 
 def is_null(value: object) -> bool:
-    """Whether a value is None, NaN, or pandas' NaT or NA."""
+    """Return whether a value is None, NaN, or pandas' NaT or NA."""
     # The class first: the abstract one takes ten times longer.
     if isinstance(value, (float, numbers.Real)):
         return bool(value != value)
@@ -365,7 +368,7 @@ _TOO_LONG: Final = 10**4000  # Python does not write integers of more than 4,300
 
 
 def number_text(value: object) -> str:
-    """A finite number, also of numpy, as Python writes it; "" for anything else, a bool
+    """Return a finite number, also of numpy, as Python writes it; "" for anything else, a bool
     included.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -376,7 +379,7 @@ def number_text(value: object) -> str:
 
 
 def strict_value(value: object) -> object:
-    """The value with None for every NaN and infinity, which JSON does not have."""
+    """Return the value with None for every NaN and infinity, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -421,7 +424,7 @@ def dump_pieces(
 def dump_around(
     record: JsonObject, indent: int | None = None, ascii_only: bool = False
 ) -> tuple[str, str, str]:
-    """What `dump_pieces` has before, between and after the items."""
+    """Return what `dump_pieces` has before, between and after the items."""
     if not record.get("items"):
         return "", "", dump_json(record, indent, ascii_only)
     mark = os.urandom(16).hex()
@@ -433,7 +436,7 @@ _PARTS: Final = re.compile("([^0-9]*)([0-9]*)")
 
 
 def natural_key(name: str) -> list[tuple[str, int, str]]:
-    """A key that sorts names as readers do.
+    """Return a key that sorts names as readers do.
 
     >>> sorted(["week10", "week9", "250922"], key=natural_key)
     ['250922', 'week9', 'week10']
@@ -448,7 +451,7 @@ def encode_fields(*fields: str) -> bytes:
 
 
 def hash_question(text: str) -> str:
-    """A short checksum of a question, by which the items of two results are paired."""
+    """Hash a short checksum of a question, by which the items of two results are paired."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -9,13 +9,13 @@ MOST_CHOICES: Final = 1000
 
 
 def is_failed(reply: object) -> bool:
-    """Whether a reply belongs to a failed request."""
+    """Return whether a reply belongs to a failed request."""
     return isinstance(reply, Mapping) and reply.get("status_code", 200) != 200
 
 
 def reply_texts(reply: object) -> list[object]:
-    """The texts of a reply's choices, each with its content parts joined; any other value is its
-    only choice.
+    """Return the texts of a reply's choices, each with its content parts joined; any other value is
+    its only choice.
 
     Reads `{"body": …}` of a batch, of which a failed request has no text, and the bodies of chat
     completions (`choices[].message.content`) and of the Responses API (`output[].content[].text` of
@@ -50,7 +50,7 @@ def _choice_texts(choices: list[Any]) -> list[object]:
 
 
 def _join_parts(content: object) -> object:
-    """The joined text of a list of content parts; any other content unchanged."""
+    """Return the joined text of a list of content parts; any other content unchanged."""
     if not isinstance(content, list):
         return content
     texts = [part.get("text") for part in content if isinstance(part, Mapping)]

@@ -31,8 +31,8 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def t_tail(t: float, df: float) -> float:
-    """P(|T| > t) of Student's t with `df` > 0 degrees of freedom: I_x(df/2, 1/2), x = df/(df + t²)
-    (DLMF 8.17).
+    """Compute P(|T| > t) of Student's t with `df` > 0 degrees of freedom. It is I_x(df/2, 1/2), x =
+    df/(df + t²) (DLMF 8.17).
     """
     if t * t / df < 1e-300:
         return 1.0
@@ -52,8 +52,8 @@ def t_tail(t: float, df: float) -> float:
 
 
 def t_quantile(p: float, df: float) -> float:
-    """The `p` quantile of Student's t, 0.5 <= p < 1: Newton's method for ln `t_tail` over ln t,
-    which is concave.
+    """Compute the `p` quantile of Student's t, 0.5 <= p < 1. By Newton's method for ln `t_tail`
+    over ln t, which is concave.
 
     >>> round(t_quantile(0.975, 10), 6)
     2.228139
@@ -137,8 +137,8 @@ def stratified_interval(
 
 
 def cluster_values(values: Sequence[float], clusters: Sequence[object]) -> list[float]:
-    """A value per cluster, in the order of their first values: their mean is that of all, their
-    error is clustered.
+    """Compute a value per cluster, in the order of their first values. Their mean is that of all,
+    their error is clustered.
 
     uᵢ = x̄ + G/n · Σ (x − x̄) over the n values of G clusters: s²(u)/G is then `clustered_error`².
     With clusters of one value each they are the values themselves but for rounding.

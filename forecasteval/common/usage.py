@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def program_name(path: str) -> str:
-    """How the program at `path` (`sys.argv[0]`) is called, in front of its errors.
+    """Return how the program at `path` (`sys.argv[0]`) is called, in front of its errors.
 
     >>> program_name("/usr/bin/forecasteval"), program_name("/src/forecasteval/eval.py")
     ('forecasteval', 'eval.py')
@@ -63,14 +63,16 @@ def program_name(path: str) -> str:
 
 
 def command_line(program: str) -> str:
-    """What users type to run a program, or a command of it: `python eval.py` in a checkout."""
+    """Return what users type to run a program, or a command of it: `python eval.py` in a
+    checkout.
+    """
     return f"python {program}" if program.split()[0].endswith(".py") else program
 
 
 def describe(
     program: str, description: str, examples: str, done: str, *codes: int
 ) -> dict[str, Any]:
-    """The texts of a command's help, as options of its parser.
+    """Describe the texts of a command's help, as options of its parser.
 
     `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the
     meaning of exit code 0, `codes` are the exit codes of the command besides 1, 2 and 130.

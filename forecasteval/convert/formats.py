@@ -102,7 +102,7 @@ def name_bad_row(row: object, number: int) -> str:
 
 
 def id_text(name: object) -> str:
-    """Write an id as text, "" if it is none; 7.0 is 7, as a column of numbers with a gap holds
+    """Write an id as text, "" if it is none. 7.0 is 7, as a column of numbers with a gap holds
     floats.
     """
     if isinstance(name, str):
@@ -118,7 +118,7 @@ def is_empty(answer: object) -> bool:
 
 
 def _find_problem(answer: object) -> tuple[str, str] | None:
-    """Say (why a value is no answer, what it looks like); an answer is text, a number or a list of
+    """Say (why a value is no answer, what it looks like). An answer is text, a number or a list of
     such.
     """
     if is_empty(answer):

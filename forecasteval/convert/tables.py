@@ -42,7 +42,7 @@ class SourceTable(NamedTuple):
 
 
 def read_table(path: Path, columns_named: bool = False) -> SourceTable:
-    """Read the rows of a file; InputError if it is no table, too long, or a log though columns are
+    """Read the rows of a file. InputError if it is no table, too long, or a log though columns are
     named.
     """
     begin = _read_beginning(path)
@@ -98,7 +98,7 @@ def _read_csv(path: Path) -> SourceTable:
 
 
 def clear_ids(table: SourceTable, column: str) -> None:
-    """Make 7.0 of a CSV's ids 7, as it is in JSON: a column of numbers with a gap holds floats."""
+    """Make 7.0 of a CSV's ids 7, as it is in JSON. A column of numbers with a gap holds floats."""
     for row in table.rows if table.form == CSV else ():
         if column in row:
             row[column] = re.sub(r"\A([0-9]+)\.0+\Z", r"\1", row[column])

@@ -47,7 +47,7 @@ class Axis(NamedTuple):
     high: float = 1.0
 
     def at(self, value: float) -> float:
-        """The place of a value: 0 at the lower end, 1 at the upper one."""
+        """Return the place of a value: 0 at the lower end, 1 at the upper one."""
         return (
             min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
             if self.high > self.low
@@ -56,7 +56,8 @@ class Axis(NamedTuple):
 
 
 def number_axis(title: str, values: Iterable[float | None]) -> Axis:
-    """An axis that holds the values, with ticks at multiples of 1, 2 or 5 times a power of ten.
+    """Make an axis that holds the values. Its ticks are multiples of 1, 2 or 5 times a power of
+    ten.
 
     >>> number_axis("score", [0.12, 0.48]).ticks
     [(0.1, '0.1'), (0.2, '0.2'), (0.3, '0.3'), (0.4, '0.4'), (0.5, '0.5')]
@@ -97,8 +98,8 @@ class ChartLine(NamedTuple):
         return next(((x, y) for x, y in reversed(self.points) if y is not None), None)
 
     def marks(self) -> list[tuple[float, float, float]]:
-        """(x, y, area) of the dots: the points of a short line that is not faint, and of a line
-        that has areas.
+        """List the dots: (x, y, area). They are the points of a short line that is not faint, and
+        of a line that has areas.
         """
         if not self.dots and (len(self.points) > _DOTTED or self.faint):
             return []
@@ -135,8 +136,8 @@ class Panel(NamedTuple):
         return f"{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
 
     def labels(self, gap: float = 15.0) -> list[tuple[float, int]]:
-        """(place in pixels from the top, number of the line) of the names: near the ends of the
-        lines, `gap` apart.
+        """Place the names near the ends of the lines, `gap` apart: (place in pixels from the top,
+        number of the line).
         """
         lines = [
             (line.end, number)
@@ -176,8 +177,8 @@ class Chart(NamedTuple):
 
 
 def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -> Any:
-    """Draw a chart (the first, or `name`) with matplotlib: its Axes, or an array of them if it has
-    several panels.
+    """Draw a chart (the first, or `name`) with matplotlib. Returns its Axes, or an array of them if
+    it has several panels.
 
     On `ax` if given: one Axes, or as many as the chart has panels. Raises InputError for a name
     that no chart has, and without matplotlib.
@@ -223,7 +224,7 @@ def _make_axes(chart: Chart, count: int) -> Any:
 
 
 def _choose_fonts(parents: Iterable[Any]) -> None:
-    """Fonts for texts in other scripts; `rc_context` around `subplots` would undo what a notebook
+    """Fonts for texts in other scripts. `rc_context` around `subplots` would undo what a notebook
     sets with its first figure, and it would show no further one.
     """
     from matplotlib import font_manager
@@ -256,7 +257,7 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
 
 
 def _draw_marks(ax: Axes, table: Table) -> None:
-    """The first column of marks, a row each, the first on top."""
+    """Draw the first column of marks, a row each, the first on top."""
     at = next(place for place, column in enumerate(table.columns) if column.kind == "mark")
     names = next((place for place, column in enumerate(table.columns) if column.side == "<"), 0)
     for y, (*_, mark) in enumerate(row[: at + 1] for row in table.rows):

@@ -17,7 +17,9 @@ _MISSING: Final = "–"
 
 
 def format_report(report: Report, form: str) -> str:
-    """A report in one of `tables.FORMS` but text; as CSV its first table, else InputError."""
+    """Format a report in one of `tables.FORMS` but text; as CSV its first table, else
+    InputError.
+    """
     if form == "csv":
         tables = [block for block in report if isinstance(block, Table)]
         if not tables:
@@ -51,7 +53,7 @@ def markdown_lines(report: Report) -> list[str]:
 
 
 def markdown_table(table: Table) -> list[str]:
-    """The lines of a table; numbers need no escapes."""
+    """Return the lines of a table; numbers need no escapes."""
     columns, rows = table.texts()
     shown = [
         [
@@ -66,7 +68,7 @@ def markdown_table(table: Table) -> list[str]:
 
 
 def markdown_text(text: str) -> str:
-    """A text that Markdown shows as it is, whatever it holds."""
+    """Return a text that Markdown shows as it is, whatever it holds."""
     return _MARKUP.sub(r"\\\g<0>", printable(text))
 
 
@@ -93,7 +95,7 @@ def latex_lines(report: Report) -> list[str]:
 
 
 def latex_table(table: Table) -> list[str]:
-    """The lines of a table; a missing value is --, the best of a column is bold."""
+    """Return the lines of a table; a missing value is --, the best of a column is bold."""
     columns, rows = table.texts()
     best = [_find_best(column, at, rows, columns) for at, column in enumerate(columns)]
     body = [
@@ -122,7 +124,8 @@ def latex_table(table: Table) -> list[str]:
 def _find_best(
     column: Column, at: int, rows: Sequence[Sequence[str]], columns: Sequence[Column]
 ) -> str | None:
-    """The cell of a column that is best of two or more; rows without their rank are no candidates.
+    """Find the cell of a column that is best of two or more; rows without their rank are no
+    candidates.
 
     None for a column without a best one.
     """
@@ -134,18 +137,20 @@ def _find_best(
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    r"""A row; behind the `\\` of the row above, a `[` or `*` would be its argument."""
+    r"""Return a row; behind the `\\` of the row above, a `[` or `*` would be its argument."""
     row = " & ".join(cells)
     return f"{'{}' if row[:1] in ('[', '*') else ''}{row} " + r"\\"
 
 
 def latex_number(cell: str) -> str:
-    """A number, with a minus for a hyphen; -- where there is none."""
+    """Return a number, with a minus for a hyphen; -- where there is none."""
     return "--" if cell == _MISSING else re.sub(r"-(?=[0-9])", "$-$", latex_text(cell))
 
 
 def latex_text(text: str) -> str:
-    """A text that LaTeX prints as it is, whatever it holds; its letters are left to the fonts."""
+    """Return a text that LaTeX prints as it is, whatever it holds; its letters are left to the
+    fonts.
+    """
     return re.sub("-(?=-)", "-{}", printable(text).translate(_LATEX))  # of -- it makes a dash
 
 
@@ -158,7 +163,7 @@ _FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋�
 
 
 def csv_table(table: Table) -> str:
-    """A table as CSV; an interval is two columns, a missing value is empty."""
+    """Return a table as CSV; an interval is two columns, a missing value is empty."""
     columns, rows = table.texts()
     fields: list[list[str]] = []
     for column, *cells in zip(columns, *rows, strict=True):
@@ -177,12 +182,12 @@ def csv_table(table: Table) -> str:
 
 
 def csv_cell(cell: object) -> object:
-    """A cell of a CSV: nothing for None and nan, a number as it is, a text by `csv_text`."""
+    """Return a cell of a CSV: nothing for None and nan, a number as it is, a text by `csv_text`."""
     if isinstance(cell, str):
         return csv_text(cell)
     return "" if cell is None or (isinstance(cell, float) and math.isnan(cell)) else cell
 
 
 def csv_text(text: str) -> str:
-    """A text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """Return a text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
     return _FORMULA.sub(r"\1'\2", printable(text))

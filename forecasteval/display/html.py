@@ -37,8 +37,8 @@ class Html(str):
 
 
 def tag(name: str, /, *content: str, **attributes: object) -> Html:
-    """An element. Its content and the values of its attributes are escaped unless they are HTML
-    already.
+    """Return an element. Its content and the values of its attributes are escaped unless they are
+    HTML already.
 
     Attributes that are None are left out; `class_` is `class`, and `data_l` is `data-l`.
 
@@ -56,7 +56,7 @@ def tag(name: str, /, *content: str, **attributes: object) -> Html:
 
 
 def escaped(text: str) -> str:
-    """A text between tags, where quotes may stand as they are; HTML stays what it is."""
+    """Return a text between tags, where quotes may stand as they are; HTML stays what it is."""
     if type(text) is Html:
         return text
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -76,23 +76,23 @@ def join(*parts: str) -> Html:
 
 
 def span(kind: str, *content: str) -> Html:
-    """A part of a line, of a class."""
+    """Return a part of a line, of a class."""
     return tag("span", *content, class_=kind)
 
 
 def soft(text: str) -> Html:
-    """A text that is less important than what it stands beside."""
+    """Return a text that is less important than what it stands beside."""
     return span("s", text)
 
 
 def show_link(link: Link) -> Html:
-    """A link to an anchor or to a file beside the page; plain text if it has neither."""
+    """Show a link to an anchor or to a file beside the page; plain text if it has neither."""
     target = link_to(link)
     return tag("a", link.text, href=target) if target else join(link.text)
 
 
 def link_to(link: Link) -> str | None:
-    """The address of a link.
+    """Return the address of a link.
 
     `./` stands before the file, or else `javascript:…` would be no name of a file.
     """
@@ -105,14 +105,14 @@ def link_to(link: Link) -> str | None:
 
 
 def show_score(value: float | None, digits: int = 3) -> str:
-    """A number with a minus sign that is as wide as a plus sign; – if there is none."""
+    """Show a number with a minus sign that is as wide as a plus sign; – if there is none."""
     if value is None or math.isnan(value):
         return "–"
     return f"{value:.{digits}f}".replace("-", "−")
 
 
 def show_signed(value: float | None, digits: int = 3) -> str:
-    """A number with its sign.
+    """Show a number with its sign.
 
     >>> show_signed(0.25), show_signed(-0.5), show_signed(-0.0001)
     ('+0.250', '−0.500', '0.000')
@@ -124,7 +124,7 @@ def show_signed(value: float | None, digits: int = 3) -> str:
 
 
 def heat_class(value: float) -> str:
-    """The class of a score from 0 to 1: "h0", the worst, to "h8".
+    """Return the class of a score from 0 to 1: "h0", the worst, to "h8".
 
     >>> heat_class(0), heat_class(0.5), heat_class(1.0)
     ('h0', 'h4', 'h8')
@@ -133,7 +133,7 @@ def heat_class(value: float) -> str:
 
 
 def show_heat(value: float | None, text: str = "", kind: str = "") -> Html:
-    """A score on its colour, with all its digits when it is pointed at."""
+    """Show a score on its colour, with all its digits when it is pointed at."""
     if value is None or math.isnan(value):
         return span(f"{kind} hx", text or "–")
     shown, title = text or show_score(value, 2), show_score(value, 4)
@@ -156,8 +156,8 @@ class Head(NamedTuple):
 
 
 class TableLine(NamedTuple):
-    """A row of a table: its cells, and its class: "tie", "ref" (a reference), "all", "few", "prov"
-    (provisional), "in" (shown while the row above it is open).
+    """A row of a table: its cells, and its class. That is "tie", "ref" (a reference), "all", "few",
+    "prov" (provisional), "in" (shown while the row above it is open).
     """
 
     cells: Sequence[str]
@@ -172,8 +172,8 @@ def draw_table(
     kind: str | None = None,
     name: str | None = None,
 ) -> Html:
-    """A table; the first column that has no class names its rows. A row of one cell is as wide as
-    the table. `name` is the anchor of the rows.
+    """Draw a table; the first column that has no class names its rows. A row of one cell is as wide
+    as the table. `name` is the anchor of the rows.
     """
     named = next((place for place, head in enumerate(heads) if not head.kind), -1)
     titles = [_draw_head(head) for head in heads]
@@ -195,7 +195,7 @@ def draw_table(
 
 
 def _draw_head(head: Head) -> Html:
-    """The title of a column; one without a title is no header."""
+    """Draw the title of a column; one without a title is no header."""
     if not head.title:
         return tag("td", "", class_=head.kind or None)
     return tag("th", head.title, class_=head.kind or None, scope="col", title=head.about)
@@ -217,7 +217,7 @@ def draw_scroll(title: str, table: Html) -> Html:
 
 
 def draw_section(title: str, *content: Html, note: str = "", name: str = "") -> Html:
-    """A heading, what it shows, and its content; `name` is its anchor."""
+    """Draw a heading, what it shows, and its content; `name` is its anchor."""
     head = [tag("h2", title), *([tag("p", note, class_="cap")] if note else [])]
     return tag("section", *head, *content, id=name or None)
 
@@ -255,7 +255,7 @@ class Page(NamedTuple):
 
 
 def render(page: Page) -> str:
-    """The page as HTML; the same page gives the same bytes."""
+    """Render the page as HTML; the same page gives the same bytes."""
     style, script, policy = _frame()
     head = [
         tag("meta", charset="utf-8"),
@@ -292,7 +292,7 @@ def show_in_notebook(page: Page) -> str:
 
 
 def _draw_title(page: Page) -> Html:
-    """The title; a name of words between underscores may break behind each of them."""
+    """Draw the title; a name of words between underscores may break behind each of them."""
     return tag("h1", Html(escaped(page.title).replace("_", "_<wbr/>")))
 
 
@@ -315,7 +315,7 @@ def _frame() -> tuple[Html, Html, str]:
 
 @cache
 def _read(name: str) -> str:
-    """A file of the templates."""
+    """Read a file of the templates."""
     return (Path(__file__).with_name("templates") / name).read_text(encoding="utf-8").strip()
 
 

@@ -29,7 +29,7 @@ def _x(axis: Axis, value: float) -> str:
 
 
 def interval_axis(marks: Iterable[IntervalCell], *more: float | None) -> Axis:
-    """The axis that the intervals of a column share; `more` are further values on it."""
+    """Compute the axis that the intervals of a column share; `more` are further values on it."""
     values = [value for mark in marks for value in (mark.value, *(mark.bounds or ()))]
     return number_axis("", [*values, *more])
 
@@ -50,8 +50,8 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
 def draw_interval(
     axis: Axis, mark: IntervalCell, name: str, kind: str = "", line: float | None = None
 ) -> Html:
-    """A dot with its interval: a ring, with `kind` "a" or "b" filled in that colour, a diamond with
-    "ref".
+    """Draw a dot with its interval. It is a ring, with `kind` "a" or "b" filled in that colour, a
+    diamond with "ref".
 
     `line` is the value of a dotted line through all rows, `mark.mark` that of an upright one.
     """
@@ -77,7 +77,7 @@ def _draw_upright(axis: Axis, value: float, kind: str) -> Html:
 
 
 def _draw_whisker(axis: Axis, low: float, high: float) -> list[Html]:
-    """The line of an interval, with arrowheads where it leaves the axis."""
+    """Draw the line of an interval, with arrowheads where it leaves the axis."""
     x1, x2 = _x(axis, low), _x(axis, high)
     parts = [tag("line", class_="w", x1=x1, x2=x2, y1="50%", y2="50%")]
     if high > axis.high:
@@ -94,7 +94,7 @@ def _draw_dot(axis: Axis, value: float, reference: bool) -> Html:
 
 
 def _draw_shape(path: str, x: str, kind: str) -> Html:
-    """A path around a place in the middle of a row."""
+    """Draw a path around a place in the middle of a row."""
     shape = tag("path", d=path, class_=kind)
     return tag("svg", shape, x=x, y="50%", overflow="visible", aria_hidden="true")
 
@@ -103,7 +103,7 @@ def _draw_shape(path: str, x: str, kind: str) -> Html:
 
 
 class Share(NamedTuple):
-    """A part of a bar: its share of 1, its class and title; a click on one with a `cause` filters
+    """A part of a bar: its share of 1, its class and title. A click on one with a `cause` filters
     the questions.
     """
 
@@ -128,7 +128,7 @@ def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
 
 
 def draw_bar_of(share: float, kind: str = "") -> Html:
-    """A bar as long as its share of the longest, from 0 to 1."""
+    """Draw a bar as long as its share of the longest, from 0 to 1."""
     rect = tag("rect", "", width=f"{share * 100:.0f}%", height="100%", rx=1)
     return tag("svg", rect, class_=f"bl {kind}", aria_hidden="true")
 
@@ -148,7 +148,7 @@ def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | Non
 
 
 def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
-    """Lines and dots on their axes; faint lines lie below the others, and have their names when
+    """Lines and dots on their axes. Faint lines lie below the others, and have their names when
     they are pointed at.
     """
     numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
@@ -194,7 +194,7 @@ def _y(panel: Panel, value: float) -> str:
 
 
 def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
-    """A line with its dots."""
+    """Draw a line with its dots."""
     paths = [tag("path", d=panel.path(line))]
     if line.dashed:
         paths.append(tag("path", d=panel.path(line, dashed=True), class_="da"))
@@ -217,7 +217,7 @@ def _colour(number: int) -> str:
 
 
 def _draw_name(panel: Panel, at: float, number: int) -> Html:
-    """The name of a line right of the panel."""
+    """Draw the name of a line right of the panel."""
     name = printable(panel.lines[number].name, 16)
     return tag("text", name, x="100%", dx=8, dy=4, y=f"{at:.1f}", class_=_colour(number))
 

@@ -31,7 +31,7 @@ _HEX: Final = re.compile(r"[0-9a-f]{12,}")
 
 
 def text_limit(texts: Iterable[str]) -> int:
-    """How many characters of each text fit a page: 20,000, or fewer so that all of them take
+    """Return how many characters of each text fit a page: 20,000, or fewer so that all of them take
     `BYTES`.
     """
     known = [text for text in texts if text]
@@ -45,8 +45,8 @@ def text_limit(texts: Iterable[str]) -> int:
 
 
 def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
-    """A short address for each id, different for equal ids: `q-6873e6a7` for a checksum, else the
-    id if it is plain.
+    """Make a short address for each id, different for equal ids. It is `q-6873e6a7` for a checksum,
+    else the id if it is plain.
     """
     keys: dict[str, None] = {}
     for name in map(str, ids):
@@ -72,7 +72,7 @@ def count_rows(shown: int, total: int, first: str, what: str = "questions") -> s
 
 
 def show_text(text: object, limit: int = CUT) -> str:
-    """An untrusted text for a cell: control characters as escapes, blank lines merged, cut to
+    """Show an untrusted text for a cell: control characters as escapes, blank lines merged, cut to
     `limit` characters.
     """
     shown = str(text)
@@ -90,7 +90,7 @@ def _clean_text(shown: str, limit: int) -> str:
 
 
 def show_read(item: Mapping[str, object]) -> str:
-    """What was read of an answer, or in brackets why nothing was."""
+    """Show what was read of an answer, or in brackets why nothing was."""
     return (
         show_text(item.get("read", item["score"]), 120)
         if item["outcome"] == "scored"
@@ -99,7 +99,9 @@ def show_read(item: Mapping[str, object]) -> str:
 
 
 def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
-    """The text around a part of it, which is marked; the beginning of the text if there is none."""
+    """Make the text around a part of it, which is marked; the beginning of the text if there is
+    none.
+    """
     if span is None:
         return show_text(text, limit)
     at, behind = span

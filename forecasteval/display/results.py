@@ -69,11 +69,11 @@ class Results(dict[str, Any]):
         self._blocks, self._page, self._explain, self._rows = blocks, page, explain, rows
 
     def report(self, **options: object) -> Report:
-        """The lines and tables; `options` are those of the benchmark's `report_blocks`."""
+        """Make the lines and tables; `options` are those of the benchmark's `report_blocks`."""
         return self._blocks(self, **options)
 
     def page(self) -> Page:
-        """The contents of the page; InputError for results without a page."""
+        """Return the contents of the page; InputError for results without a page."""
         if self._page is None:
             raise InputError(
                 str(self.get("benchmark", "results")), "expected results that have charts"
@@ -81,7 +81,7 @@ class Results(dict[str, Any]):
         return self._page(self)
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
-        """Draw the first chart of the page, or that of `name`, with matplotlib; its Axes (an array
+        """Draw the first chart of the page, or that of `name`, with matplotlib. Its Axes (an array
         if it has several).
 
         Raises InputError for an unknown name, with the known names.
@@ -91,8 +91,8 @@ class Results(dict[str, Any]):
         return plot(self.page().charts(), name, ax)
 
     def to_frame(self) -> Any:
-        """Make a pandas DataFrame of the items, a row per question, with an "explanation" of its
-        score where there is one; of a board its rows, of a comparison its pairs. All values are
+        """Make a pandas DataFrame of the items, a row per question. Where there is one, each has
+        the "explanation" of its score; a board has its rows, a comparison its pairs. All values are
         scalar: a list is its JSON.
 
         InputError without pandas, or for results without items.
@@ -119,7 +119,7 @@ class Results(dict[str, Any]):
 
 
 def make_report(results: JsonObject, size: Sequence[str], blocks: Iterable[str | Table]) -> Report:
-    """A report: benchmark, name and dataset (behind the first line of its `size`), blocks and
+    """Make a report: benchmark, name and dataset (behind the first line of its `size`), blocks and
     signature.
     """
     title = f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
@@ -174,7 +174,7 @@ class Finding(NamedTuple):
 def check_results(
     path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
 ) -> Results:
-    """The findings of a dataset of `records` records, InputError if it has none; `notes` are
+    """Return the findings of a dataset of `records` records, InputError if it has none; `notes` are
     messages besides.
     """
     if not records:
@@ -190,7 +190,7 @@ def check_results(
 
 
 def _report_findings(results: Results) -> Report:
-    """The findings by kind, each with id and record."""
+    """Make the findings by kind, each with id and record."""
     report: Report = [f"Dataset check  {printable(results['dataset'])}"]
     report += [
         f"{results['count']} records, {len(results['findings'])} findings",

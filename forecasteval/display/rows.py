@@ -44,8 +44,8 @@ class OpenRow(NamedTuple):
 def draw_chips(
     of: str, key: str, choices: Sequence[Choice], kind: str = "tags", least: int = 2
 ) -> Html:
-    """The values of `key` as buttons that filter the rows `of`, each counted; `kind` "seg" joins
-    them. Nothing where there are fewer than `least` values.
+    """Draw the values of `key` as buttons that filter the rows `of`, each counted; `kind` "seg"
+    joins them. Nothing where there are fewer than `least` values.
     """
     if len(choices) < least:
         return Html()
@@ -68,7 +68,7 @@ def draw_chips(
 
 
 def draw_levels(of: str, levels: Iterable[int]) -> Html:
-    """The levels as buttons that filter."""
+    """Draw the levels as buttons that filter."""
     chips = [
         Choice(str(level), f"L{level}", about=f"Level {level}, L{level}")
         for level in sorted(levels)
@@ -117,7 +117,7 @@ def _draw_row(row: OpenRow) -> Html:
 
 
 def draw_more(count: int) -> Html:
-    """What unfolds many rows, behind them; it needs no script."""
+    """Draw what unfolds many rows, behind them; it needs no script."""
     box = tag("label", tag("input", type="checkbox"), f" Show all {count}")
     return tag("p", box, class_="more") if count > _FOLDED else Html()
 
@@ -131,7 +131,7 @@ def draw_inside(
     texts: Iterable[tuple[str, Cell]],
     name: object = None,
 ) -> Html:
-    """Facts beside each other, long texts in boxes below, and the address of the row with the id
+    """Draw facts beside each other, and long texts in boxes below. The address of the row is the id
     that is its name.
     """
     pairs = [_draw_fact(title, text) for title, text in facts if text]
@@ -153,7 +153,7 @@ def _draw_fact(title: str, text: str) -> Html:
 
 
 def _draw_text(title: str, text: Cell) -> Html:
-    """A long text; the keyboard reaches one that may be higher than its box."""
+    """Draw a long text; the keyboard reaches one that may be higher than its box."""
     shown = show_marked(text)
     high = type(text) is not Html and len(shown) + 30 * shown.count("\n") > _SCROLLED
     return tag(
@@ -162,7 +162,7 @@ def _draw_text(title: str, text: Cell) -> Html:
 
 
 def show_marked(text: Cell) -> Html:
-    """A text, of which a part may be marked."""
+    """Show a text, of which a part may be marked."""
     if isinstance(text, Marked):
         return join(text.before, tag("mark", text.marked), text.after)
     return join(text if isinstance(text, str) else str(text))

@@ -56,9 +56,8 @@ _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
 
 
 class ShownQuestion(NamedTuple):
-    """A question with its answer: `key` is its address, `cost` how much of the overall score it
-    loses by `cause`, `why` the reason of its score in one sentence. `facts` and `texts` are inside
-    its row, below `above`.
+    """A question with its answer. `key` is its address, `cost` how much of the overall score it
+    loses by `cause`, `why` the reason of its score in one sentence.
     """
 
     key: str
@@ -136,7 +135,7 @@ class RunPage:
         return join(tag("div", hero, table, class_="sum"), *parts)
 
     def _draw_body(self) -> Iterator[Html]:
-        """The bar of what was lost, the filters, the questions, and the charts below."""
+        """Draw the bar of what was lost, the filters, the questions, and the charts below."""
         questions = self.questions()
         yield _draw_causes(self.costs, self.score)
         yield draw_bar("questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders])
@@ -236,7 +235,7 @@ def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, in
 
 
 def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
-    """One bar: what was earned, and what was lost by cause; below it the causes as chips that
+    """One bar: what was earned, and what was lost by cause. Below it the causes as chips that
     filter the questions.
     """
     totals, kept = _sum_causes(costs), 0.0 if math.isnan(score) else score
@@ -257,7 +256,7 @@ def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
 
 
 def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
-    """The same as a chart for `plot`."""
+    """Return the same as a chart for `plot`."""
     columns = [
         Column("", itemgetter(0)),
         Column("costs", lambda row: IntervalCell(row[1], (0.0, row[1])), "mark"),
@@ -272,7 +271,7 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
 
 
 def _draw_question(question: ShownQuestion, most: float) -> OpenRow:
-    """A question; its cost has a bar for its share of the `most` that one costs."""
+    """Draw a question; its cost has a bar for its share of the `most` that one costs."""
     score, why, cost = question.score, question.why, question.cost
     lost = [show_signed(-cost), draw_bar_of(cost / most)] if cost else [""]
     cells = [

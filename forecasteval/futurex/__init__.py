@@ -39,21 +39,21 @@ OPTIONS: Final = (
 
 
 def claims_file(path: Path, dataset: Path | None) -> bool:
-    """Whether a prediction file and its dataset are FutureX's: whatever no other benchmark
+    """Return whether a prediction file and its dataset are FutureX's: whatever no other benchmark
     knows.
     """
     return True
 
 
 def make_evaluator(output: Path, **options: Any) -> FutureXEvaluator:
-    """An evaluator of the command line's options."""
+    """Make an evaluator of the command line's options."""
     from .evaluator import evaluator_of_options
 
     return evaluator_of_options(output, **options)
 
 
 def find_mistakes(path: Path) -> Results:
-    """The mistakes in a dataset."""
+    """Find the mistakes in a dataset."""
     from .check import check_file
 
     return check_file(path)

@@ -72,8 +72,8 @@ class Answer:
         return self._cleaned
 
     def find_in(self, raw: str) -> tuple[int, int] | None:
-        """Where in the raw answer the text stands: from its first to its last line, in a box if
-        there is one.
+        """Find where in the raw answer the text stands. It is from its first to its last line, in a
+        box if there is one.
         """
         lines = self.text.split("\n")
         first, last = lines[0], lines[-1]
@@ -83,7 +83,8 @@ class Answer:
 
 
 def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer | None:
-    """The span that counts of a raw answer (text, number or list); None if the answer is missing.
+    """Parse the span that counts of a raw answer (text, number or list); None if the answer is
+    missing.
 
     What stands in the `prompt` itself is none. With `boxed` it counts as boxed whatever it looks
     like.
@@ -123,19 +124,19 @@ def _hold(text: str, boxed: bool = True, stated: bool = False) -> Answer:
 
 
 def hold_answer(passages: Sequence[str]) -> Answer:
-    """An answer of one text or several, as if it stood in a box."""
+    """Return an answer of one text or several, as if it stood in a box."""
     if len(passages) == 1:
         return _hold(_drop_confidence(passages[0].strip()))
     return Answer("\n".join(passages), tuple(passages))
 
 
 def _drop_confidence(text: str) -> str:
-    """The text without `, confidence 0.8` at its end."""
+    """Return the text without `, confidence 0.8` at its end."""
     return text[:-40] + _CONFIDENCE.sub("", text[-40:])
 
 
 def question_words(prompt: str) -> str:
-    """The prompt up to the paragraph with instructions for the answer."""
+    """Return the prompt up to the paragraph with instructions for the answer."""
     return prompt.partition("IMPORTANT:")[0]
 
 
@@ -185,14 +186,15 @@ _KINDS: Final = {"declines": "refusal", "error": "error of a program"}
 
 
 def drop_lead_in(text: str) -> str:
-    """The text without `The answer is`, `My prediction:` or `the outcome be` in front."""
+    """Return the text without `The answer is`, `My prediction:` or `the outcome be` in front."""
     lead = _LEAD_IN.match(text)
     return text[lead.end() :] if lead else text
 
 
 def find_status(text: str) -> tuple[str, str]:
-    """What a cleaned text is that answers no question ("refusal", "error of a program",
-    "placeholder"), and the words of a refusal that may be a name; or "".
+    """Find what kind of status a cleaned text is, if it answers no question. The kind is "refusal",
+    "error of a program", "placeholder" or ""; the words of a refusal that may be a name come
+    second.
 
     >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"), find_status("B")
     (('refusal', ''), ('refusal', 'N/A'), ('', ''))
@@ -205,7 +207,9 @@ def find_status(text: str) -> tuple[str, str]:
 
 
 def _is_echo(raw: str, prompt: str) -> bool:
-    """Whether a text of more than 60 characters stands whole in the prompt, escaped or not."""
+    """Return whether a text of more than 60 characters stands whole in the prompt,
+    escaped or not.
+    """
     if not 60 < len(raw) < 2 * len(prompt):
         return False
     text = raw.strip(" \n\"'")
@@ -283,7 +287,7 @@ _TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>)
 
 
 def find_statement(text: str, prompt: str = "") -> Answer | None:
-    """The last statement of a text without a box, with those before it; None if it makes none.
+    """Find the last statement of a text without a box, with those before it; None if it makes none.
 
     >>> find_statement("Both are even.\\n\\n**Final answer:** B").text
     'B'
@@ -313,7 +317,9 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
 
 
 def _parse_stated(behind: str, prompt: str) -> Answer:
-    """What a text states behind a lead-in: its line or sentence, or the lines below a heading."""
+    """Parse what a text states behind a lead-in: its line or sentence, or the lines below a
+    heading.
+    """
     heading = _HEADING.match(behind)
     behind = behind[heading.end() :] if heading else behind.lstrip("*_` \t")
     lone = _LONE_LABEL.match(behind)
@@ -327,7 +333,9 @@ def _parse_stated(behind: str, prompt: str) -> Answer:
 
 
 def _state(said: str, rest: str = "") -> Answer:
-    """The statement that a text is, unless it has a condition, or more than a caveat behind it."""
+    """Return the statement that a text is, unless it has a condition, or more than a caveat behind
+    it.
+    """
     aside = _ASIDE.search(said)
     if aside and _is_caveat(aside[0]):
         said = said[: aside.start()].strip()
@@ -347,15 +355,15 @@ _ASIDE: Final = lazy(
 
 
 def _is_caveat(text: str) -> bool:
-    """Whether a text behind a statement is a caveat, and names no number, label or name; a share
-    may say how sure it is.
+    """Return whether a text behind a statement is a caveat, and names no number, label or name. A
+    share may say how sure it is.
     """
     plain = _PERCENT.sub("", text) if _SURE.search(text) else text
     return bool(_CAVEAT.match(text)) and not _NAMES.search(plain)
 
 
 def _find_mapping(text: str) -> Answer | None:
-    """The answer of the only mapping with such a key, where the text ends with a mapping."""
+    """Find the answer of the only mapping with such a key, where the text ends with a mapping."""
     body = _FENCE.sub("", text).rstrip()
     python = _PYTHON.sub(lambda word: _JSON[word[0]], body) if "'" in body else ""
     objects = [*find_objects(body, _DECODER)] or [*find_objects(python, _DECODER)]
@@ -378,7 +386,7 @@ def _find_mapping(text: str) -> Answer | None:
 
 
 def _write_value(value: object) -> str:
-    """A text, a number, or Yes and No for truth values; "" for anything else."""
+    """Write a text, a number, or Yes and No for truth values; "" for anything else."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     return value.strip() if isinstance(value, str) else number_text(value)
@@ -395,27 +403,30 @@ class TruthOf(Generic[Read]):
     __slots__ = ()
 
     def read(self, answer: Answer) -> Read | str:
-        """The value of an answer, or the reason why it cannot be read."""
+        """Read the value of an answer, or the reason why it cannot be read."""
         raise NotImplementedError
 
     def means(self, text: str, words: str) -> bool:
-        """Whether a text is an option's or a true name although it, or its first `words`, look like
-        a refusal or a status.
+        """Return whether a text is an option's or a true name. It may be although it, or its first
+        `words`, look like a refusal or a status.
         """
         return False
 
     def find_status(self, answer: Answer) -> str:
-        """The reason why a text is no answer to any question, or ""."""
+        """Find what kind of status a cleaned text is, if it answers no question. The kind is
+        "refusal", "error of a program", "placeholder" or ""; the words of a refusal that may be a
+        name come second.
+        """
         text = drop_lead_in(answer.cleaned)
         status, words = find_status(text)
         return status if status and not self.means(text, words) else ""
 
     def compare(self, read: Read) -> AnswerScore:
-        """The score of what an answer says."""
+        """Compute the score of what an answer says."""
         raise NotImplementedError
 
     def score(self, answer: Answer) -> AnswerScore:
-        """The score of an answer: of its last statement that can be read."""
+        """Compute the score of an answer: of its last statement that can be read."""
         read = self.read(answer)
         if isinstance(read, str) and read.startswith("no ") and (before := answer.before):
             return self.score(before) if before.text else unparsed(before.problem)

@@ -75,8 +75,8 @@ def check_file(path: Path) -> Results:
 
 
 def check_dataset(records: Iterable[object]) -> Check:
-    """The mistakes in a dataset that should be corrected before anyone predicts on it, in the order
-    of the records.
+    """Find the mistakes in a dataset that should be corrected before anyone predicts on it. They
+    are in the order of the records.
 
     Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths
     that are no option; numeric truths without Std; Std that is 0 or is not the population standard

@@ -47,7 +47,8 @@ _SECOND: Final = lazy(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 @lru_cache(maxsize=16)
 def find_options(prompt: str) -> Sequence[str]:
-    r"""The options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` | `).
+    r"""Find the options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` |
+    `).
 
     Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are
     none.
@@ -63,13 +64,13 @@ def find_options(prompt: str) -> Sequence[str]:
 
 
 def count_options(prompt: str) -> int:
-    """How many options a prompt lists."""
+    """Count how many options a prompt lists."""
     return len(find_options(prompt))
 
 
 @lru_cache(maxsize=128)
 def label_set(count: int) -> frozenset[str]:
-    """The labels of so many options."""
+    """Make the labels of so many options."""
     return frozenset(_LABELS[:count])
 
 
@@ -128,7 +129,7 @@ _SAID: Final = lazy(
 
 
 def choice_key(text: str) -> str:
-    """The form in which an option's text and a token compare: `the outcome be $10 – $20` is
+    """Return the form in which an option's text and a token compare: `the outcome be $10 – $20` is
     `10-20`.
     """
     key = key_of(fold(drop_lead_in(text) or text)).replace("$", "")
@@ -176,13 +177,15 @@ class Options:
         return max(len(SEPARATOR.findall(text)) for text in ("", *find_options(self.prompt)))
 
     def find_label(self, token: str) -> str:
-        """The label, or Yes or No, that a token is in any case; "" if it is none."""
+        """Find the label, or Yes or No, that a token is in any case; "" if it is none."""
         if not self.labels:
             return YES_NO.get(token.lower(), "")
         return next((label for label in (token, token.upper()) if label in self.labels), "")
 
     def find_labels(self, text: str) -> frozenset[str]:
-        """The labels of a text that is nothing but labels in their dress; none of any other."""
+        """Find the labels of a text that is nothing but labels in their dress; none of
+        any other.
+        """
         if not self.labels:
             return frozenset(filter(None, [self.find_label(text.strip(_AROUND))]))
         exact = text.replace(", ", ",").split(",")
@@ -209,13 +212,15 @@ Picks = frozenset[str]
 
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
-    """The picks of an answer: labels in any dress, options' texts, yes and no."""
+    """Interpret the picks of an answer: labels in any dress, options' texts, yes and no."""
     labels = Picks() if answer.elements else options.find_labels(answer.text)
     return labels or _interpret_cleaned(answer, options)
 
 
 def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
-    """The picks of an answer that is not only labels: a list literal, a distribution, texts."""
+    """Interpret the picks of an answer that is not only labels: a list literal, a distribution,
+    texts.
+    """
     if answer.elements:
         parts = [
             options.find_labels(part) or interpret_token(clean(part), options)
@@ -241,8 +246,8 @@ def split_tokens(text: str) -> list[tuple[int, int]]:
 
 
 def parse_distribution(tokens: Sequence[str]) -> list[str] | None:
-    """The tokens with the largest share, if all of several have one and the shares add up to 90–110
-    %, else None.
+    """Parse shares: the tokens with the largest one. None unless all of several have one and they
+    add up to 90–110 %.
 
     >>> parse_distribution(["Yes: 4%", "No: 96%"]), parse_distribution(["A (70%)", "B (71%)"])
     (['No'], None)
@@ -260,7 +265,8 @@ def parse_distribution(tokens: Sequence[str]) -> list[str] | None:
 
 
 def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
-    """The picks of a text, those that are neither label nor option with a question mark in front.
+    """Interpret the picks of a text, those that are neither label nor option with a question mark
+    in front.
 
     A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read only
     where the answer is `marked` by a box or stated: any other text is prose.
@@ -282,8 +288,8 @@ def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
 
 
 def _interpret_tokens(text: str, options: Options) -> list[tuple[int, list[str]]]:
-    """The picks of each token, and where it ends; an option's text may hold separators, and the
-    longest counts.
+    """Interpret the picks of each token, and where it ends; an option's text may hold separators,
+    and the longest counts.
     """
     groups: list[tuple[int, list[str]]] = []
     spans = split_tokens(text)
@@ -299,8 +305,8 @@ def _interpret_tokens(text: str, options: Options) -> list[tuple[int, list[str]]
 
 
 def _interpret_yes_or_no(text: str, options: Options) -> str:
-    """The pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`, `A: no, B:
-    yes` or `是，否`.
+    """Interpret the pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`,
+    `A: no, B: yes` or `是，否`.
     """
     labelled = _LABELLED.match(text)
     text = labelled["text"] if labelled else text
@@ -319,8 +325,8 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
 
 
 def _leans_away(text: str, end: int) -> bool:
-    """Whether a text gives what ends at a position less than a half: `Yes: 30%`; in `Yes, inflation
-    falls to 2.1%` the share is of something else.
+    """Return whether a text gives what ends at a position less than a half: `Yes: 30%`; in `Yes,
+    inflation falls to 2.1%` the share is of something else.
     """
     share = _SHARE.search(text)
     if not share or any(map(str.isalnum, text[end : share.start()])):
@@ -329,8 +335,8 @@ def _leans_away(text: str, end: int) -> bool:
 
 
 def _is_reason(text: str, options: Options) -> bool:
-    """Whether what stands behind a pick is a comma, dash or full stop and prose of four words that
-    names no label.
+    """Return whether what stands behind a pick is a reason for it. That is a comma, dash or full
+    stop and prose of four words that names no label.
     """
     mark = _REASON.match(text)
     words = len(text[mark.end() :].split()) + len(IS_CJK.findall(text)) if mark else 0
@@ -338,8 +344,8 @@ def _is_reason(text: str, options: Options) -> bool:
 
 
 def interpret_token(token: str, options: Options) -> list[str]:
-    """The picks of one token: labels in any dress, an option's text, or single labels side by
-    side.
+    """Interpret the picks of one token: labels in any dress, an option's text, or single labels
+    side by side.
 
     `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.
     """
@@ -367,13 +373,13 @@ def interpret_token(token: str, options: Options) -> list[str]:
 
 
 def _bare(token: str) -> str:
-    """The token without bullets, quotes and a full stop."""
+    """Return the token without bullets, quotes and a full stop."""
     token = token.strip().lstrip("-•·▪ ").rstrip(" 。!").strip("\"'“”‘’")
     return token[1:-1] if token[:1] + token[-1:] == "[]" else token
 
 
 def _find_whole(token: str, options: Options) -> str:
-    """The label of the option whose text a token is, perhaps with its label at either end."""
+    """Find the label of the option whose text a token is, perhaps with its label at either end."""
     if label := options.index.get(choice_key(token)):
         return label
     token = _NUMBERED.sub("", token)
@@ -387,8 +393,8 @@ def _find_whole(token: str, options: Options) -> str:
 
 
 def _find_label(token: str, options: Options) -> str:
-    """The label in front of a token, a letter past the last option, too; "?" and the token if its
-    text takes it back: `A (could be B)`, `A: wrong`.
+    """Find the label in front of a token, a letter past the last option, too. "?" and the token if
+    its text takes it back: `A (could be B)`, `A: wrong`.
     """
     found = _LABELLED.match(token)
     label = (options.find_label(found["label"]) or found["label"]) if found else ""
@@ -401,7 +407,7 @@ def _find_label(token: str, options: Options) -> str:
 
 @dataclass(slots=True, eq=False)
 class ChoiceTruth(TruthOf[Picks]):
-    """Truth of a choice: the right picks; `exact` ones score 1 or 0 (level 1), others F1 of the
+    """Truth of a choice: the right picks. `exact` ones score 1 or 0 (level 1), others F1 of the
     sets (level 2).
     """
 
@@ -410,7 +416,7 @@ class ChoiceTruth(TruthOf[Picks]):
     exact: bool
 
     def read(self, answer: Answer) -> Picks | str:
-        """The picks, or why there are none: no pick is an option, or bare text holds anything
+        """Read the picks, or why there are none: no pick is an option, or bare text holds anything
         else.
         """
         if picks := self.options.find_labels(answer.text):
@@ -437,7 +443,7 @@ class ChoiceTruth(TruthOf[Picks]):
 
 
 def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
-    """Level 1: 1 if the picks are `exact`ly the truth, else 0; level 2: F1 of the sets (seed
+    """Level 1: 1 if the picks are `exact`ly the truth, else 0. Level 2: F1 of the sets (seed
     README, 评分机制).
 
     Picks that are no option count as wrong ones.
@@ -498,7 +504,7 @@ class NameTruth(TruthOf[Sequence[Name]]):
         self._prompt = prompt
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
-        """The picked names, or why there are none."""
+        """Read the picked names, or why there are none."""
         text, elements = answer.cleaned, answer.elements
         whole = parse_name(text)
         if not elements and any(compare_names(name, whole) >= SAME for name in self.names):
@@ -531,8 +537,8 @@ class NameTruth(TruthOf[Sequence[Name]]):
 
 
 def parse_sides(prompt: str) -> tuple[str, ...]:
-    r"""The two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`, or `X
-    vs. Y`; or ().
+    r"""Parse the two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`,
+    or `X vs. Y`; or ().
     """
     sides = _BOXED_SIDES.search(prompt)
     if not sides and (" v" in prompt or " 对 " in prompt):
@@ -541,8 +547,8 @@ def parse_sides(prompt: str) -> tuple[str, ...]:
 
 
 def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
-    """The side that wins by a text, "" if it names sides and says of neither that it wins; None for
-    a text that only is a name.
+    """Interpret the side that wins by a text, "" if it names sides and says of neither that it
+    wins. None for a text that only is a name.
 
     >>> sides = "falcons", "otters"
     >>> texts = "Otters def. Falcons", "Falcons 4-2 Otters", "Otters to win 4-3 (OT)", "Otters 30%"
@@ -561,8 +567,8 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
 
 
 def _interpret_one(text: str, side: str) -> str | None:
-    """The only side that a text names, if it says that this one wins; "" if by its score or share
-    it does not, None for any other text.
+    """Interpret the only side that a text names, if it says that this one wins. "" if by its score
+    or share it does not, None for any other text.
     """
     at = text.casefold().rfind(side)
     picked = _PICKED.fullmatch(text, at + len(side)) if at >= 0 else None

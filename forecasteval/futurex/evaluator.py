@@ -95,8 +95,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
             self._reader = ModelReader(client, llm_policy, llm_names)
 
     def evaluate_prediction(self, answer: object, question: Mapping[str, object]) -> float:
-        """The score of one answer to one question of the dataset, in [0, 1]; missing and unparsed
-        score 0.
+        """Return the score of one answer to one question of the dataset, in [0, 1]; missing and
+        unparsed score 0.
 
         Raises InputError if the question has no usable level, truth or Std.
         """
@@ -117,7 +117,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         return self.evaluate(AnsweredQuestions(where, _records(data)))
 
     def read(self, files: Files) -> AnsweredQuestions:
-        """The questions of a dataset with the answers of a prediction file, or a file that has
+        """Read the questions of a dataset with the answers of a prediction file, or a file that has
         both.
         """
         if len(files.datasets) > 1:
@@ -125,7 +125,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         return load_answers(files.path, files.dataset)
 
     def score(self, data: AnsweredQuestions) -> Scoring:
-        """An item per question, reviewed by the language model if there is one."""
+        """Compute an item per question, reviewed by the language model if there is one."""
         scoring = Scoring(self.rules, data.where, bool(self._reader))
         scoring.add_all(data.take_records())
         if self._reader:
@@ -135,7 +135,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         return scoring
 
     def summarise(self, scores: Scoring, data: AnsweredQuestions) -> dict[str, object]:
-        """The scores by level and over all levels; docs/python.md has every key."""
+        """Compute the scores by level and over all levels; docs/python.md has every key."""
         damaged = {"damaged_lines": data.damaged} if data.damaged else {}
         beside = {"truths": data.truths} if data.truths else {}
         return {
@@ -158,7 +158,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         return make_page(results, data.read_again, self.rules)
 
     def settings(self) -> dict[str, object]:
-        """The part of a signature that does not depend on the data."""
+        """Return the part of a signature that does not depend on the data."""
         settings: dict[str, object] = dict.fromkeys(
             ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
         )
@@ -176,8 +176,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
 
 
 def _records(data: Any) -> Iterable[Mapping[str, object]]:
-    """The rows of a pandas DataFrame as records, None for what is null there; so are records that
-    were made of one.
+    """Return the rows of a pandas DataFrame as records, None for what is null there. So are records
+    that were made of one.
     """
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
         data = data.to_dict("records")
@@ -199,7 +199,8 @@ def evaluator_of_options(
     cache: bool | None = None,
     **options: Any,
 ) -> FutureXEvaluator:
-    """An evaluator of the command line's options; `output` is the folder of the cache of replies.
+    """Return an evaluator of the command line's options; `output` is the folder of the cache of
+    replies.
 
     Raises InputError for options that do not go together.
     """

@@ -198,7 +198,7 @@ def _may_be_question(record: object) -> bool:
 
 
 def _find_problem(record: object) -> str:
-    """Why a record is no prediction of a question; "" if it is one."""
+    """Find why a record is no prediction of a question; "" if it is one."""
     if not isinstance(record, Mapping):
         bad = isinstance(record, BadRecord)
         return "damaged line" if bad else "prediction that is not an object"
@@ -210,8 +210,8 @@ def _find_problem(record: object) -> str:
 def _find_candidates(
     records: Sequence[Prediction], prompt: object, shared: bool
 ) -> Sequence[Prediction] | None:
-    """Those of the predictions with a question's id that may be for it; None if it is not known
-    which, since other questions have the id, too (`shared`).
+    """Find those of the predictions with a question's id that may be for it. None if it is not
+    known which, since other questions have the id, too (`shared`).
     """
     if len(records) < 2 and not shared:
         return records
@@ -220,7 +220,7 @@ def _find_candidates(
 
 
 def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) -> str:
-    """Why no prediction has an id of the dataset, with the nearest id or key."""
+    """Return why no prediction has an id of the dataset, with the nearest id or key."""
     import difflib
 
     if not predicted:
@@ -235,7 +235,7 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) ->
 
 
 class OtherKeys:
-    """The keys of records that have none of the `wanted` ones: if that is all of them, one may be
+    """The keys of records that have none of the `wanted` ones. If that is all of them, one may be
     it under another name.
     """
 
@@ -254,7 +254,9 @@ class OtherKeys:
             self._keys.update(record.keys())
 
     def find_others(self, known: Collection[str] = _KNOWN_KEYS) -> list[str] | None:
-        """The keys beside `known` ones, the commonest first; None if a record has a wanted one."""
+        """Find the keys beside `known` ones, the commonest first; None if a record has a wanted
+        one.
+        """
         if len(self._lacking) < max(1, self._total):
             return None
         return [str(key) for key, _ in self._keys.most_common() if key not in known]
@@ -266,8 +268,8 @@ class OtherKeys:
             raise InputError(where, expected, show_keys(others))
 
     def require_answer(self, where: str) -> dict[str, list[str]]:
-        """A note on the records that lack an answer; InputError, which names their keys, if all do:
-        nothing must be scored as missing then.
+        """Return a note on the records that lack an answer. InputError, which names their keys, if
+        all do: nothing must be scored as missing then.
         """
         others = self.find_others(_QUESTION_KEYS)
         if others is not None:
@@ -281,7 +283,7 @@ class OtherKeys:
 
 
 def is_void(question: object, where: str = "dataset") -> bool:
-    """Whether a question says that it is void, and is left out of everything."""
+    """Return whether a question says that it is void, and is left out of everything."""
     if not isinstance(question, (dict, Mapping)) or "void" not in question:  # dict: fast
         return False
     if is_blank(question["void"]):
@@ -295,8 +297,8 @@ def is_void(question: object, where: str = "dataset") -> bool:
 
 
 def raw_answer(record: Mapping[str, object]) -> object:
-    """The answer of a record: its "answer", or its "prediction" if that is null (None, or a data
-    frame's nan).
+    """Return the answer of a record. It is its "answer", or its "prediction" if that is null (None,
+    or a data frame's nan).
     """
     answer = record.get("answer")
     return record.get("prediction") if is_null(answer) else answer

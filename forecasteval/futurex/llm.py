@@ -42,7 +42,7 @@ narrower thing, and text that is no name"""
 
 
 def parse_name_reply(data: JsonObject, reply: str) -> bool | None:
-    """The decision of a reply; None unless it is a JSON object with only `same`."""
+    """Parse the decision of a reply; None unless it is a JSON object with only `same`."""
     record = find_object(reply)
     if isinstance(record, dict) and record.keys() == {"same"} and isinstance(record["same"], bool):
         return record["same"]
@@ -57,7 +57,7 @@ NAME_TASK: Final = Task(
 def decide_names(
     client: ModelClient, answered: Iterable[Answered], items: list[AnswerItem]
 ) -> NameCounts:
-    """Let the model match names that the rules leave; a name that it calls the same as its decoy
+    """Let the model match names that the rules leave. A name that it calls the same as its decoy
     gains nothing.
     """
     lists = [
@@ -103,7 +103,7 @@ def find_open_names(
     truth: Sequence[Name], predicted: Sequence[Name], candidates: Iterable[Name]
 ) -> list[tuple[Name, list[Name], Name]]:
     """List the predicted names that no rule matched, each with the true names that it may mean and
-    its decoy; at most two of them for each true name.
+    its decoy. At most two of them for each true name.
     """
     matches = match_names(truth, predicted)
     unmatched = [name for place, name in enumerate(truth) if place not in matches]
@@ -116,8 +116,8 @@ def find_open_names(
 
 
 def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) -> Name | None:
-    """A true name of another question that the rules take neither for `name` nor for a true name of
-    this one.
+    """Choose a decoy: a true name of another question. The rules must take it neither for `name`
+    nor for a true name of this one.
 
     The one most like the true names in script and length, so that only its meaning sets it apart.
     """
@@ -140,15 +140,15 @@ def _is_short(name: Name) -> bool:
 
 
 class ModelReader:
-    """Lets a model quote answers and numbers, the unsure ones or, by `policy`, all numbers and all
-    answers without a box; with `names` it matches names, too.
+    """Lets a model quote answers and numbers. These are the unsure ones or, by `policy`, all
+    numbers and all answers without a box; with `names` it matches names, too.
     """
 
     def __init__(self, client: ModelClient, policy: str, names: bool) -> None:
         self.client, self.policy, self.names = client, policy, names
 
     def settings(self) -> dict[str, object]:
-        """The parts of a signature that tell one model's results from another's."""
+        """Return the parts of a signature that tell one model's results from another's."""
         return {
             "llm_model": self.client.server.model,
             "llm_server": self.client.server.address,
@@ -160,8 +160,8 @@ class ModelReader:
     def decide(
         self, answered: list[Answered], items: list[AnswerItem]
     ) -> tuple[AnswerCounts, NameCounts | None, list[str]]:
-        """Let the model decide items, which are changed in place with their answers: what became of
-        answers and of names, and warnings.
+        """Let the model decide items, which are changed in place with their answers. What became of
+        answers and of names is returned, and warnings.
         """
         answers = decide_answers(self.client, self.policy, answered, items)
         names = decide_names(self.client, answered, items) if self.names else None
@@ -171,7 +171,7 @@ class ModelReader:
 
 
 def _warnings(counts: Usage, what: str) -> list[str]:
-    """How the server failed, and what it says about that."""
+    """Return how the server failed, and what it says about that."""
     lines = []
     if failures := sum(counts["failures"].values()):
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(counts["failures"].items()))

@@ -105,8 +105,8 @@ WHOLE, PART, BARE, ASIDE = range(4)
 
 
 class Form(NamedTuple):
-    """A form of a name: folded, its words (each CJK character is one) with their beginnings, and
-    all of them as one, with a point between two numbers.
+    """A form of a name, in three writings. It is folded; its words (each CJK character is one) have
+    their beginnings; and all of them are one, with a point between two numbers.
     """
 
     text: str
@@ -116,7 +116,7 @@ class Form(NamedTuple):
     kind: int
 
     def find_front(self, end: Form) -> str | None:
-        """Find what stands in front of another form at this one's end; None if it is not there, or
+        """Find what stands in front of another form at this one's end. None if it is not there, or
         only within a word.
         """
         cut = len(self.words) - len(end.words)
@@ -156,8 +156,8 @@ def _may_be_alias(inside: str, outside: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def _find_forms(text: str, side: str) -> tuple[Form, ...]:
-    """Find the forms of a true name (side ""), or of a prediction of which the "front" of its
-    dashes counts, or the "end".
+    """Find the forms of a true name, or of one side of a prediction. `side` is "" for a true name,
+    else "front" or "end": what counts of the dashes.
     """
     made = list(_make_forms(text, WHOLE, bool(side)))
     if side:
@@ -287,8 +287,8 @@ def _may_be_added(front: str) -> bool:
 
 
 def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
-    """Return whether a prediction may leave out these words in front of a name: a word, or no more
-    than is left. A word is too much of a title: `Hours` is not `Velvet Hours`.
+    """Return whether a prediction may leave out these words in front of a name. It may leave out
+    one word, or no more than is left.
     """
     front = front[-120:].strip()
     if _OPEN.search(front):
@@ -304,8 +304,8 @@ def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
 
 
 def find_sides(predicted: Sequence[Name], prompt: str) -> tuple[str, ...]:
-    """Choose the sides of its dashes by which a list may be read: all by their fronts, or all by
-    their ends.
+    """Choose the sides of its dashes by which a list may be read. All names are read by their
+    fronts, or all by their ends.
 
     `guess - other guess` on every item would name two things for each place.
     """
@@ -334,8 +334,8 @@ def match_names(
 def _match_side(
     truth: Sequence[Name], predicted: Sequence[Name], side: str, prompt: str, known: Pairs
 ) -> dict[int, int]:
-    """Let true names choose: those with an exact match first, then those with the fewest others;
-    each takes the strongest, its own place among equals.
+    """Let true names choose: those with an exact match first, then those with the fewest others.
+    Each takes the strongest, its own place among equals.
     """
     exact: dict[str, list[int]] = {name.key: [] for name in truth}
     pairs: list[tuple[int, int, bool, int]] = []

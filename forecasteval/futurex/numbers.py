@@ -257,8 +257,8 @@ class NumberTruth(TruthOf[Reading]):
         self.prompt = prompt
 
     def read(self, answer: Answer) -> Reading | str:
-        """Read the number that an answer is, in a box the last one of a sentence, in the meaning
-        that is nearest.
+        """Read the number that an answer is, in the meaning that is nearest. In a box it is the
+        last number of a sentence.
         """
         text = answer.cleaned
         if status := self.find_status(answer):
@@ -274,7 +274,7 @@ class NumberTruth(TruthOf[Reading]):
         return reading._replace(note="; ".join(filter(None, (several, reading.note))))
 
     def means(self, text: str, words: str) -> bool:
-        """Whether a number stands behind the words of a refusal."""
+        """Return whether a number stands behind the words of a refusal."""
         return bool(words and _DIGIT.search(text, len(words)))
 
     def compare(self, read: Reading) -> AnswerScore:

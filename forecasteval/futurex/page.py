@@ -30,8 +30,8 @@ _DOTS: Final = "Dots: the mean of each level; ring: their weighted mean; lines: 
 
 
 def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = None) -> Page:
-    """The page of a result of `FutureXEvaluator`; `rows` reads the questions with their answers
-    once more.
+    """Make the page of a result of `FutureXEvaluator`; `rows` reads the questions with their
+    answers once more.
 
     Without rows the page shows what the items keep: the first line of a prompt, and an excerpt of
     an answer.
@@ -56,8 +56,8 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
 
 
 def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
-    """How much of the overall score each question loses: its share of the weights times 1 − its
-    score.
+    """List how much of the overall score each question loses: its share of the weights times 1 −
+    its score.
     """
     counts = Counter(item["level"] for item in items if item["score"] is not None)
     pending = {item["level"] for item in items if item["outcome"] == "pending"}
@@ -74,7 +74,7 @@ def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
 
 
 def _say_how(item: AnswerItem) -> str:
-    """How an answer was read, where that was not from a box by the grammar."""
+    """Say how an answer was read, where that was not from a box by the grammar."""
     if item["decided_by"] == "model":
         return "by the model"
     return "without a box" if item["unboxed"] else ""
@@ -83,7 +83,7 @@ def _say_how(item: AnswerItem) -> str:
 def _read_questions(
     items: Sequence[AnswerItem], costs: Sequence[float], rows: Rows | None, rules: Rules | None
 ) -> list[ShownQuestion]:
-    """The questions, what costs most first; pending ones last."""
+    """Read the questions, what costs most first; pending ones last."""
     order = sorted(range(len(items)), key=lambda at: (items[at]["score"] is None, -costs[at]))
     order = order[:MOST]
     places, records = set(order), filterfalse(is_void, (rows() if rows else None) or ())
@@ -102,7 +102,9 @@ def _read_questions(
 
 
 def _read_texts(item: AnswerItem, record: object, rules: Rules | None) -> Texts:
-    """The texts of the item's record, or its excerpts if the files have another answer by now."""
+    """Read the texts of the item's record, or its excerpts if the files have another
+    answer by now.
+    """
     raw = raw_answer(record) if isinstance(record, Mapping) else None
     answer = raw if isinstance(raw, str) else as_text(raw)
     if not isinstance(record, Mapping) or item["answer"] not in answer:
@@ -144,7 +146,7 @@ def _make_question(
 
 
 def _list_texts(questions: Sequence[ShownQuestion]) -> dict[str, dict[str, Cell]]:
-    """The texts of the questions that have an id of their own."""
+    """List the texts of the questions that have an id of their own."""
     often = Counter(str(question.id) for question in questions)
     return {
         str(question.id): {title.partition(",")[0]: text for title, text in question.texts}
@@ -154,7 +156,7 @@ def _list_texts(questions: Sequence[ShownQuestion]) -> dict[str, dict[str, Cell]
 
 
 def _show_answer(text: str, prompt: str, limit: int) -> Cell:
-    """The answer with the part marked that counts, as `parse_answer` finds it."""
+    """Show the answer with the part marked that counts, as `parse_answer` finds it."""
     if not text:
         return "no answer"
     answer = parse_answer(text, prompt)

@@ -68,13 +68,13 @@ class AnswerCounts(Usage):
 
 
 def _fold(text: str) -> str:
-    """The text with single blanks in place of blanks, quotes and marks of Markdown."""
+    """Fold the text with single blanks in place of blanks, quotes and marks of Markdown."""
     return _MARKS.sub(" ", text).strip()
 
 
 def _stands_in(given: object, text: str) -> bool:
-    """Return whether a passage stands in a folded text in whole words and numbers, with the scale
-    of its last number, and is not denied in its clause.
+    """Return whether a passage stands in a folded text, in whole words and numbers. The scale of
+    its last number must stand there, too, and its clause must not deny it.
     """
     if not isinstance(given, str) or len(given) > MAX_PASSAGE or not (passage := _fold(given)):
         return False
@@ -89,8 +89,8 @@ def _stands_in(given: object, text: str) -> bool:
 
 
 def answer_data(answered: Answered) -> dict[str, str]:
-    """The data for an answer: the question's words with its options, and the end of the box or else
-    of the text.
+    """Collect what the model sees of an answer. These are the question's words with its options,
+    and the end of the box or else of the text.
     """
     text = answered.answer.text if answered.answer.boxed else answered.raw
     question = question_words(answered.prompt).strip()[-MAX_QUESTION:]
@@ -98,8 +98,8 @@ def answer_data(answered: Answered) -> dict[str, str]:
 
 
 def parse_answer_reply(data: Mapping[str, object], reply: str) -> tuple[str, ...] | None:
-    """The passages that a reply quotes, none if it says that there is no answer; None unless each
-    of them stands in the answer.
+    """Parse the passages that a reply quotes, none if it says that there is no answer. None unless
+    each of them stands in the answer.
     """
     record = find_object(reply)
     if not isinstance(record, dict) or record.keys() != {"answer"}:
@@ -130,8 +130,9 @@ ANSWER_TASK: Final = Task(
 
 
 def is_sent(answered: Answered, item: AnswerItem, policy: str) -> bool:
-    """Whether the model is to read an answer: one that is no answer to any rule, or a number of
-    which they are unsure; by the policy "always" any number, and any answer without a box.
+    """Return whether the model is to read an answer. By the policy "unsure" these are answers that
+    no rule can read, and numbers of which the rules are unsure; by "always" also any number, and
+    any answer without a box.
 
     No refusal, no error of a program, nothing that contradicts itself.
     """
@@ -146,8 +147,8 @@ def is_sent(answered: Answered, item: AnswerItem, policy: str) -> bool:
 
 
 def is_settled(text: str) -> bool:
-    """Whether the grammar is sure of a cleaned answer: one number, in a unit and scale that it
-    knows.
+    """Return whether the grammar is sure of a cleaned answer: one number, in a unit and scale that
+    it knows.
     """
     if parse_number(text):
         return True

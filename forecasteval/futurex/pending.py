@@ -37,6 +37,6 @@ class PendingTruth(TruthOf[Any]):
                 self._truths.append(NameTruth((), exact=True, prompt=prompt))
 
     def score(self, answer: Answer) -> AnswerScore:
-        """What an answer says, or why it cannot be read."""
+        """Return what an answer says, or why it cannot be read."""
         read = [truth.score(answer) for truth in self._truths]
         return next((scored for scored in read if scored.outcome == "scored"), read[-1])

@@ -119,7 +119,7 @@ def _score_answer(truth: Truth | None, answer: Answer | None) -> AnswerScore:
 
 
 def parse_record(record: object, where: str, number: int, rules: Rules) -> Question:
-    """The question of a record; InputError says what it lacks.
+    """Parse the question of a record; InputError says what it lacks.
 
     Without a truth, or with a blank one, the question is pending.
     """
@@ -158,7 +158,7 @@ def _place(record: Mapping[str, object], where: str, number: int) -> str:
 
 
 def _as_float(value: object) -> float:
-    """A number or the text of one; nan for anything else."""
+    """Return a number or the text of one; nan for anything else."""
     if type(value) is float:
         return value
     try:
@@ -168,7 +168,7 @@ def _as_float(value: object) -> float:
 
 
 def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
-    """A truth that is no text: null says nothing; None for what is no truth."""
+    """Parse a truth that is no text: null says nothing; None for what is no truth."""
     if is_null(truth):
         return ""
     if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
@@ -180,8 +180,8 @@ def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
 
 
 def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
-    """The truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else names;
-    None if empty.
+    """Interpret the truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else
+    names. None if empty.
     """
     options = Options(label_set(count_options(prompt)), prompt)
     if not options.labels:
@@ -207,7 +207,9 @@ def _may_be_label(token: str) -> bool:
 def interpret_open_truth(
     prompt: str, answer: Answer, std: float | None, rules: Rules
 ) -> Truth | None:
-    """The truth of level 3 or 4: a number if it reads as one, else a ranking; None if empty."""
+    """Interpret the truth of level 3 or 4: a number if it reads as one, else a ranking. None if
+    empty.
+    """
     if len(answer.elements) < 2:
         quantity, _ = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
         # Without Std, "2-1" is a result.

@@ -267,8 +267,8 @@ def _count_plain_words(item: str) -> int:
 
 
 def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
-    """Whether a text that looks like a refusal begins with a true name, or is a list that begins
-    with `Unknown`.
+    """Return whether a text that looks like a refusal is a name. It begins with a true name, or is
+    a list that begins with `Unknown`.
     """
     folded = fold(text)
     if any(
@@ -302,7 +302,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         self._compounds = tuple(compounds)
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
-        """The predicted names, best first, or why there are none."""
+        """Read the predicted names, best first, or why there are none."""
         if status := self.find_status(answer):
             return status
         if not answer.boxed and not looks_like_names(answer.cleaned, not answer.stated):

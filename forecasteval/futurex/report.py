@@ -52,7 +52,7 @@ _COUNTS: Final = {
 
 
 def report_blocks(results: Results, items: bool = False) -> Report:
-    """The report's lines and tables; with `items` also a row per question."""
+    """Make the report's lines and tables; with `items` also a row per question."""
     size = describe_size(results) + ("" if results.get("dataset") else ", without a dataset")
     rows: Report = ["", make_table(_ITEMS, results["items"])] if items else []
     blocks = [score_table(results), "", *list_notes(results), *rows]
@@ -60,7 +60,7 @@ def report_blocks(results: Results, items: bool = False) -> Report:
 
 
 def describe_size(results: Results) -> str:
-    """How many questions there are, and how many of them have a truth, if not all have."""
+    """Describe how many questions there are, and how many of them have a truth, if not all have."""
     total, pending, void = len(results["items"]), results["pending"], results["void"]
     size = f"{total} questions"
     if pending:
@@ -69,8 +69,8 @@ def describe_size(results: Results) -> str:
 
 
 def score_table(results: Results) -> Table:
-    """A row per level, and one for all, with a mark for a chart; columns for pending questions and
-    padded lists only where there are any.
+    """Compute a row per level, and one for all, with a mark for a chart. Columns for pending
+    questions and padded lists only where there are any.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -142,7 +142,7 @@ def list_notes(results: Results) -> list[str]:
 
 
 def name_cause(item: AnswerItem) -> str:
-    """The kind of mistake that an item is: "unparsed: refusal", "wrong option", …; "right" if
+    """Name the cause of what an item loses: "unparsed: refusal", "wrong option", …; "right" if
     it is none.
 
     >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single choice", "note": ""})
@@ -160,8 +160,8 @@ def name_cause(item: AnswerItem) -> str:
 
 
 def explain(item: AnswerItem, truth: Truth | None = None) -> str:
-    """The reason of an item's score in one sentence; with its `truth` a number's sentence has both
-    values and σ.
+    """Return the reason of an item's score in one sentence; with its `truth` a number's sentence
+    has both values and σ.
     """
     if item["outcome"] == "pending":
         return f"no truth yet; {_say_read(item)}"
@@ -191,7 +191,7 @@ def explain(item: AnswerItem, truth: Truth | None = None) -> str:
 
 
 def _say_read(item: AnswerItem) -> str:
-    """What was read of an answer to a pending question, or why nothing was."""
+    """Say what was read of an answer to a pending question, or why nothing was."""
     if item["read"]:
         return f"read: {printable(item['read'], _SHOWN)}"
     return item["note"] if item["note"] in ("no answer", "refusal") else f"not read: {item['note']}"
@@ -210,7 +210,7 @@ def _explain_number(item: AnswerItem, read: str, true: str, truth: Truth | None)
 
 
 def _around_box(text: str) -> str:
-    """The part of an answer around what counts of it."""
+    """Return the part of an answer around what counts of it."""
     answer = parse_answer(text)
     at, end = (answer.find_in(text) if answer and answer.boxed else None) or (0, 0)
     begin = max(0, min(at - 8, end + 2 - _WIDTH)) if end > _WIDTH - 2 else 0

@@ -26,8 +26,8 @@ BLOCK: Final = 2048  # records that are scored together
 
 
 class Answered(NamedTuple):
-    """A question with an answer, for a language model: where its item stands, its truth and
-    prompt, the part of the answer that counts and all of it.
+    """A question with an answer, for a language model. `place` is that of its item; `answer` is the
+    part that counts, `raw` all of it.
     """
 
     place: int
@@ -64,8 +64,8 @@ class AnswerItem(Decision):
 
 
 def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = False) -> Decision:
-    """The result of an answer, `by` the "grammar" or a "model"; a missing answer may be
-    left out of means, as a pending question always is.
+    """Return the result of an answer, `by` the "grammar" or a "model". A missing answer may be left
+    out of means, as a pending question always is.
     """
     outcome = scored.outcome
     unscored = outcome == "pending" or (outcome == "missing" and missing == "skip")
@@ -83,7 +83,7 @@ def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = 
 
 
 class Scoring:
-    """The items of all records, and what else is known of them; `answered` only if a model is to
+    """The items of all records, and what else is known of them. `answered` only if a model is to
     `review` them.
 
     `void_count`: records that are left out because they say "void".
@@ -163,7 +163,7 @@ class Scoring:
             )
 
     def _name(self, record: Mapping[str, object], number: int) -> str:
-        """The id of a record, or its number; what is odd about ids is noted."""
+        """Name the id of a record, or its number; what is odd about ids is noted."""
         if record.get("id") is None:
             name = f"record {number}"
             self.notes["record without id"].append(name)
@@ -173,7 +173,7 @@ class Scoring:
         return name
 
     def _find_answer(self, record: Mapping[str, object], name: str) -> object:
-        """The raw answer of a record; unreadable if it is given twice."""
+        """Find the raw answer of a record; unreadable if it is given twice."""
         self._answers.add(record, name)
         self._truths.add(record)
         raw = record.get("answer")
@@ -203,8 +203,8 @@ class Scoring:
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:
-    """The part of a long answer that an item keeps: around what counts, which most often stands at
-    its end.
+    """Cut out the part of a long answer that an item keeps. It is around what counts, which most
+    often stands at its end.
     """
     span = answer.find_in(text) if answer else None
     begin = max(0, min((span or (0, 0))[0] - SHOWN // 2, len(text) - SHOWN))

@@ -98,12 +98,13 @@ MISSING: Final = AnswerScore(0.0, "missing", "", "")
 
 
 def unparsed(note: str) -> AnswerScore:
-    """An answer from which nothing legal can be read, and why."""
+    """Return an answer from which nothing legal can be read, and why."""
     return AnswerScore(0.0, "unparsed", "", note)
 
 
 def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -> float:
-    """The weight by which Σ w·mean is divided; `pending`: the levels that have pending questions.
+    """Return the weight by which Σ w·mean is divided; `pending`: the levels that have pending
+    questions.
 
     It is that of the levels with scores where weights are renormalised. Otherwise a level without
     questions keeps its weight, and only a level that is wholly pending gives it away: it will have

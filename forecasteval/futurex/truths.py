@@ -71,7 +71,7 @@ def load_questions(path: Path) -> LoadedQuestions:
 
 
 def _read_truths(file: Loaded) -> dict[str, dict[str, object]]:
-    """The values that a file of truths states, by id."""
+    """Read the values that a file of truths states, by id."""
     values: dict[str, dict[str, object]] = {}
     keys: dict[str, object] = {}
     for number, record in enumerate(file, 1):
@@ -92,22 +92,22 @@ def _read_truths(file: Loaded) -> dict[str, dict[str, object]]:
 
 
 def _resolve(question: Mapping[str, object], values: Mapping[str, object]) -> Mapping[str, object]:
-    """The question with the values of its truth."""
+    """Return the question with the values of its truth."""
     row = {"ground_truth": None, **question, **values}
     repeated = [key for key in repeated_keys(question) if key not in values]
     return Record(row, repeated) if repeated else row
 
 
 def question_id(question: object) -> str:
-    """The id as text without blanks around it; "" of what is no record."""
+    """Return the id as text without blanks around it; "" of what is no record."""
     return str(question.get("id")).strip() if isinstance(question, Mapping) else ""
 
 
 def show_keys(keys: Iterable[str]) -> str:
-    """The first keys of a record in a message."""
+    """Show the first keys of a record in a message."""
     return ", ".join([printable(repr(str(key)), 40) for key in keys][:8])
 
 
 def is_blank(value: object) -> bool:
-    """Whether a value says nothing: null, or text without a visible character."""
+    """Return whether a value says nothing: null, or text without a visible character."""
     return is_null(value) or (isinstance(value, str) and not value.strip())

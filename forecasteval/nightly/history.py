@@ -176,7 +176,7 @@ def _is_overall(line: HistoryLine) -> bool:
 
 
 def _find_reason(before: HistoryLine | None, line: HistoryLine, corrected: str | None) -> str:
-    """Say why a line differs from the one before; `corrected` is "" if every truth stays, None if
+    """Say why a line differs from the one before. `corrected` is "" if every truth stays, None if
     that is not known.
     """
     if before is None or before.gone:
@@ -275,8 +275,8 @@ def _is_setting(key: str, value: object) -> bool:
 
 
 def find_corrections(path: Path, written: Path) -> dict[tuple[object, object], str]:
-    """Compare the truths of a stored result with those of the one that takes its place, by the
-    checksums of their questions.
+    """Compare the truths of a stored result with those of the one that takes its place. Questions
+    are the same by their checksums.
 
     Nothing is found in what is too large, has no results per question, or cannot be read.
     """

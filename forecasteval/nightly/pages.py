@@ -55,7 +55,7 @@ def write_run(results: Results, folder: Path) -> None:
 
 
 def write_stored(results: Results, folder: Path, checksum: str, beside_board: bool = True) -> None:
-    """Write the page of a result of this sha256; it leads to the leaderboard's page where there is
+    """Write the page of a result of this sha256. It leads to the leaderboard's page where there is
     one beside it.
     """
     name = results["name"]
@@ -67,8 +67,8 @@ def write_stored(results: Results, folder: Path, checksum: str, beside_board: bo
 
 
 def require_usable(path: str | bool | None) -> None:
-    """InputError for a path that is not one of a page: it may be the name of a system behind the
-    option.
+    """Raise InputError for a path that is not one of a page. It may be the name of a system behind
+    the option.
     """
     if isinstance(path, str) and not path.endswith(".html"):
         expected = "expected a path that ends in .html, or no word behind it (put --html last)"
@@ -76,7 +76,7 @@ def require_usable(path: str | bool | None) -> None:
 
 
 def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
-    """Write the page of a comparison to `path`, or else to `folder/compare.html`; it leads to the
+    """Write the page of a comparison to `path`, or else to `folder/compare.html`. It leads to the
     leaderboard and the runs that have a page in the folder.
     """
     target = Path(path) if isinstance(path, str) else folder / "compare.html"

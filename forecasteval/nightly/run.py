@@ -120,7 +120,7 @@ class _Night:
         self.folder = self.scorer.output
 
     def plan(self, tasks: Sequence[Files]) -> list[Files]:
-        """List the tasks whose stored result does not hold; note the checksums of those that do,
+        """List the tasks whose stored result does not hold. Note the checksums of those that do,
         and the files that cannot be read.
         """
         # As stored.
@@ -183,7 +183,7 @@ class _Night:
                 self.read[name] = scored.system
 
     def _note_corrections(self, path: Path, scored: ScoredFile) -> None:
-        """Compare the truths of a result with those of the stored one, once for all files that were
+        """Compare the truths of a result with those of the stored one. Once for all files that were
         asked the same questions.
         """
         row = self.rows.get(path.stem)
@@ -194,7 +194,7 @@ class _Night:
 
     def keep_unread(self, present: Collection[str]) -> None:
         """Leave the rows of files that cannot be read tonight, or whose dataset cannot, as they
-        were; not beside results of other questions, or of another version.
+        were. Not beside results of other questions, or of another version.
         """
         fresh = [_group(file_row(system)) for system in map(self._read, self.fresh)]
         for name, row in self.rows.items():
@@ -267,7 +267,7 @@ class _Night:
         self, board: Board, about: Systems, present: Collection[str], date: str
     ) -> list[Change]:
         """Append to the history, write leaderboard.csv, .md and .html unless they hold just that
-        already; list what changed since the last run.
+        already. List what changed since the last run.
 
         A history that cannot be read costs only itself.
         """
@@ -308,8 +308,8 @@ def _holds(
     checksums: Mapping[str, str],
     settings: Callable[[str], Mapping[str, object]],
 ) -> bool:
-    """Tell whether a stored result is still the one of its files and settings; not where a model
-    or a line failed.
+    """Tell whether a stored result is still the one of its files and settings. Not where a model or
+    a line failed.
 
     Raises InputError if it had a dataset and there is none any more.
     """

@@ -64,9 +64,9 @@ def write_changed(path: Path, text: str) -> None:
 
 
 def result_pieces(results: JsonObject) -> Iterator[str]:
-    """Write out a result, piece by piece, with a checksum of itself, so that a damaged one is never
-    taken for a score; the checksum is that of the text without an indent, in which each item is
-    the same.
+    """Write out a result, piece by piece, with a checksum of itself. So a damaged one is never
+    taken for a score; the checksum is that of the text without an indent, in which each item is the
+    same.
     """
     digest, mark, items = hashlib.sha256(), os.urandom(16).hex(), results.get("items") or ()
     plain, shown = dump_around(results), dump_around({**results, "result_sha256": mark}, 1)
@@ -100,7 +100,7 @@ def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
 def read_result_of(
     path: Path, checksum: str, is_known: bool = True
 ) -> System | ForecasterTable | None:
-    """Read what ranking needs of the stored result with this sha256; None if it is another one, of
+    """Read what ranking needs of the stored result with this sha256. None if it is another one, of
     another version, or damaged, unless `is_known` to have been whole with this sha256.
     """
     stored, stored_checksum = read_stored(path, checksum if is_known else "")
@@ -112,8 +112,8 @@ def read_result_of(
 def remove_gone(
     folder: Path, names: Container[str], predictions: Container[str], rows: Mapping[str, FileRow]
 ) -> None:
-    """Remove the results that nightly runs wrote for predictions that are gone, and their pages:
-    those with the sha256 that their `rows` of the last board have. Every other file stays.
+    """Remove the results and pages that nightly runs wrote for predictions that are gone. They are
+    those with the sha256 that their `rows` of the last board have; every other file stays.
 
     The results with these `names` are of tonight; of one that is not, some `predictions` may be
     there all the same, if their dataset is gone.

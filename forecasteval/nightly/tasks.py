@@ -39,7 +39,7 @@ POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay
 
 
 class NightOptions(NamedTuple):
-    """How a night is run; `cluster` is the address of a Dask cluster, `processes` are 0 for the
+    """How a night is run. `cluster` is the address of a Dask cluster, `processes` are 0 for the
     current one only.
     """
 
@@ -166,7 +166,7 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
 
 
 def _sort_errors(errors: Iterable[tuple[Path, EvaluationError]], root: Path) -> Outcome:
-    """The outcome of files without a result."""
+    """Sort the outcome of files without a result."""
     failures, notes, waiting, void = list[Failure](), list[str](), list[str](), False
     for path, error in errors:
         reason = explain(error, path, root)
@@ -183,7 +183,7 @@ def _sort_errors(errors: Iterable[tuple[Path, EvaluationError]], root: Path) -> 
 def _score_same(
     work: Callable[[Files], Outcome], task_and_checksums: tuple[Files, dict[str, str]]
 ) -> Outcome:
-    """Score a file on another machine, if it is the file that the client has: the folder may be
+    """Score a file on another machine, if it is the file that the client has. The folder may be
     another one.
     """
     task, checksums = task_and_checksums
@@ -196,7 +196,9 @@ def _score_same(
 
 
 def _checksums(task: Files) -> dict[str, str]:
-    """The present checksums of its files; none if a file cannot be read: scoring reports it."""
+    """Return the present checksums of its files; none if a file cannot be read: scoring
+    reports it.
+    """
     with contextlib.suppress(InputError):
         return task.checksums()
     return {}

@@ -123,7 +123,7 @@ _LAST_PORT: Final = 65_535
 
 
 def require_cluster(address: str) -> None:
-    """InputError if the address is none, or if the package is missing."""
+    """Raise InputError if the address is none, or if the package is missing."""
     match = re.fullmatch(r"tcp://(?:[\w.-]+|\[[\da-fA-F:.]+\]):(\d{1,5})", address)
     if not match or int(match[1]) > _LAST_PORT:
         raise InputError("--cluster", "expected tcp://HOST:PORT", printable(repr(address), 60))

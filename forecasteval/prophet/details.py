@@ -139,8 +139,9 @@ def reliability_table(sums: Floats) -> list[Bin]:
 
 
 def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
-    """By forecaster the running mean of every score, in the order in which events close (unknown
-    last, then by id), at most 100 points; None before the first event that has the score.
+    """Compute by forecaster the running mean of every score, in the order in which events close. At
+    most 100 points; events with unknown times come last, then by id; None before the first event
+    that has the score.
     """
     events, data = scored.events, scored.forecasts
     closed = events.closed[data.event]

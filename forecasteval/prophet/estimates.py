@@ -19,8 +19,8 @@ LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 
 
 class Estimate(NamedTuple):
-    """A metric by row: its values, the events and clusters behind each, errors with their degrees
-    of freedom, both ends of 95 % intervals.
+    """A metric by row. It has its values, the events and clusters behind each, errors with their
+    degrees of freedom, both ends of 95 % intervals.
 
     `influence`: by cluster and row, what one more copy of the cluster adds to the value; without a
     row where errors are not estimated (and then nan), or where it is not needed.
@@ -70,8 +70,8 @@ class Contestants(NamedTuple):
     def estimate(
         self, found: Floats, influence: Floats, values: Floats, weight: Floats
     ) -> Estimate:
-        """What was found of the rows, with the errors and intervals that follow from the influence
-        of the clusters. The forecasts behind it are those whose `values` are not nan.
+        """Estimate what was found of the rows, with the errors and intervals that follow from the
+        influence of the clusters. The forecasts behind it are those whose `values` are not nan.
         """
         has = ~np.isnan(values)
         shares = self.sum_cells(np.where(has, weight, 0))
@@ -84,7 +84,7 @@ class Contestants(NamedTuple):
         return Estimate(found, counts, clusters, error, freedom, low, high, influence)
 
     def estimate_means(self, values: Floats, weight: Floats) -> Estimate:
-        """Σ w x / Σ w of every row, without values that are nan; a cluster has the influence Σ w (x
+        """Σ w x / Σ w of every row, without values that are nan. A cluster has the influence Σ w (x
         - mean) / Σ w.
         """
         row, weight = self.scored.forecasts.forecaster, np.where(np.isnan(values), 0, weight)

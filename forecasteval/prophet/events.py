@@ -223,7 +223,7 @@ def _as_list(value: object) -> Sequence[object]:
 
 
 def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str, int | str]]:
-    """Collect the usable events, and by id of every problem the number of its event, or why a
+    """Collect the usable events. By id of every problem there is the number of its event, or why a
     forecast of it does not count.
     """
     by_id = group_by(read_problems(problems), attrgetter("id"))

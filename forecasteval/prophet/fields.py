@@ -41,7 +41,7 @@ class Exclusion(TypedDict):
 
 
 class DataNotes:
-    """Counts by reason what is left out and what is odd, with names of records; `lines` are
+    """Counts by reason what is left out and what is odd, with names of records. `lines` are
     warnings that stand for themselves.
 
     `pending`: how many events have no outcome yet, and forecasts of them.

@@ -164,7 +164,7 @@ def _find_names(
 
 
 def _judge_names(problem: str, name: str) -> str:
-    """Why these are no names, "" if they are."""
+    """Return why these are no names, "" if they are."""
     look = look_of(name).casefold()
     if look.strip("()") in BASELINES:  # tables show them as (market) and (crowd)
         return "named like a baseline: no forecaster may be called market or crowd"

@@ -43,7 +43,7 @@ class EffectsFit(NamedTuple):
 
 
 def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> EffectsFit:
-    """Two-way fixed effects: y_ij = μ + α_i + δ_j + e by least squares, Σα = Σδ = 0 in every
+    """Fit two-way fixed effects by least squares: y_ij = μ + α_i + δ_j + e. Σα = Σδ = 0 in every
     connected part.
 
     The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it

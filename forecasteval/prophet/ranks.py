@@ -119,8 +119,8 @@ def add_ranks(
 def rank_intervals(
     values: Floats, influence: Floats, error: Floats, freedom: Floats
 ) -> tuple[Ints, Ints]:
-    """Find both ends of the 95 % interval of every rank: 1 + those surely better, and all but those
-    surely worse.
+    """Find both ends of the 95 % interval of every rank. They are 1 + those surely better, and all
+    but those surely worse.
 
     Who is better of two is judged by the t-test of their difference, whose error follows from both
     errors and the correlation of what the clusters add to both. The tests are one-sided, as only

@@ -36,7 +36,7 @@ _FEW: Final = 10  # names without a rank
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A forecaster, or a baseline (the market, the crowd), on a board that is ranked `by` a metric;
+    """A forecaster, or a baseline (the market, the crowd), on a board that is ranked `by` a metric.
     `row[key]` is a value of its record.
     """
 
@@ -245,8 +245,8 @@ def show_ranks(row: BoardRow) -> str:
 
 
 def mark_of(row: BoardRow) -> IntervalCell:
-    """Nothing for a provisional row: few events may give any score, and leave no room for the
-    others on their axis.
+    """Make the mark of a row; none for a provisional one. Few events may give any score, and leave
+    no room for the others on their axis.
     """
     if not (row.is_baseline or row.own("rank")):
         return IntervalCell(None)
@@ -263,7 +263,7 @@ def mean_of(by: str) -> str:
 
 
 def compare_to_market(row: BoardRow) -> tuple[ForecasterRecord | None, int]:
-    """Find a row's difference to the market; 1 if it is surely for the better, -1 for the worse, 0
+    """Find a row's difference to the market. 1 if it is surely for the better, -1 for the worse, 0
     if its interval holds 0.
     """
     metric = mean_of(row.by)

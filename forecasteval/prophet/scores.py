@@ -82,8 +82,8 @@ def check_gamma(gamma: object) -> float:
 def crra_stake(
     p: ArrayLike, q: ArrayLike, gamma: float, offsets: ArrayLike | None = None
 ) -> Floats:
-    """How a bettor who believes p spreads one dollar at prices q: a* maximises Σ p_k U_γ(a_k/q_k),
-    Σ a = 1, a ≥ 0.
+    """Spread one dollar as a bettor does who believes p, at prices q. a* maximises Σ p_k
+    U_γ(a_k/q_k), Σ a = 1, a ≥ 0.
 
     U_γ(w) = w^(1-γ)/(1-γ), ln w at γ = 1. a*_k ∝ q_k (p_k/q_k)^(1/γ), computed in logarithms: γ = 1
     gives a = p/Σp; γ = 0 stakes all on the largest p/q, ties (relative 1e-12) sharing in proportion

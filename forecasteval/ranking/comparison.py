@@ -91,8 +91,8 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
 
 
 def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[System]:
-    """A system of the results of its runs; InputError unless all were asked the same and scored
-    alike.
+    """Read a system of the results of its runs; InputError unless all were asked the same and
+    scored alike.
     """
     names = distinct_names([_name_runs(runs) for runs in groups])
     systems: list[System] = []
@@ -143,7 +143,7 @@ def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]
 
 
 def _list_some(counts: Counter[tuple[str, str]]) -> str:
-    """The ids of the first three questions, and how many there are."""
+    """List the ids of the first three questions, and how many there are."""
     names = sorted(name for name, _ in counts.elements())
     more = f", … ({len(names)})" if len(names) > 3 else ""
     return ", ".join(printable(name, 40) for name in names[:3]) + more
@@ -158,7 +158,7 @@ def _make_pairs(
     answers: Sequence[tuple[System, System]],
     levels: Sequence[Level],
 ) -> list[Pair]:
-    """The pairs of systems, those of the first one first; `answers` to the same questions."""
+    """Make the pairs of systems, those of the first one first; `answers` to the same questions."""
     adjusted = holm([gap.p for gap in gaps])
     return [
         Pair(
@@ -224,8 +224,8 @@ def _describe_pair(
 
 
 def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | None:
-    """The difference over the questions of which both answers were read; None if there are none, or
-    if both answers to all of them were.
+    """Measure the difference over the questions of which both answers were read. None if there are
+    none, or if both answers to all of them were.
     """
     both: dict[Level, list[bool]] = {}
     for level in levels:
@@ -248,7 +248,7 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
 
 
 def _keep(system: System, kept: Mapping[Level, Sequence[bool]]) -> System:
-    """The system on the questions that are kept."""
+    """Return the system on the questions that are kept."""
     questions = {
         level: make_questions(compress(column, each) for column in system.questions[level].columns)
         for level, each in kept.items()
@@ -266,7 +266,7 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
 
 
 def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float]) -> list[Mover]:
-    """The questions that add most to a difference, the largest first."""
+    """Return the questions that add most to a difference, the largest first."""
     rows = [
         (name, level or None, x, y)
         for level in levels
@@ -347,7 +347,7 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
 
 
 def _join_weeks(season: Season, name: str, other: str) -> System:
-    """A system on the questions of all datasets that another one answered, too."""
+    """Join a system on the questions of all datasets that another one answered, too."""
     groups = sorted(season.answered[name].keys() & season.answered[other].keys())
     questions = {}
     for level in season.weights:

@@ -50,8 +50,8 @@ def rank_results(
     min_questions: int = 0,
     min_datasets: int | None = None,
 ) -> Board:
-    """The board of what was read of results, the newest dataset of a benchmark first by the natural
-    order of names; see `forecasteval.boards.rank`.
+    """Rank what was read of results, the newest dataset of a benchmark first. Names are in their
+    natural order; see `forecasteval.boards.rank`.
     """
     read = list(results)
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
@@ -73,14 +73,14 @@ def rank_results(
 
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, object]:
-    """The settings of a board."""
+    """Return the settings of a board."""
     least = {"min_questions": min_questions, "min_datasets": min_datasets}
     return {"version": __version__, **least, "flips": FLIPS, "seed": SEED}
 
 
 def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
-    """The table of systems that answered the same questions; InputError if they were not scored
-    alike.
+    """Compute the table of systems that answered the same questions; InputError if they were not
+    scored alike.
     """
     for system in systems:
         require_same_policy(systems[0], system)
@@ -120,7 +120,7 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
 def _rank_rows(
     scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level]
 ) -> list[SystemRow]:
-    """The rows of systems, best first, each tested against the first; ties share a rank."""
+    """Compute the rows of systems, best first, each tested against the first; ties share a rank."""
     leader, behind = scored[0][1], [system for _, system in scored[1:]]
     pairs = [(leader, system) for system in behind] if levels else []
     differences = measure_differences(pairs, levels)
@@ -174,8 +174,8 @@ def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> lis
 
 
 def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
-    """The systems, with the runs of a system on a dataset combined; and a line for each whose runs
-    cannot be.
+    """Combine the systems, with the runs of a system on a dataset combined; and a line for each
+    whose runs cannot be.
 
     Runs that were asked other questions, or the same with other truths, stay apart.
     """
@@ -196,8 +196,8 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
 
 
 def combine_runs(runs: Sequence[System], name: str = "") -> System:
-    """Several runs of a system on the same questions as one system: every question scores the mean
-    of its runs' scores.
+    """Combine several runs of a system on the same questions. Every question scores the mean of its
+    runs' scores.
 
     Its score is then the mean of the runs' scores, x̄ = Σ w·mean over questions of (Σ over the R
     runs of xᵢᵣ) / R, and the interval that `stratified_interval` makes of the questions' means
@@ -243,7 +243,7 @@ def _mean_questions(runs: Sequence[QuestionColumns]) -> QuestionColumns:
 
 
 def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
-    """The values of a system's row, over `levels`.
+    """Describe the values of a system's row, over `levels`.
 
     Of several runs their scores, the standard deviation of these with R − 1, and whether they
     differ as wholes: it is more than twice what runs would show that differ in nothing but how they
@@ -291,8 +291,8 @@ def _deviation_within(system: System, levels: Sequence[Level]) -> float:
 
 
 def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
-    """The result of one run; of several what a page shows: each question's mean score, and what
-    every run said.
+    """Compute the result of one run; of several what a page shows: each question's mean score, and
+    what every run said.
     """
     if len(runs) == 1:
         return runs[0]

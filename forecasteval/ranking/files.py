@@ -17,7 +17,7 @@ Signature = dict[str, object]  # as JSON has it: levels are texts there
 
 
 def read_weights(signature: Signature) -> dict[Level, float]:
-    """The weights of a signature by level; {"": 1} of a benchmark without levels."""
+    """Read the weights of a signature by level; {"": 1} of a benchmark without levels."""
     weights = signature.get("weights", {"": 1.0})
     found: dict[Level, float] = forms.read_as(dict[Level, float], weights, "weights")
     return found
@@ -112,8 +112,8 @@ class ForecasterTable(FileRow):
 
 
 def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
-    """How often the language model failed, by kind, in a result that is degraded by it; None for
-    any other result.
+    """Return how often the language model failed, by kind, in a result that is degraded by it. None
+    for any other result.
     """
     models = (results.get(key) for key in ("llm", "llm_names"))
     degraded = [each for each in models if isinstance(each, Mapping) and each.get("degraded")]

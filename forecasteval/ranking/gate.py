@@ -19,7 +19,7 @@ class GateError(EvaluationError):
 
 
 def find_breach(results: JsonObject, threshold: float) -> list[str]:
-    """The name and the score of a result that scores below a threshold, or has no score."""
+    """Find the name and the score of a result that scores below a threshold, or has no score."""
     scale, records = read_scale(results), [results]
     if not (scale.higher_is_better and scale.low <= threshold <= scale.high):
         expected = f"expected a score in [{scale.low:g}, {scale.high:g}] of which higher are better"

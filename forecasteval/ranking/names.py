@@ -31,8 +31,8 @@ class FileName(NamedTuple):
 
 
 def split_name(stem: str, dataset: str | None = None) -> FileName:
-    """The parts of a prediction file's stem; `dataset` is the file (or its stem) that it was scored
-    with.
+    """Split the parts of a prediction file's stem; `dataset` is the file (or its stem) that it was
+    scored with.
 
     The system is what follows the dataset's stem and one of `-_.@`, and all of the stem where that
     does not begin with the dataset's; the run is what follows the last `@`. Neither is ever empty
@@ -42,8 +42,10 @@ def split_name(stem: str, dataset: str | None = None) -> FileName:
     FileName(dataset='250915', system='deep-x', run='2')
     >>> split_name("deep-x@a@b")
     FileName(dataset='', system='deep-x@a', run='b')
-    >>> split_name("250915@2", "250915.json"), split_name("250915-x@", "250915")
-    (FileName(dataset='250915', system='250915', run='2'), FileName(dataset='250915', system='x@', run=''))
+    >>> split_name("250915@2", "250915.json")
+    FileName(dataset='250915', system='250915', run='2')
+    >>> split_name("250915-x@", "250915")
+    FileName(dataset='250915', system='x@', run='')
     """
     name = Path(dataset or "").name
     known = next((name[: -len(end)] for end in SUFFIXES if name.endswith(end)), name)
@@ -57,7 +59,7 @@ def split_name(stem: str, dataset: str | None = None) -> FileName:
 
 
 def without_run(stem: str, dataset: str | None = None) -> str:
-    """The stem that all runs of a system on a dataset share: `250915-x` of `250915-x@2`."""
+    """Return the stem that all runs of a system on a dataset share: `250915-x` of `250915-x@2`."""
     run = split_name(stem, dataset).run
     return stem.removesuffix(f"@{run}") if run else stem
 
@@ -96,7 +98,7 @@ _KEYS: Final = ("name", "aliases", "organisation", "cost", "owner")
 
 
 class Systems(NamedTuple):
-    """The metadata by system, the system of each alias, and the mistakes in the file; what has no
+    """The metadata by system, the system of each alias, and the mistakes in the file. What has no
     mistake is kept.
     """
 
@@ -106,13 +108,13 @@ class Systems(NamedTuple):
     owners: dict[str, str]  # login by system
 
     def system_of(self, stem: str, dataset: str | None) -> str:
-        """The system of a prediction file."""
+        """Return the system of a prediction file."""
         own = split_name(stem, dataset).system
         return self.aliases.get(own, own)
 
     def find_clashes(self, files: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-        """The systems of which two names have a file, given as its stem and dataset, for one
-        dataset; each with a mistake that names both.
+        """Find the systems of which two names have a file, given as its stem and dataset, for one
+        dataset. Each with a mistake that names both.
         """
         names: dict[tuple[str, str | None], set[str]] = {}
         for stem, dataset in files:
@@ -127,13 +129,13 @@ class Systems(NamedTuple):
         }
 
     def without_clashes(self, files: Iterable[tuple[str, str | None]]) -> Systems:
-        """The same without the aliases of systems with a clash; its mistakes are added."""
+        """Return the same without the aliases of systems with a clash; its mistakes are added."""
         clashes = self.find_clashes(files)
         kept = {name: system for name, system in self.aliases.items() if system not in clashes}
         return self._replace(aliases=kept, mistakes=[*self.mistakes, *clashes.values()])
 
     def names_of(self, system: str) -> list[str]:
-        """All names by which users may call a system."""
+        """Return all names by which users may call a system."""
         other = [name for name, target in self.aliases.items() if target == system]
         shown = self.entries.get(system, UNKNOWN).name
         return [system, *other, *([shown] if shown else [])]
@@ -143,8 +145,8 @@ NO_SYSTEMS: Final = Systems({}, {}, [], {})
 
 
 def read_systems(folder: Path) -> Systems:
-    """What is known of the systems whose predictions are in `folder`; nothing if there is no such
-    file.
+    """Read what is known of the systems whose predictions are in `folder`; nothing if there is no
+    such file.
     """
     path = folder / SYSTEMS_FILE
     if not os.path.lexists(path):
@@ -200,7 +202,7 @@ def _find_problem(key: str, value: object) -> str:
 
 
 def describe_value(value: object) -> str:
-    """A value of the file in a message."""
+    """Describe a value of the file in a message."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
     return printable(repr(value), 40)

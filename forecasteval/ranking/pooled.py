@@ -66,7 +66,7 @@ class Season(NamedTuple):
         return self.first.share_of(self.counts)
 
     def describe(self) -> SeasonTable:
-        """What a table or a comparison over all datasets has."""
+        """Describe what a table or a comparison over all datasets has."""
         weeks = [
             Week(
                 dataset=group[1],
@@ -91,7 +91,7 @@ class Season(NamedTuple):
         )
 
     def rows(self) -> list[SeasonRow]:
-        """The score of every system, and what it is made of, in the order of their names."""
+        """Return the score of every system, and what it is made of, in the order of their names."""
         from .weeks import half_widths, score_spread
 
         halves = half_widths(score_spread(self.fit))
@@ -126,7 +126,7 @@ class Season(NamedTuple):
         )
 
     def gap(self, better: int, other: int) -> Gap:
-        """How much better a system is than another, by their places."""
+        """Return how much better a system is than another, by their places."""
         from .weeks import Spread, half_widths
 
         width, most = self.scale.width, self.share * self.scale.width
@@ -152,8 +152,8 @@ def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interv
 def pool_systems(
     systems: Iterable[System], min_questions: int, min_datasets: int | None = None
 ) -> tuple[list[PooledTable], list[str]]:
-    """A table for each rule set under which two datasets or more were answered by two systems or
-    more.
+    """Pool a table for each rule set under which two datasets or more were answered by two systems
+    or more.
 
     And a line for each that has none because its scores have no bounds, of which the model knows
     nothing.
@@ -209,7 +209,7 @@ def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Sy
 
 
 def _datasets(answered: SystemsByGroup) -> dict[Group, System]:
-    """The datasets that were answered, in order, each with a system that did."""
+    """Return the datasets that were answered, in order, each with a system that did."""
     return dict(
         sorted(
             (pair for results in answered.values() for pair in results.items()),
@@ -267,7 +267,7 @@ def _make_matrix(
 
 
 def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
-    """The scores of connected systems; None if no level has `min_questions` questions."""
+    """Fit the scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
 
     from .weeks import compare_pairs, difference_spread, fit_scores
@@ -316,7 +316,8 @@ def _make_table(
 
 
 def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[PooledRow]:
-    """The rows of the systems at the places `ranked`, best first, each tested against the leader.
+    """Compute the rows of the systems at the places `ranked`, best first, each tested against the
+    leader.
 
     `p_leader` has Holm's adjustment over the comparisons with the leader, `rank_interval` over all
     pairs.

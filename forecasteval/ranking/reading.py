@@ -30,8 +30,8 @@ _COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines
 
 
 def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:
-    """The parts of a result that ranking needs; InputError for a score out of bounds, FormError
-    for what no benchmark makes, and as `read_system`.
+    """Read the parts of a result that ranking needs. InputError for a score out of bounds,
+    FormError for what no benchmark makes, and as `read_system`.
     """
     if "ranking" not in results:
         return _require_bounds(read_system(results, name))
@@ -47,8 +47,8 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
 
 
 def read_system(results: JsonObject, name: str | None = None) -> System:
-    """The scores of one result; raises InputError if it has none, or if missing answers are left
-    out of it.
+    """Read the scores of one result. Raises InputError if it has none, or if missing answers are
+    left out of it.
     """
     signature, name = results["signature"], name or str(results.get("name", "system"))
     if "items" not in results:
@@ -106,8 +106,8 @@ def _columns(answers: list[_ItemScore]) -> QuestionColumns:
 
 
 def question_key(item: JsonObject) -> tuple[str, float]:
-    """The sort key of items; equal questions are sorted by scores, so that the order of a file does
-    not matter. A pending question has none.
+    """Return the sort key of items. Equal questions are sorted by scores, so that the order of a
+    file does not matter. A pending question has none.
     """
     return item["question"], 0.0 if item["score"] is None else item["score"]
 
@@ -132,7 +132,7 @@ def _parse_level(level: int | str) -> Level:
 
 
 def _require_bounds(system: System) -> System:
-    """The system; InputError if a score is outside of its scale: no benchmark made it."""
+    """Return the system; InputError if a score is outside of its scale: no benchmark made it."""
     low, high, _ = system.scale
     for score in chain.from_iterable(questions.scores for questions in system.questions.values()):
         if not low - 1e-9 <= score <= high + 1e-9:
@@ -141,7 +141,7 @@ def _require_bounds(system: System) -> System:
 
 
 def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
-    """The results' names, or `system 1` …; a name that was there before carries its place: `a
+    """Make the results' names, or `system 1` …; a name that was there before carries its place: `a
     (2)`.
     """
     names: list[str] = []

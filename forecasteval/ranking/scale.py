@@ -39,8 +39,8 @@ class Scale(NamedTuple):
         return (scores - self.low if self.higher_is_better else self.high - scores) / self.width
 
     def describe(self) -> dict[str, Any]:
-        """The keys of a result or a table about its scale: none for the usual one, [0, 1], higher
-        is better.
+        """Name the scale in the keys of a result or a table. There are none for the usual one, [0,
+        1], higher is better.
         """
         if self == Scale():
             return {}
@@ -49,7 +49,7 @@ class Scale(NamedTuple):
 
 
 def read_scale(values: JsonObject) -> Scale:
-    """The scale that a result was described with (`Scale.describe`)."""
+    """Read the scale that a result was described with (`Scale.describe`)."""
     low, high = values.get("score_bounds") or (0.0, 1.0)
     better = values.get("higher_is_better") is not False
     return Scale(-math.inf if low is None else low, math.inf if high is None else high, better)

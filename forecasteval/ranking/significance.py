@@ -41,15 +41,17 @@ class Difference(NamedTuple):
 def measure_differences(
     pairs: Iterable[tuple[System, System]], levels: Sequence[Level]
 ) -> list[Difference]:
-    """The differences of pairs of systems over `levels`, tested together (`paired_test`)."""
+    """Measure the differences of pairs of systems over `levels`, tested together
+    (`paired_test`).
+    """
     measured = [_measure(a, b, levels) for a, b in pairs]
     tests = paired_test([difference.spread for difference, _ in measured], [f for _, f in measured])
     return [difference._replace(p=p) for (difference, _), p in zip(measured, tests, strict=True)]
 
 
 def _measure(a: System, b: System, levels: Sequence[Level]) -> tuple[Difference, list[float]]:
-    """A difference without its p, and what changes its sign as one: questions, or clusters of them
-    over all levels.
+    """Measure a difference without its p, and what changes its sign as one: questions, or clusters
+    of them over all levels.
     """
     strata: Strata = []
     for level in levels:
@@ -181,7 +183,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def shared_ranks(scores: Sequence[float]) -> list[int]:
-    """The ranks of scores in their order; equal ones share theirs.
+    """Return the ranks of scores in their order; equal ones share theirs.
 
     >>> shared_ranks([0.5, 0.25, 0.25, 0.0])
     [1, 2, 2, 4]
@@ -194,8 +196,8 @@ def shared_ranks(scores: Sequence[float]) -> list[int]:
 
 
 def detectable_difference(error: tuple[float, float], power: float = 0.8) -> float:
-    """The smallest true difference that a two-sided t test at the level 0.05 finds with probability
-    `power`.
+    """Return the smallest true difference that a two-sided t test at the level 0.05 finds with
+    probability `power`.
 
     (t at 0.975 + t at power) · standard error, with `error` = (standard error, degrees of freedom);
     the usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).

@@ -123,7 +123,7 @@ class System(Scaled):
         return self.count_pending(self.questions)
 
     def count_pending(self, levels: Iterable[Level]) -> int:
-        """The number of these levels' questions without a truth yet."""
+        """Count the number of these levels' questions without a truth yet."""
         run = self.runs[0] if self.runs else self
         return sum(run.questions[level].outcomes.get("pending", 0) for level in levels)
 
@@ -148,26 +148,26 @@ class System(Scaled):
 def rename(
     result: System | ForecasterTable, aliases: Mapping[str, str]
 ) -> System | ForecasterTable:
-    """The result, under the name of its system if its file has an alias of it."""
+    """Return the result under the name of its system if its file has an alias of it."""
     if not isinstance(result, System) or result.system not in aliases:
         return result
     return replace(result, row=replace(result.row, system=aliases[result.system]))
 
 
 def mark_file(result: System | ForecasterTable, checksum: str) -> System | ForecasterTable:
-    """The result with the sha256 of the file that holds it."""
+    """Make the result with the sha256 of the file that holds it."""
     if isinstance(result, System):
         return replace(result, row=replace(result.row, file_sha256=checksum))
     return replace(result, file_sha256=checksum)
 
 
 def file_row(system: System | ForecasterTable) -> FileRow:
-    """What a board says of the file."""
+    """Return what a board says of the file."""
     return system.row if isinstance(system, System) else system
 
 
 def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[Level]:
-    """The levels with questions, and with `min_questions` where a benchmark has levels."""
+    """Return the levels with questions, and with `min_questions` where a benchmark has levels."""
     return [
         level for level, count in counts.items() if count and (count >= min_questions or not level)
     ]
@@ -182,7 +182,7 @@ class Unread(TypedDict):
 
 
 def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
-    """The answers of systems that are missing or could not be read."""
+    """Count the answers of systems that are missing or could not be read."""
     outcomes = Counter[str]()
     for system, level in product(systems, levels):
         outcomes.update(system.questions[level].outcomes)

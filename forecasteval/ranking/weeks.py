@@ -36,7 +36,7 @@ class Fit(NamedTuple):
     design_effect: float  # of weeks; nan if nothing measures it
 
     def scale(self, factor: float) -> Fit:
-        """The fit of scores `factor` times as large."""
+        """Return the fit of scores `factor` times as large."""
         return self._replace(scores=factor * self.scores, errors=factor**2 * self.errors)
 
 
@@ -51,7 +51,7 @@ def fit_scores(
     clusters: Array | None = None,
     blank: Array | None = None,
 ) -> Fit:
-    """The score that every system would have on all questions, from those that it answered.
+    """Fit the score that every system would have on all questions, from those that it answered.
 
     `scores` is S × Q in [0, 1] with nan where a system did not take part, `levels` and `weeks` are
     the numbers of each question's level and week, `weights` the weight of each level. A question of
@@ -136,8 +136,8 @@ def _sum_by(values: Array, groups: Array) -> Array:
 
 
 def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
-    """The chances p = expit(m + θ_s + b_c) of S systems in C cells, and the information about θ and
-    b, by Newton's method.
+    """Maximise the likelihood by Newton's method: the chances p = expit(m + θ_s + b_c) of S systems
+    in C cells. The information about θ and b comes second.
 
     They maximise Σ scored·log p + (count − scored)·log(1 − p) − (Σθ² + Σb²) / (2·3²), the
     quasi-likelihood of fractional scores (McCullagh & Nelder 1989, 9) with a ridge, which is
@@ -180,7 +180,8 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
 
 
 def _sample(influence: Array, drawn: Array, counted: Array, units: Array) -> Array:
-    """The covariance of the scores that the questions of a level add; nan if they are one unit.
+    """Return the covariance of the scores that the questions of a level add; nan if they are one
+    unit.
 
     Influences are centred over the questions that count, summed by unit and multiplied by
     √(n/(n − 1)), n being the units that a system answered. The zeros of blank weeks, which are not
@@ -199,8 +200,8 @@ def _sample(influence: Array, drawn: Array, counted: Array, units: Array) -> Arr
 def _disperse(
     residuals: Array, moved: Array, v: Array, cells: Array, weeks: Array, clusters: Array
 ) -> tuple[float, Array, float]:
-    """The design effect of weeks, what they add to the variance of each system's sum of residuals,
-    and the degrees of freedom of that.
+    """Estimate the design effect of weeks. Also what they add to the variance of each system's sum
+    of residuals, and the degrees of freedom of that.
 
     A dispersion is Σ residual² / Σ v²·p(1 − p) (McCullagh & Nelder 1989, 9.2.3), here of residuals
     without what all systems share on a question: once of single questions (or clusters), once of
@@ -246,12 +247,12 @@ class Spread(NamedTuple):
 
 
 def score_spread(fit: Fit) -> Spread:
-    """The scores' errors, with Satterthwaite's degrees of freedom."""
+    """Compute the scores' errors, with Satterthwaite's degrees of freedom."""
     return _spread(fit.scores, np.diagonal(fit.errors, axis1=1, axis2=2), fit.freedom)
 
 
 def difference_spread(fit: Fit) -> Spread:
-    """S × S: those of every system's score less every other's; a part has the fewer degrees of
+    """S × S: those of every system's score less every other's. A part has the fewer degrees of
     freedom of the two.
     """
     own = np.diagonal(fit.errors, axis1=1, axis2=2)
@@ -303,7 +304,7 @@ def adjust_pairs(p: Array) -> Array:
 
 
 def rank_bounds(differences: Array, p: Array, alpha: float) -> list[tuple[int, int]]:
-    """The best and the worst rank of every system that no test contradicts.
+    """Compute the best and the worst rank of every system that no test contradicts.
 
     1 + the systems significantly better, and S − those significantly worse. With Holm's p-values
     over all pairs, all ranks lie in theirs in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm,

@@ -179,7 +179,7 @@ def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> d
 
 
 def write_build(build: Build, folder: Path, language: str = "en", program: str = PROGRAM) -> None:
-    """Write the files of a build to a folder that must not exist yet; all of them appear at once,
+    """Write the files of a build to a folder that must not exist yet. All of them appear at once,
     or none.
     """
     temporary = folder.with_name(f".{folder.name[:100]}.{os.getpid()}.tmp")
@@ -195,7 +195,7 @@ def write_build(build: Build, folder: Path, language: str = "en", program: str =
 
 
 def require_new(folder: Path) -> None:
-    """InputError if there is a file or folder of this name."""
+    """Raise InputError if there is a file or folder of this name."""
     if os.path.lexists(folder):
         raise InputError(str(folder), "the output folder must not exist yet")
 

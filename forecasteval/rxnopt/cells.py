@@ -256,8 +256,8 @@ def _selectivity_of(part: str) -> str:
 
 
 def _is_label(text: str, front: float, percent: bool) -> bool:
-    """Return whether a number with letters is a product's: `2a` in "62 (2a)" and "0% (2a)", but not
-    `56b` in "62 (56b)".
+    """Return whether a number with letters is the label of a product. `2a` is one in "62 (2a)" and
+    "0% (2a)", but not `56b` in "62 (56b)".
     """
     label = _PRODUCT.fullmatch(text)
     if not label:

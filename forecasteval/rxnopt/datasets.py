@@ -174,8 +174,8 @@ def require_question(record: object, place: str) -> str:
 
 
 def _check_meta(record: JsonObject, place: str) -> None:
-    """InputError unless no key is given twice, and meta has a value for each option, numbers that
-    agree.
+    """Raise InputError unless no key is given twice, and meta has a value for each option, numbers
+    that agree.
     """
     size, meta = len(record["options"]), record.get("meta")
     if not isinstance(meta, Mapping):
@@ -197,7 +197,7 @@ def _check_meta(record: JsonObject, place: str) -> None:
 
 
 def _check_scores(place: str, numbers: Sequence[Sequence[float]]) -> None:
-    """InputError unless yields, effective scores and relative scores agree."""
+    """Raise InputError unless yields, effective scores and relative scores agree."""
     best = max(numbers[1])
     for index, (amount, value, relative) in enumerate(zip(*numbers, strict=True)):
         if value > amount * (1 + 1e-6) + 1e-6:  # effective scores are yields times factors up to 1

@@ -225,7 +225,7 @@ def _read_side(row: SheetRow, smiles: Sequence[str], columns: Sequence[str]) -> 
 
 
 def _item(column: str, cell: str, molecule: bool) -> Substance:
-    """Make an item; its text is its SMILES, too, if the column's name says so, or if a molecule is
+    """Make an item. Its text is its SMILES, too, if the column's name says so, or if a molecule is
     written like one.
 
     CO alone is carbon monoxide or methanol: then only the name of the column decides.

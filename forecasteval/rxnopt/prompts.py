@@ -171,8 +171,8 @@ def _environment() -> Environment:
 
 
 def code_cell(text: str) -> str:
-    """Make a code span in a cell of a Markdown table: on one line, and nothing in it ends the span
-    or the cell.
+    """Make a code span in a cell of a Markdown table. It is on one line, and nothing in it ends the
+    span or the cell.
     """
     return "`" + printable(text).replace("`", "'").replace("|", "\\|") + "`"
 

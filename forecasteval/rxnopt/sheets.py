@@ -138,8 +138,8 @@ def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
 
 
 def _show_cell(where: str, cell: Any, written: Any) -> str:
-    """Show a cell as Excel does: 0.95 in a percent format as 95%, and 3:1, which Excel takes for a
-    time, as 3:01. `written` is the cell with its formula, if it has one.
+    """Show a cell as Excel does. 0.95 in a percent format is 95%, and 3:1, which Excel takes for a
+    time, is 3:01.
     """
     value = cell.value
     if value is None and written.data_type == "f":
