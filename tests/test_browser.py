@@ -473,7 +473,7 @@ def test_a_leaderboard_is_searched_opened_and_followed(browser: Any, tmp_path: P
     assert page.locator(".in:visible").count() == 0
     shown.locator("summary").focus()
     page.keyboard.press("Enter")
-    assert "250915" in page.locator(".in:visible").inner_text()
+    assert "250901" in page.locator(".in:visible").inner_text()
     page.goto(f"{path.as_uri()}#weeks1")
     assert page.locator("#weeks1[open]").count() == 1
     watched.context.close()
