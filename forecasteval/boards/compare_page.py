@@ -329,7 +329,7 @@ def _draw_body(view: _ComparisonView) -> Iterator[Html]:
         return
     most = MOST // min(len(view.pairs), _SHOWN)
     for pair in view.pairs[:_SHOWN]:
-        rows = _list_differing(view, view.comparison, pair)
+        rows = _list_differing(view.comparison, pair)
         same = view.comparison.resolved - len(rows)
         note = f"{len(rows)} questions with different scores; {same} are equal."
         note += _say_half(rows)
@@ -361,9 +361,7 @@ def _say_half(rows: Sequence[_ComparedQuestion]) -> str:
     return f" The first {count} make up half of all differences." if count > 1 else ""
 
 
-def _list_differing(
-    view: _ComparisonView, comparison: Comparison, pair: _ShownPair
-) -> list[_ComparedQuestion]:
+def _list_differing(comparison: Comparison, pair: _ShownPair) -> list[_ComparedQuestion]:
     """List the questions on which two scores differ, first those that add most to the
     difference.
     """

@@ -266,18 +266,30 @@ _WIDE: Final = (
 _URL: Final = r"\((?:https?:|www\.)(?:[^()]|\([^()]*\))*\)"
 _COMMAND: Final = lazy(r"(?s)\\(?:\\?([A-Za-z]+)[ \t]*|(.?))")
 _SYMBOLS: Final = {
-    **{
-        "times": "×",
-        "cdot": "×",
-        "approx": "≈",
-        "simeq": "≈",
-        "sim": "~",
-        "pm": "±",
-        "pounds": "£",
-    },
-    **{"to": "→", "rightarrow": "→", "Rightarrow": "→", "neg": "¬", "lnot": "¬", "not": "¬"},
-    **{"ge": "≥", "geq": "≥", "le": "≤", "leq": "≤", "gt": ">", "lt": "<"},
-    **{"quad": " ", "qquad": " ", "newline": "\n", "n": "\n", "item": "\n"},
+    "times": "×",
+    "cdot": "×",
+    "approx": "≈",
+    "simeq": "≈",
+    "sim": "~",
+    "pm": "±",
+    "pounds": "£",
+    "to": "→",
+    "rightarrow": "→",
+    "Rightarrow": "→",
+    "neg": "¬",
+    "lnot": "¬",
+    "not": "¬",
+    "ge": "≥",
+    "geq": "≥",
+    "le": "≤",
+    "leq": "≤",
+    "gt": ">",
+    "lt": "<",
+    "quad": " ",
+    "qquad": " ",
+    "newline": "\n",
+    "n": "\n",
+    "item": "\n",
 }
 _REMOVED: Final = lazy(
     r"(?:text|math).*|left|right|displaystyle|boxed|[fm]box|emph|operatorname|underline|bf|rm|it"

@@ -125,8 +125,17 @@ FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
 _SCALES: Final = {  # a word's first two letters, or its only one: hundred, million, mn
     word: 10.0**power
     for power, words in {
-        **{0: "of", 1: "te 十", 2: "hu 百", 3: "k th 千", 4: "万", 5: "la", 6: "m mi mm mn ml"},
-        **{7: "cr", 8: "亿", 9: "b bi bn bl", 12: "t tr tn"},
+        0: "of",
+        1: "te 十",
+        2: "hu 百",
+        3: "k th 千",
+        4: "万",
+        5: "la",
+        6: "m mi mm mn ml",
+        7: "cr",
+        8: "亿",
+        9: "b bi bn bl",
+        12: "t tr tn",
     }.items()
     for word in words.split()
 }
