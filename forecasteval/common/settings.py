@@ -29,8 +29,8 @@ def read_settings(path: Path, options: Mapping[str, bool]) -> dict[str, list[str
     for key, value in values.items():
         flag = f"--{key}"
         if flag not in options:
-            expected = "expected the name of an option that a folder can have"
-            raise InputError(f"{path}: {printable(key, 40)}", expected)
+            where = f"{path}: {printable(key, 40)}"
+            raise InputError(where, "expected the name of an option that a folder can have")
         words[flag] = [
             f"--{'' if each else 'no-'}{key}" if isinstance(each, bool) else f"{flag}={each}"
             for each in (value if isinstance(value, list) and options[flag] else [value])

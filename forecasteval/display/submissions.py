@@ -57,7 +57,7 @@ def _report(results: Results) -> Report:
         + ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
         for kind, states in results["kinds"].items()
     ]
-    files = f"{results['prediction']}, {results['dataset'] or 'no dataset'}"
+    title = f"Submission check  {results['prediction']}, {results['dataset'] or 'no dataset'}"
     kind = Column("Kind", lambda finding: printable(finding["kind"], 40))
     findings = list_findings(results["findings"], "state", kind) or ["", "nothing found"]
-    return [printable(f"Submission check  {files}", 200), *counts, *findings]
+    return [printable(title, 200), *counts, *findings]

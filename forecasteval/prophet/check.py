@@ -33,8 +33,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
     chosen = choose_forecasts(data, events, "drop", None, notes)
     states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
     if data:
-        labels = data.labels(data.sizes > 0, events.ids, None)
-        states = dict.fromkeys(labels, ("not read", "late"))
+        states |= dict.fromkeys(data.labels(data.sizes > 0, events.ids, None), ("not read", "late"))
     for (what, reason), labels in notes.names.items():
         if what == "forecast":
             state = "unknown" if reason == UNKNOWN else "not read"

@@ -18,7 +18,9 @@ from .scoring import read_index
 
 def find_mistakes(path: Path) -> Results:
     """Find the records that are no questions, contradict themselves, or share an id."""
-    file, findings, ids, number = load_records(path), list[Finding](), Counter[str](), 0
+    number, file = 0, load_records(path)
+    findings: list[Finding] = []
+    ids: Counter[str] = Counter()
     for number, record in enumerate(file, 1):
         name = str(record.get("id")) if isinstance(record, Mapping) else ""
         ids[name] += bool(name)
