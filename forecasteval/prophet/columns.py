@@ -32,7 +32,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         "agent",
     ),
     "probability": ("probability", "prob", "p", "prediction", "forecast"),
-    "result": ("resolved", "resolution", "result", "won", "correct", "outcome"),
+    "result": ("resolution", "resolved", "result", "winner", "won", "correct", "outcome"),
     "option": ("option", "choice", "answer", "candidate", "market", "contract", "outcome"),
     "price": ("price", "odds", "ask", "yes_ask", "market_price", "market_prob"),
     "bid": ("bid", "yes_bid"),
@@ -88,9 +88,11 @@ def is_of_option(roles: Mapping[str, str]) -> bool:
 def list_unread(columns: Collection[str]) -> list[str]:
     """Write a line for each column that may mean what another one is read as."""
     roles = find_roles(columns)
+    if "result" not in roles:
+        return ["no column is called 'resolution' or 'winner'"]
     lines = [
         f"column {name!r} is not read: {roles[role]!r} is the {role}"
-        for role in ("option", "forecaster", "probability", "result", "price")
+        for role in ("option", "forecaster", "result", "price")
         for name in columns
         if role in roles and name not in roles.values() and _fold(name) in ROLES[role]
     ]
@@ -110,22 +112,21 @@ def require_columns(columns: Sequence[str], path: Path) -> None:
             expected = f"expected the columns {', '.join(_ARENA)}"
             raise InputError(str(path), expected, f"none named {missing[0]}")
     elif not is_tidy(columns):
-        missing = [_describe(role) for role in _OPTION_ROWS if role not in roles]
-        expected = f"expected a row per option, and columns for {'; '.join(missing)}"
-        if not {"option", "result"} & roles.keys():
-            expected += f"; or of a question of Yes and No {_describe('result')}"
-        if len(columns) == 1:
-            expected += "; with commas between the columns"
-        raise InputError(str(path), expected + _suggest_melt(columns, roles, path), got)
+        expected = _suggest_melt(columns, roles, path)
+        if not expected:
+            missing = [f"'{ROLES[role][0]}'" for role in _OPTION_ROWS if role not in roles]
+            if not {"option", "result"} & roles.keys():
+                missing[missing.index("'option'")] = "'option' (or 'resolution': Yes or No)"
+            expected = f"expected a column {', a column '.join(missing)}"
+            if len(columns) == 1:
+                expected += ", and commas between the columns"
+        raise InputError(str(path), expected, got)
     elif "option" not in roles and _fold(roles["result"]) == "correct":
         what = "expected 'resolution' for what came true: 'correct' may be of the forecast"
         raise InputError(str(path), f"{what} where no column is the option", got)
-
-
-def _describe(role: str) -> str:
-    """Say what a column is for: `the bid (bid, yes_bid)`."""
-    names = ROLES[role]
-    return f"the {role} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
+    elif len(several := [name for name in columns if _fold(name) in ROLES["probability"]]) > 1:
+        expected = "expected one column of probabilities, the others renamed"  # one may be of No
+        raise InputError(str(path), expected, printable(", ".join(several), 200))
 
 
 def _suggest_melt(columns: Sequence[str], roles: Mapping[str, str], path: Path) -> str:
@@ -140,4 +141,4 @@ def _suggest_melt(columns: Sequence[str], roles: Mapping[str, str], path: Path) 
     name = "option" if "forecaster" in known else "forecaster"
     table = f"pandas.read_csv({path.name!r}).melt({kept}, var_name={name!r}, "
     line = f'{table}value_name="probability").to_csv("long-{path.name}", index=False)'
-    return f"; of a column per {name} make rows: {printable(line, 400)}"
+    return f"expected a row per forecast, not a column per {name}; write it with pandas: {line}"

@@ -33,7 +33,7 @@ _TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
 _LONG: Final = "more cells than columns"
 _DIFFER: Final = "its rows differ in options or outcome"
-_EITHER: Final = "its outcome may be 1 or 0 of an option, or the name of one"
+_EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
 _FLAGS: Final = {
     **dict.fromkeys(("1", "1.0", "true", "yes"), True),
     **dict.fromkeys(("0", "0.0", "false", "no"), False),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from forecasteval.benchmark import Evaluator, Files
-from forecasteval.common.errors import InputError, PendingError, printable
+from forecasteval.common.errors import InputError, PendingError, grouped_names, printable
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import (
     JsonObject,
@@ -85,11 +85,14 @@ class ForecastData:
         self.sources = [replace(source, records=()) for source in self.sources]
         forecasts = choose_forecasts(data.pop(), events, late, min_events, notes)
         if not len(events.ids) and notes.pending["event"]:
-            raise PendingError(self.where, notes.pending["event"])
+            raise PendingError(self.where, notes.pending["event"], "; ".join(["", *notes.lines]))
         if forecasts is None:
-            reasons = [f"{entry['reason']}: {entry['count']}" for entry in notes.excluded()]
-            expected = "expected forecasts that fit the problems"
-            raise InputError(self.where, expected, "; ".join(reasons) or "none")
+            reasons = [
+                f"{entry['reason']}: {grouped_names(entry['names'], entry['count'])}"
+                for entry in notes.excluded()
+            ]
+            expected = "no forecast can be scored: "
+            raise InputError(self.where, expected + ("; ".join(reasons) or "there is none"))
         forecasts = settle_prices(events, forecasts)
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))

@@ -155,7 +155,7 @@ def test_gamma(tmp_path: Path) -> None:
         (["-f", "lost"], ["expected a dataset of problems"]),
         (
             ["-f", "broken.csv"],
-            ["expected a row per option, and columns for the event", "got a, b"],
+            ["expected a column 'event_id', a column 'option'", "got a, b"],
         ),
         (["compare", "arena-week1", "plain"], ["ranks forecasters in one table"]),
         (["nightly", "--sort", "log"], ["unrecognized arguments: --sort log"]),

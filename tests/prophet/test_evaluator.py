@@ -249,9 +249,7 @@ def test_any_input_gives_a_result_or_one_line(forecasts: list[Any], problems: li
     counted += results["n_pending_forecasts"] - unused
     assert results["n_forecasts"] + counted == len(forecasts) + 2  # nothing goes missing
     if not results["forecasters"].keys() - {"ada", "zoe"} and results["n_forecasts"] == 2:
-        with pytest.raises(
-            InputError, match=r"expected forecasts that fit the problems|no truth yet"
-        ):
+        with pytest.raises(InputError, match=r"no forecast can be scored|no truth yet"):
             evaluate(forecasts, problems)
 
 
@@ -278,13 +276,13 @@ def test_bad_option(options: Row, message: str) -> None:
 BAD_CALLS: Final = {
     "nothing": (
         lambda: evaluate([], [GOOD_PROBLEM]),
-        "forecasts: expected forecasts that fit the problems, got none",
+        "forecasts: no forecast can be scored: there is none",
     ),
     "nothing fits": (
         lambda: evaluate([{**GOOD[0], "problem_id": 8}, 5], [GOOD_PROBLEM]),
         (
-            "forecasts: expected forecasts that fit the problems, got no object: 1; unknown problem"
-            " id: 1"
+            "forecasts: no forecast can be scored: no object: 1 (forecast 2); unknown problem id: "
+            "1 (ada on 8)"
         ),
     ),
 }
@@ -318,9 +316,7 @@ BAD_FILES: Final = {
     "columns": (
         "x.csv",
         b"event,model,prob,a\n1,2\n",
-        "x.csv: expected a row per option, and columns for "
-        "the option (option, choice, answer, …); or of a question of Yes and No the result "
-        "(resolved, resolution, result, …), got event, model, prob, a",
+        "x.csv: expected a column 'option' (or 'resolution': Yes or No), got event, model, prob, a",
     ),
     "arena": (
         "x.csv",
@@ -334,7 +330,7 @@ BAD_FILES: Final = {
         "x.csv: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text",
     ),
     "not json": ("x.json", b"[1,", "x.json: not JSON: line 1 column 4: Expecting value"),
-    "object": ("x.json", b"{}", "x.json: expected forecasts that fit the problems, got none"),
+    "object": ("x.json", b"{}", "x.json: no forecast can be scored: there is none"),
     "no file": ("y.json", None, "y.json: cannot be read: No such file or directory"),
     "no csv": ("y.csv", None, "y.csv: cannot be read: No such file or directory"),
 }

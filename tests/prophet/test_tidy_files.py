@@ -13,7 +13,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.prophet.columns import find_roles, is_tidy
 from prophet_data import SAMPLE, evaluate, evaluate_csv
 
-EITHER = "its outcome may be 1 or 0 of an option, or the name of one"
+EITHER = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
 WINNERS = "question,option,model,prob,resolution"
 COLUMNS = "event_id,option,forecaster,probability,outcome,price,time,category"
 ROWS = [
@@ -215,25 +215,36 @@ def test_outcomes_as_tables_write_them(tmp_path: Path, won: str, lost: str) -> N
 
 def test_columns_that_could_mean_the_same_are_named(tmp_path: Path) -> None:
     """A title beside an id is none of them."""
-    columns = "event_id,question,option,model,system,prob,Prob,resolved"
-    path = write(tmp_path / "x.csv", ["1,t,A,m,s,1,0,1", "1,t,B,m,s,0,1,0"], columns)
+    columns = "event_id,question,option,model,system,prob,resolved,resolution"
+    path = write(tmp_path / "x.csv", ["1,t,A,m,s,1,true,A", "1,t,B,m,s,0,true,A"], columns)
     results = evaluate_csv(path)
     assert results["forecasters"]["m"]["brier"] == 0
     assert results["warnings"][:2] == [
         "column 'system' is not read: 'model' is the forecaster",
-        "column 'Prob' is not read: 'prob' is the probability",
+        "column 'resolved' is not read: 'resolution' is the result",
     ]
 
 
-def test_missing_columns_are_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.csv", ["1,a,0.5"], "event_id,model,chance")
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (
+            "event_id,model,chance",
+            "expected a column 'option' (or 'resolution': Yes or No), a column 'probability', got "
+            "event_id, model, chance",
+        ),
+        (
+            "question,model,prediction,probability,resolution",  # 0.9 may be that of No
+            "expected one column of probabilities, the others renamed, got prediction, probability",
+        ),
+    ],
+)
+def test_missing_and_doubtful_columns_are_named(
+    tmp_path: Path, columns: str, expected: str
+) -> None:
+    path = write(tmp_path / "x.csv", ["1,a,0.5"], columns)
     with pytest.raises(InputError) as caught:
         evaluate_csv(path)
-    expected = (
-        "expected a row per option, and columns for the option (option, choice, answer, …); the "
-        "probability (probability, prob, p, …); or of a question of Yes and No the result "
-        "(resolved, resolution, result, …), got event_id, model, chance"
-    )
     assert str(caught.value).endswith(expected)
 
 
@@ -249,6 +260,8 @@ def test_command_line_and_check(tmp_path: Path) -> None:
     done = run(tmp_path, "-f", "week")
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith(f"{late.name}: no truth yet: 1 questions, all pending\n")
+    done = run(tmp_path, "-f", str(write(path, ["Q,A,ada,1,A"], "event,option,user,p,truth")))
+    assert done.err.endswith("all pending; no column is called 'resolution' or 'winner'\n")
 
 
 def test_the_sample_as_a_table_has_the_same_scores(tmp_path: Path) -> None:
