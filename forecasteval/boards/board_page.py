@@ -18,7 +18,6 @@ from forecasteval.display.html import (
     Page,
     TableLine,
     draw_fold,
-    draw_scroll,
     draw_section,
     draw_table,
     join,
@@ -374,9 +373,10 @@ def _draw_body(
 
 def _draw_plain(table: Table) -> Html:
     """Draw a table as it stands in text."""
-    heads = [Head(column.title, "n" if column.side == ">" else "") for column in table.columns]
-    lines = [TableLine([*map(str, row)]) for row in table.rows]
-    return draw_scroll("One system each", draw_table(heads, lines, "mx"))
+    heads = [
+        Head(column.title, column.page or "n k" * (column.side == ">")) for column in table.columns
+    ]
+    return draw_table(heads, [TableLine([*map(str, row)]) for row in table.rows], "rank")
 
 
 def _draw_remarks(board: Board) -> Iterator[Html]:

@@ -165,7 +165,7 @@ def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:
     """Return what `systems.json` says of some."""
     organisation = Column("Organisation", _show_organisation, spare=1000)
     title = "Cost per question"
-    cost = Column(title, _show_cost, "number", spare=1001, page="n vs pr", head="Cost")
+    cost = Column(title, _show_cost, "number", spare=1001, page="n vs", head="Cost")
     has_organisation = any(row.about.organisation for row in rows)
     has_cost = any(row.about.cost is not None for row in rows)
     return [*[organisation] * has_organisation, *[cost] * has_cost]
