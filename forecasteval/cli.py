@@ -357,7 +357,7 @@ def _refuse(error: EvaluationError) -> None:
 
 
 def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
-    """Return whether a name is that of a system in `root/prediction`, and none that of a file
+    """Return whether a name is that of a system in `root/prediction`. No name may be that of a file
     there, or a path.
     """
     folder = root / "prediction"

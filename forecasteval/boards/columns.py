@@ -258,8 +258,8 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
 
 
 def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]:
-    """Make the values of a row by the keys of columns, an interval as its two ends; and what tables
-    say of all their rows.
+    """Make the values of a row by the keys of columns, an interval as its two ends. What tables say
+    of all their rows is added.
     """
     table, row, _ = entry
     record: dict[str, object] = {}

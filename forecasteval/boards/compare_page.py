@@ -79,8 +79,8 @@ Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and titl
 
 
 class _ComparedSystem:
-    """A system of a comparison: its row, its items in one order, and the texts of its questions, of
-    which a page has so many `copies`.
+    """A system of a comparison: its row, its items in one order, and the texts of its questions. A
+    page has so many `copies` of these.
     """
 
     def __init__(self, row: ScoredRow | SeasonRow, result: JsonObject, copies: int) -> None:

@@ -136,8 +136,8 @@ class Panel(NamedTuple):
         return f"{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
 
     def labels(self, gap: float = 15.0) -> list[tuple[float, int]]:
-        """Place the names near the ends of the lines, `gap` apart: (place in pixels from the top,
-        number of the line).
+        """Place the names near the ends of the lines, `gap` apart. A name has its place in pixels
+        from the top, and the number of its line.
         """
         lines = [
             (line.end, number)

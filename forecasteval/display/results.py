@@ -143,8 +143,8 @@ def print_result(
     form: str = "text",
     columns: str = "",
 ) -> None:
-    """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`, of which
-    tables have these columns only.
+    """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`. Tables have
+    these columns only.
     """
     if columns:
         report = choose_columns(report, columns.split(","))

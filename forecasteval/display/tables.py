@@ -65,8 +65,8 @@ class Marked(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A text that leads to a file beside the page, and to the anchor `to` of it, or with `file` ""
-    of this page.
+    """A text that leads to a file beside the page. `to` is an anchor of it; `file` is "" for this
+    page.
     """
 
     text: str
@@ -112,7 +112,7 @@ class Column:
         return ">" if self.kind in _NUMBERS else "<"
 
     def show(self, row: object) -> Any:
-        """The cell of a row; numbers and intervals are text there."""
+        """Show the cell of a row; numbers and intervals are text there."""
         value = self.cell(row)
         if self.kind == "p":
             return show_p(value)
@@ -136,7 +136,7 @@ class Table(NamedTuple):
         return [column.title for column in self.columns]
 
     def texts(self) -> tuple[list[Column], list[list[str]]]:
-        """The columns that are text, of which some may be chosen, and the rows of them."""
+        """Return the columns that are text, of which some may be chosen, and the rows of them."""
         text = [(at, column) for at, column in enumerate(self.columns) if column.kind in _TEXT]
         chosen = [at for at, c in text if c.key in self.chosen or c.title in self.chosen]
         places = chosen or [at for at, _ in text]
@@ -146,7 +146,7 @@ class Table(NamedTuple):
 
 
 def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
-    """A table with a row of cells for each of `rows`."""
+    """Make a table with a row of cells for each of `rows`."""
     return Table(columns, [[column.show(row) for column in columns] for row in rows])
 
 
@@ -189,8 +189,8 @@ Report = list["str | Table"]  # lines and tables, top to bottom
 
 
 def format_text(report: Report, width: float = math.inf) -> str:
-    """A report as a screen of `width` columns shows it; without a width lines and tables are as
-    wide as they are.
+    """Format a report as a screen of `width` columns shows it. Without a width lines and tables are
+    as wide as they are.
     """
     return "\n".join(
         _wrap(block, width) if isinstance(block, str) else _fit_table(block, width)
@@ -205,7 +205,7 @@ def print_report(report: Report) -> None:
 
 
 def _fit_table(table: Table, width: float) -> str:
-    """The table as text. Columns for which there is no room are left out, and named below it.
+    """Fit the table as text. Columns for which there is no room are left out, and named below it.
 
     Columns without any value go first, then those to spare, then from the right. Where the last
     column is text, it is cut to the room that is left, 30 columns or more, and no further column
@@ -245,7 +245,7 @@ def _wrap(text: str, width: float) -> str:
 
 
 def _pad(text: str, width: int, side: str) -> str:
-    """The text, or its beginning and an ellipsis, on `width` columns of a terminal."""
+    """Return the text, or its beginning and an ellipsis, on `width` columns of a terminal."""
     if display_width(text) > width:
         end = width
         while display_width(text[:end]) >= width:
@@ -270,7 +270,7 @@ def show_number(value: float | None, digits: int = 4) -> str:
 
 
 def show_p(value: float | None) -> str:
-    """A p-value; below half of the last digit its bound, as no test shows that a difference is
+    """Show a p-value; below half of the last digit its bound, as no test shows that a difference is
     impossible.
 
     >>> show_p(0.00004), show_p(0.25)
@@ -285,7 +285,7 @@ def show_interval(bounds: Sequence[float] | None) -> str:
 
 
 def format_signature(signature: Mapping[str, object], dataset: str | None = None) -> str:
-    """The evaluator, its rules and policies, and the dataset, on one short line.
+    """Format the evaluator, its rules and policies, and the dataset, on one short line.
 
     Checksums, weights, seeds and numbers of resamples are in JSON only.
     """

@@ -325,7 +325,7 @@ def _interpret_yes_or_no(text: str, options: Options) -> str:
 
 
 def _leans_away(text: str, end: int) -> bool:
-    """Return whether a text gives what ends at a position less than a half: `Yes: 30%`; in `Yes,
+    """Return whether a text gives less than a half to what ends at a position: `Yes: 30%`. In `Yes,
     inflation falls to 2.1%` the share is of something else.
     """
     share = _SHARE.search(text)

@@ -64,8 +64,8 @@ def key_of(spaced: str) -> str:
 
 
 class Name(NamedTuple):
-    """A name as it compares: its `key`, and `letters`, the key without blanks, of one that is words
-    alone in one form.
+    """A name as it compares: its `key`, and `letters`. These are the key without blanks, of a name
+    that is words alone in one form.
     """
 
     text: str
@@ -221,8 +221,8 @@ _PEOPLE: Final = lazy(
 
 
 class NameStyle(NamedTuple):
-    """What a question asks for: `titles` of films or songs; with `subtitles`, the rest of a title
-    stands behind a dash.
+    """What a question asks for: `titles` of films or songs, or names. With `subtitles`, the rest of
+    a title stands behind a dash.
     """
 
     titles: bool

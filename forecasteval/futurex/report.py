@@ -160,8 +160,8 @@ def name_cause(item: AnswerItem) -> str:
 
 
 def explain(item: AnswerItem, truth: Truth | None = None) -> str:
-    """Return the reason of an item's score in one sentence; with its `truth` a number's sentence
-    has both values and σ.
+    """Explain an item's score in one sentence. With its `truth` a number's sentence has both values
+    and σ.
     """
     if item["outcome"] == "pending":
         return f"no truth yet; {_say_read(item)}"

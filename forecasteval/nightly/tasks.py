@@ -82,8 +82,8 @@ class Outcome(NamedTuple):
 def score_files(
     score: Score, tasks: Sequence[Files], root: Path, output: Path, options: NightOptions
 ) -> Generator[Outcome, None, None]:
-    """Score files in their order, with a progress bar on a terminal: in processes where that pays,
-    or on a cluster.
+    """Score files in their order, with a progress bar on a terminal. It is done in processes where
+    that pays, or on a cluster.
     """
     if not tasks:
         return

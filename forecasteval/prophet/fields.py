@@ -128,7 +128,9 @@ def format_time(seconds: float) -> str | None:
 
 
 def parse_id(value: object) -> str:
-    """Read an id or a name as text, "" if it is neither text nor a number: 7 and "7" are one."""
+    """Read an id or a name as text: 7 and "7" are one. It is "" if it is neither text nor
+    a number.
+    """
     return value if isinstance(value, str) else number_text(value)
 
 

@@ -174,8 +174,8 @@ def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> lis
 
 
 def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
-    """Combine the systems, with the runs of a system on a dataset combined; and a line for each
-    whose runs cannot be.
+    """Combine the runs of each system on a dataset. There is a line for each system whose runs
+    cannot be.
 
     Runs that were asked other questions, or the same with other truths, stay apart.
     """
@@ -291,8 +291,8 @@ def _deviation_within(system: System, levels: Sequence[Level]) -> float:
 
 
 def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
-    """Compute the result of one run; of several what a page shows: each question's mean score, and
-    what every run said.
+    """Compute the result of one run, or of several what a page shows. That is each question's mean
+    score, and what every run said.
     """
     if len(runs) == 1:
         return runs[0]

@@ -50,8 +50,8 @@ def measure_differences(
 
 
 def _measure(a: System, b: System, levels: Sequence[Level]) -> tuple[Difference, list[float]]:
-    """Measure a difference without its p, and what changes its sign as one: questions, or clusters
-    of them over all levels.
+    """Measure a difference without its p, and what changes its sign as one. That is a question, or
+    a cluster of them over all levels.
     """
     strata: Strata = []
     for level in levels:

@@ -136,8 +136,8 @@ def _sum_by(values: Array, groups: Array) -> Array:
 
 
 def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
-    """Maximise the likelihood by Newton's method: the chances p = expit(m + θ_s + b_c) of S systems
-    in C cells. The information about θ and b comes second.
+    """Maximise the likelihood by Newton's method. The chances p = expit(m + θ_s + b_c) of S systems
+    in C cells come first, then the information about θ and b.
 
     They maximise Σ scored·log p + (count − scored)·log(1 − p) − (Σθ² + Σb²) / (2·3²), the
     quasi-likelihood of fractional scores (McCullagh & Nelder 1989, 9) with a ridge, which is

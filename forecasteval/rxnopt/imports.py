@@ -62,8 +62,8 @@ class Layout:
 
 
 class Experiment(NamedTuple):
-    """A row whose results can be read: the entry of a table file, and its reaction, which all
-    entries of a table have in common.
+    """A row whose results can be read: the entry of a table file, and its reaction. All entries of
+    a table have the reaction in common.
     """
 
     row: SheetRow

@@ -21,8 +21,8 @@ _BLACKLIST: Final = (
 
 
 def _setting(default: object, text: str, read: Callable[[object], object]) -> Any:
-    """Declare a setting: its help, and the function that reads a value of it, typed or as text, or
-    raises ValueError.
+    """Declare a setting: its help, and the function that reads a value of it. The value is typed or
+    text; the function may raise ValueError.
     """
     return field(default=default, metadata={"help": text, "read": read})
 
