@@ -100,7 +100,10 @@ def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
             raise InputError(str(path), f"{expected} {hint}", "neither")
         warnings, notes, truths = [*predictions.warnings], RecordNotes(), None
     else:
-        questions = load_questions(dataset)
+        questions, truth_keys = load_questions(dataset), OtherKeys("ground_truth")
+        for question in questions.records:  # joined, all have an "answer"
+            truth_keys.add(question)
+        truth_keys.require_truth(str(dataset))
         records, notes = join_answers(questions.records, predictions.records, str(path))
         sums, truths = questions.checksums | sums, questions.truths
         warnings = [*questions.warnings, *predictions.warnings]

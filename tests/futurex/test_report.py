@@ -60,9 +60,9 @@ def test_lines_that_stand_only_where_there_is_something_to_say() -> None:
 
 ASKED = {
     "prompts": 5, "answered": 3, "invalid": 1, "failures": {"timeout": 1}, "changed": 2,
-    "extracted": 2, "calls": 6,
+    "extracted": 2, "calls": 6, "requests": 9,
     "degraded": False,
-    "tokens": {"prompt": 50, "completion": 7}, "pairs": 5, "same": 2, "refused": 1, "left_out": 4,
+    "tokens": {"prompt": 50, "completion": 7}, "pairs": 5, "same": 2, "refused": 1,
 }  # fmt: skip
 
 
@@ -70,12 +70,12 @@ def test_what_a_language_model_did() -> None:
     told = lines(report_blocks(result(q(), llm=ASKED, llm_names=ASKED)))
     assert (
         "Language model: prompts sent 5, answered 3, refused by validation 1, failed 1; "
-        "answers found 2; scores changed 2; calls 6, "
+        "answers found 2; scores changed 2; calls 6, requests 9, "
         "tokens 50 + 7." in told
     )
     assert (
-        "Language model, names: pairs sent 5, the same 2, names refused for their decoy 1, names"
-        " left out 4, replies refused by validation 1; scores changed 2; calls 6." in told
+        "Language model, names: pairs sent 5, the same 2, names refused for their decoy 1, "
+        "replies refused by validation 1; scores changed 2; calls 6, requests 9." in told
     )
 
 
