@@ -233,7 +233,8 @@ def _read_columns(path: Path, table: SourceTable, name: str, answer: str | None)
         first = table.rows[0]
         if isinstance(first, Mapping) and str(first.get("id")) in table.keys:
             got = f"one object with {show_names(sorted(table.keys))}"
-            raise InputError(str(path), "expected rows ({id: answer} is a prediction already)", got)
+            expected = "expected rows of ids and answers ({id: answer} is a prediction already)"
+            raise InputError(str(path), expected, got)
         answer = answer or "prediction"
     column = answer or ""
     if [table.names.count(each) for each in (name, column)] != [1, 1]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from forecasteval.common.errors import RecordNotes
 from forecasteval.common.markup import clean, find_object, last_boxed
-from forecasteval.common.records import as_text
+from forecasteval.common.records import as_text, repeated_keys
 from forecasteval.common.replies import reply_texts
 
 from .chemicals import any_case
@@ -238,7 +238,9 @@ def _find_statements(text: str) -> list[str]:
         stated += _find_marked(lines)
     elif not stated:
         keyed = {key: as_text(value) for key, value in record.items() if _KEY.fullmatch(key)}
-        stated = ["" if _DENIED.search(key.replace("_", " ")) else keyed[key] for key in keyed]
+        no_answer = {key for key in keyed if _DENIED.search(key.replace("_", " "))}
+        no_answer.update(repeated_keys(record))
+        stated = ["" if key in no_answer else keyed[key] for key in keyed]
     heads = [
         _head(line) if _OPTION.match(line) else _REASON.split(line, maxsplit=1)[0] for line in lines
     ]
