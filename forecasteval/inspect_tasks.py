@@ -20,8 +20,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.records import JsonObject
-
 try:
     from click import ClickException
     from inspect_ai import Task, task
@@ -45,7 +43,7 @@ from forecasteval.common.errors import (  # noqa: E402
     printable,
 )
 from forecasteval.common.files import find_file, hash_file  # noqa: E402
-from forecasteval.common.records import load_records  # noqa: E402
+from forecasteval.common.records import JsonObject, load_records  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.formats import PREDICTION, QUESTION_ID  # noqa: E402
