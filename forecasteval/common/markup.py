@@ -66,7 +66,6 @@ _SECOND: Final = lazy(
     r"(?i)[\s$*,;，；(（–—-]{0,6}(?:(?:as|is|being)\s)?(?:(?:an?|my|the|our)\s)?(?:possible\s)?"
     r"(?:alternative|backup|hedge|second\schoice|备选|作为备选)"
 )
-_BLANK_OR_ESCAPE: Final = lazy(r"(?:\s|\\+n|\\)+")
 _ALONE: Final = " \t*$.-•>_`"  # what may stand beside a box that is alone on its line
 _BESIDE: Final = 40  # characters on each side of a box that are looked for in the prompt
 _LONG: Final = 25  # characters of a line in front of a box that nobody repeats by chance
@@ -145,7 +144,8 @@ def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> list[_Box]
 
 
 def _fold(text: str) -> str:
-    return _BLANK_OR_ESCAPE.sub(lambda run: "\n" if "\n" in run[0] or "n" in run[0] else "", text)
+    lines = text.replace("\\n", "\n").replace("\\", "").split("\n")
+    return "\n".join(filter(None, ("".join(line.split()) for line in lines)))
 
 
 @lru_cache(maxsize=1024)
@@ -153,12 +153,12 @@ def fold_prompt(prompt: str) -> str:
     """Fold a prompt without blanks and backslashes; line breaks stay, also those that are
     escaped.
     """
-    return _fold(f"\n{prompt}\n")
+    return f"\n{_fold(prompt)}\n"
 
 
 def is_quoted(text: str, prompt: str) -> bool:
     """Return whether a text stands in a prompt, escaped or not."""
-    return _fold(text).strip("\n") in fold_prompt(prompt)
+    return _fold(text) in fold_prompt(prompt)
 
 
 def _stands_in(prompt: str, text: str, box: _Box) -> bool:
@@ -177,7 +177,7 @@ def _stands_in(prompt: str, text: str, box: _Box) -> bool:
     after = after.removesuffix("...").removesuffix("…")
     if not (before + after).strip(_ALONE) or box.end - box.start > 200:
         return False
-    line = _fold(before.lstrip(_ALONE) + text[box.begin : box.end + 1] + after).strip("\n")
+    line = _fold(before.lstrip(_ALONE) + text[box.begin : box.end + 1] + after)
     if after.strip(_ALONE) or box.end == len(text) or len(before.replace(" ", "")) > _LONG:
         return line.replace("\n", "") in fold_prompt(prompt).replace("\n", "")
     return f"{line}\n" in fold_prompt(prompt)
@@ -301,6 +301,7 @@ _WRAPPED: Final = lazy(
        |"([^"]*)"|'([^']*)'|“([^“”]*)”|‘([^‘’]*)’|「([^「」]*)」|『([^『』]*)』""",
     re.X,
 )
+_CLOSING: Final = ")]}】\"'”’」』"
 
 
 def _replace_command(match: re.Match[str]) -> str:
@@ -384,8 +385,8 @@ def clean(text: str) -> str:
         text = "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\n"))))
     text = text.strip()
     for _ in range(2):  # brackets, and quotes in them
-        wrapped = _WRAPPED.fullmatch(text)
-        text = wrapped[wrapped.lastindex or 0].strip() if wrapped else text
+        if text[-1:] in _CLOSING and (wrapped := _WRAPPED.fullmatch(text)):
+            text = wrapped[wrapped.lastindex or 0].strip()
     return text
 
 

@@ -119,6 +119,8 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
 
 
 def _hold(text: str, boxed: bool = True, stated: bool = False) -> Answer:
+    if text[:1] != "[":  # most
+        return Answer(text, (), boxed, stated)
     elements = parse_literal(text)
     return Answer(elements[0] if len(elements) == 1 else text, elements, boxed, stated)
 
@@ -132,7 +134,8 @@ def hold_answer(passages: Sequence[str]) -> Answer:
 
 def _drop_confidence(text: str) -> str:
     """Return the text without `, confidence 0.8` at its end."""
-    return text[:-40] + _CONFIDENCE.sub("", text[-40:])
+    found = _CONFIDENCE.search(text, max(0, len(text) - 40)) if len(text) > 4 else None
+    return text[: found.start()] if found else text
 
 
 def question_words(prompt: str) -> str:

@@ -45,7 +45,6 @@ _FORMS: Final = (
 _SECOND: Final = lazy(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 
-@lru_cache(maxsize=16)
 def find_options(prompt: str) -> Sequence[str]:
     r"""Find the options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` |
     `).
@@ -61,11 +60,6 @@ def find_options(prompt: str) -> Sequence[str]:
         if len(texts) > 1:
             return texts
     return ()
-
-
-def count_options(prompt: str) -> int:
-    """Count how many options a prompt lists."""
-    return len(find_options(prompt))
 
 
 @lru_cache(maxsize=128)
@@ -137,23 +131,10 @@ def choice_key(text: str) -> str:
 
 
 class Options:
-    """The options of a question: `labels`, and their texts from the `prompt` (labels alone without
-    one).
-    """
+    """The options of a question: their `texts` and `labels`, or so many labels alone."""
 
-    def __init__(self, labels: frozenset[str], prompt: str = "") -> None:
-        self.labels, self.prompt = labels, prompt
-
-    @cached_property
-    def _verbatim(self) -> dict[str, str]:
-        """Label by option text just as it stands in the prompt, `B. Tie` or `Tie`: a short way."""
-        texts = find_options(self.prompt)
-        return {
-            form: label
-            for label, text in zip(_LABELS, texts, strict=False)
-            if texts.count(text) == 1
-            for form in (text, f"{label}. {text}")
-        }
+    def __init__(self, texts: Sequence[str], count: int = 0) -> None:
+        self.texts, self.labels = texts, label_set(len(texts) or count)
 
     @cached_property
     def index(self) -> dict[str, str]:
@@ -162,9 +143,9 @@ class Options:
         """
         if not self.labels:
             return YES_NO
-        texts = find_options(self.prompt)
         pairs = [
-            (choice_key(clean(text)), label) for label, text in zip(_LABELS, texts, strict=False)
+            (choice_key(clean(text)), label)
+            for label, text in zip(_LABELS, self.texts, strict=False)
         ]
         said = {YES_NO[key]: label for key, label in pairs if key in YES_NO}
         index = {name: said[meaning] for name, meaning in YES_NO.items() if meaning in said}
@@ -174,7 +155,7 @@ class Options:
     @cached_property
     def width(self) -> int:
         """How many separators one option's text holds at most."""
-        return max(len(SEPARATOR.findall(text)) for text in ("", *find_options(self.prompt)))
+        return max(len(SEPARATOR.findall(text)) for text in ("", *self.texts))
 
     def find_label(self, token: str) -> str:
         """Find the label, or Yes or No, that a token is in any case; "" if it is none."""
@@ -191,8 +172,11 @@ class Options:
         exact = text.replace(", ", ",").split(",")
         if self.labels.issuperset(exact):  # most, and before "|" may part them
             return frozenset(exact)
-        if label := self._verbatim.get(text):
-            return frozenset([label])
+        plain = text[3:] if text[1:3] == ". " else text
+        if self.texts.count(plain) == 1:  # a short way
+            label = _LABELS[self.texts.index(plain)]
+            if plain is text or text[0] == label:
+                return frozenset([label])
         text = _DRESS.sub(r"\1", text) if "\\" in text else text
         labels = list[str]()
         for token in filter(None, _JOINT.split(text)):

@@ -361,7 +361,7 @@ def _match_side(
     for at, name in enumerate(truth):
         if places := exact[name.key]:
             matches[at] = places.pop(places.index(at) if at in places else 0)
-    counts = Counter(pair[0] for pair in pairs)
+    counts = Counter([pair[0] for pair in pairs]) if pairs else {}  # a Counter takes its time
     for at, _, _, place in sorted(pairs, key=lambda pair: (counts[pair[0]], pair)):
         if at not in matches and place not in matches.values():
             matches[at] = place

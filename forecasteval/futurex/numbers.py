@@ -261,7 +261,8 @@ class NumberTruth(TruthOf[Reading]):
         last number of a sentence.
         """
         text = answer.cleaned
-        if status := self.find_status(answer):
+        short = len(text) < 12 and text[:1].isdigit()  # than `429 Too Many Requests`
+        if not short and (status := self.find_status(answer)):
             return status
         percent = PERCENT in (self.quantity.scale, self.asked_scale)
         quantity, several = interpret_number(text, answer.boxed, percent, self.prompt)
@@ -270,8 +271,8 @@ class NumberTruth(TruthOf[Reading]):
         if not quantity:
             return "no number" if answer.boxed else "no box, and not wholly a number"
         true = self.quantity.value
-        reading = min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
-        return reading._replace(note="; ".join(filter(None, (several, reading.note))))
+        value, note = min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
+        return Reading(value, f"{several}; {note}" if several and note else several or note)
 
     def means(self, text: str, words: str) -> bool:
         """Return whether a number stands behind the words of a refusal."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .answers import Answer, TruthOf
-from .choices import ChoiceTruth, NameTruth, Options, Picks, count_options, label_set
+from .choices import ChoiceTruth, NameTruth, Options, Picks, find_options
 from .grammar import Quantity
 from .numbers import NumberTruth
 from .rankings import RankingTruth
@@ -30,10 +30,9 @@ class PendingTruth(TruthOf[Any]):
             number = NumberTruth(Quantity(0.0, None, ""), None, None, prompt)
             self._truths = [number if numeric else RankingTruth((), prompt)]
         else:
-            count = count_options(prompt)
-            options = Options(label_set(count), prompt)
+            options = Options(find_options(prompt))
             self._truths = [ChoiceTruth(options, Picks(), exact=True)]
-            if not count:
+            if not options.texts:
                 self._truths.append(NameTruth((), exact=True, prompt=prompt))
 
     def score(self, answer: Answer) -> AnswerScore:

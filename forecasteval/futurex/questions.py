@@ -20,7 +20,7 @@ from .choices import (
     ChoiceTruth,
     NameTruth,
     Options,
-    count_options,
+    find_options,
     interpret_picks,
     label_set,
 )
@@ -78,7 +78,7 @@ def interpret_question(
             read = interpret_choice_truth(level, prompt, answer, rules)
     if (
         isinstance(read, ChoiceTruth)
-        and read.options.prompt
+        and read.options.texts
         and not read.options.labels.issuperset(read.picks)
     ):
         warning = "truth is not among the options"
@@ -183,15 +183,13 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     """Interpret the truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else
     names. None if empty.
     """
-    options = Options(label_set(count_options(prompt)), prompt)
-    if not options.labels:
+    options = Options(find_options(prompt))
+    if not options.labels and not options.find_labels(answer.text):
         parts = answer.elements or SEPARATOR.split(answer.cleaned)
         tokens = [part.strip(" .") or part for part in parts if part.strip()]
-        if all(token.lower() in YES_NO for token in tokens):
-            options = Options(frozenset())
-        elif all(map(_may_be_label, tokens)):
-            options = Options(label_set(max(26, *(ord(token) - 64 for token in tokens))))
-        else:
+        if tokens and all(map(_may_be_label, tokens)):
+            options = Options((), max(26, *(ord(token) - 64 for token in tokens)))
+        elif not all(token.lower() in YES_NO for token in tokens):
             names = [name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key)]
             exact = len(names) == 1 if rules.by_truths else level == 1
             return NameTruth(names, exact, prompt) if names else None
@@ -219,7 +217,7 @@ def interpret_open_truth(
             )
     names = parse_items(answer, prompt)
     labels = rules.label_sets and {name.text for name in names} <= label_set(
-        count_options(prompt) or 26
+        len(find_options(prompt)) or 26
     )
     return (
         RankingTruth(names, prompt, ordered=not labels, whole=rules.lone_name and len(names) == 1)

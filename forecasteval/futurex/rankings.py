@@ -52,7 +52,7 @@ _ROW: Final = lazy(
 )
 _BULLETS: Final = lazy(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
 _AND: Final = lazy(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
-_TRAILING_AND: Final = lazy(r"(?i)\s(?:and|&)\Z")  # "1. Red and 2. Blue"
+_TRAILING_AND: Final = (" and", " And", " AND", " &")  # "1. Red and 2. Blue"
 _PUNCTUATION: Final = ",;|、 \n"
 NO_NAME: Final = lazy(  # marks, or the rest of `Monsters, Inc.`
     r"[\s!-/:-@\[-`{-~\u2010-\u2027\u3000-\u3003…]*|(?i:inc|corp|corporation|ltd|plc)\.?"
@@ -98,10 +98,11 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     )
     if _COMMA_LABEL.match(masked):  # Frozen 2、Red Kite has no labels
         masked = _COMMA_LABEL.sub(r"\1.", masked)
-    return _in_order(
-        (rank, _TRAILING_AND.sub("", text[begin:end].strip().rstrip(_PUNCTUATION)))
-        for rank, begin, end in _find_parts(masked)
-    )
+    items = []
+    for rank, begin, end in _find_parts(masked):
+        item = text[begin:end].strip().rstrip(_PUNCTUATION)
+        items.append((rank, item.rpartition(" ")[0] if item.endswith(_TRAILING_AND) else item))
+    return _in_order(items)
 
 
 def _in_order(items: Iterable[tuple[int, str]]) -> list[str]:
@@ -139,9 +140,9 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     Labels that go on counting from one in front of everything split the text, whatever separates
     the items; of any others, those with which no name begins are ranks.
     """
-    separator = _SEPARATOR if _SEPARATOR.search(masked) else _ARROW
+    separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
     labels = {label.start(): _read_label(label) for label in _LABEL.finditer(masked)}
-    cuts = [place for cut in separator.finditer(masked) for place in cut.span()]
+    cuts = [place for cut in separators for place in cut.span()]
     places = iter([0, *cuts, len(masked)])
     parts = [
         (_skip_bullets(masked, begin, end), end) for begin, end in zip(places, places, strict=True)
@@ -151,8 +152,8 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     heads = [labels.get(begin) for begin, _ in parts]
     chain: list[int] = []  # "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none
     for at, label in labels.items() if heads[0] else ():
-        last = labels[chain[-1]] if chain else label._replace(rank=label.rank - 1)
-        if label.rank == last.rank + 1 and label.style == last.style:
+        last = labels[chain[-1]] if chain else None
+        if not last or (label.rank == last.rank + 1 and label.style == last.style):
             chain.append(at)
     chained = len(chain) > 1
     if chained and not len(chain) <= len([*filter(None, heads)]) == len(parts):

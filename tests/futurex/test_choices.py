@@ -12,22 +12,21 @@ from forecasteval.futurex.choices import (
     ChoiceTruth,
     Options,
     Picks,
-    count_options,
+    find_options,
     interpret_picks,
-    label_set,
     score_f1,
     score_picks,
 )
 
 
 def options_of(prompt: str) -> Options:
-    return Options(label_set(count_options(prompt)), prompt)
+    return Options(find_options(prompt))
 
 
 THREE: Final = options_of("Who?\nA. Harbour Town\nB. Draw\nC. Lakeside, or the Hills")
 YES: Final = options_of("Will it?\nA. Yes\nB. No")
-BARE: Final = Options(frozenset())
-LETTERS: Final = Options(label_set(26))
+BARE: Final = Options(())
+LETTERS: Final = Options((), 26)
 
 PICKS: Final = {
     "label": (THREE, "B", ["B"]),

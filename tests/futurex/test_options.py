@@ -10,7 +10,6 @@ from forecasteval.futurex.choices import (
     MAX_OPTIONS,
     Options,
     choice_key,
-    count_options,
     find_options,
     label_set,
 )
@@ -32,13 +31,12 @@ PROMPTS: Final = {
 @pytest.mark.parametrize(("prompt", "wanted"), PROMPTS.values())
 def test_find_options(prompt: str, wanted: tuple[str, ...]) -> None:
     assert tuple(text.strip(" *") for text in find_options(prompt)) == wanted
-    assert count_options(prompt) == len(wanted)
 
 
 def test_labels_go_on_past_z() -> None:
     labels = [chr(65 + number) for number in range(70)]
     prompt = "Who?" + "".join(f"\n{label}. Player {label}" for label in labels)
-    assert len(find_options(prompt)) == count_options(prompt) == MAX_OPTIONS == 62
+    assert len(find_options(prompt)) == MAX_OPTIONS == 62
     assert label_set(30) == frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^")
     assert max(label_set(100)) == "~"
 
@@ -63,7 +61,7 @@ def options(*texts: str) -> Options:
     prompt = "Which?" + "".join(
         f"\n{chr(65 + number)}. {text}" for number, text in enumerate(texts)
     )
-    return Options(label_set(len(texts)), prompt)
+    return Options(find_options(prompt))
 
 
 def test_index_of_options() -> None:
