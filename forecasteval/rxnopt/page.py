@@ -48,7 +48,6 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
     has neither reactions nor options.
     """
     items, charts = results["items"], make_charts(results)
-    charts.pop("options", None)
     kinds = [kind for kind in QUESTION_TYPES if kind in results["by_question_type"]]
     chips = [Choice(kind, _name_kind(kind)) for kind in kinds]
     read = partial(_read_records, items, records)

@@ -71,8 +71,7 @@ def make_charts(results: Results) -> dict[str, Chart]:
     charts = (
         _score_chart(results),
         _pair_chart(results["pairs"]),
-        _part_chart("keys", "Condition asked about", results["by_target_key"]),
-        _part_chart("options", "Options", results["by_option_count"]),
+        _condition_chart(results["by_target_key"]),
     )
     return {chart.name: chart for chart in charts if chart.table.rows}
 
@@ -106,8 +105,9 @@ def _mark_score(row: JsonObject) -> IntervalCell:
     return IntervalCell(row[RELATIVE], bounds, guess, int(row["name"] == OVERALL))
 
 
-def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
-    """Chart the largest parts of the questions, in their order; no rows where there is one part."""
+def _condition_chart(parts: JsonObject) -> Chart:
+    """Chart the conditions most often asked about, by name; no rows where there is one."""
+    title = "Condition asked about"
     largest = sorted(parts, key=lambda name: -parts[name]["n"])[:MOST_PARTS]
     rows = [(name, part) for name, part in parts.items() if name in largest]
     columns = [
@@ -121,7 +121,7 @@ def _part_chart(name: str, title: str, parts: JsonObject) -> Chart:
     ]
     remark = f" The {len(rows)} most frequent of {len(parts)}." if len(rows) < len(parts) else ""
     table = make_table(columns, _name_rows(rows) if len(parts) > 1 else ())
-    return Chart(name, title, _ABOUT + remark, table)
+    return Chart("keys", title, _ABOUT + remark, table)
 
 
 def _pair_chart(pairs: JsonObject) -> Chart:

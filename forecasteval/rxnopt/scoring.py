@@ -11,8 +11,8 @@ import numbers
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -113,8 +113,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
             "by_question_type": {
                 kind: _summary(items, keys) for kind, items in sorted(by_type.items())
             },
-            "by_target_key": _break_down(scores, keys, attrgetter("condition")),
-            "by_option_count": _break_down(scores, keys, _size_class),
+            "by_target_key": _by_condition(scores, keys),
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
             "signature": {
@@ -236,11 +235,9 @@ def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | N
     return error[0] if error else 0.0 if len(set(tables)) > 1 else None
 
 
-def _break_down(
-    items: Items, keys: Mapping[str, AnswerKey], part_of: Callable[[AnswerKey], str]
-) -> dict[str, dict[str, object]]:
-    """n, avg_relative_score and what a uniform guess gets, for each part of the questions."""
-    parts = group_by(items, lambda item: part_of(keys[item["id"]]))
+def _by_condition(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, dict[str, object]]:
+    """Count the questions by the condition they ask about, with their mean and a blind guess's."""
+    parts = group_by(items, lambda item: keys[item["id"]].condition)
     return {
         part: {
             "n": len(group),
@@ -249,12 +246,6 @@ def _break_down(
         }
         for part, group in sorted(parts.items())
     }
-
-
-def _size_class(key: AnswerKey) -> str:
-    """2, 3, 4, 5–9, 10–20 or more options, as text that sorts."""
-    size = key.size
-    return f" {size}" if size < 5 else " 5–9" if size < 10 else "10–20" if size <= 20 else "over 20"
 
 
 # --- References against their controls: the same options with and without results to learn from ---

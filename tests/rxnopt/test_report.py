@@ -59,10 +59,8 @@ def test_references_are_drawn_against_controls_where_there_are_pairs(results: An
 def test_groups_are_drawn_where_the_result_has_them(results: Any) -> None:
     group = {"avg_relative_score": 0.5, "n": 3, "uniform_guess": 0.25}
     results["by_target_key"] = {"<base>": group, "solvent": group}
-    results["by_option_count"] = {" 2": group, "10+": group}
     charts = make_charts(results)
     mark = IntervalCell(0.5, None, 0.25)
     assert charts["keys"].table.rows[0] == ["<base>", mark, "0.5000", "0.2500", "3"]
-    assert [row[0] for row in charts["options"].table.rows] == ["2", "10+"]
     results["by_target_key"] = {"solvent": group}  # nothing to compare
     assert "keys" not in make_charts(results)

@@ -274,11 +274,6 @@ def test_parts_by_condition_and_by_number_of_options() -> None:
         key: (part["n"], part["avg_relative_score"]) for key, part in found["by_target_key"].items()
     }
     assert parts == {"(all that vary)": (2, 0.5), "base": (1, 0.5), "ligand": (1, 1.0)}
-    sizes = {
-        key: (part["n"], part["avg_relative_score"])
-        for key, part in found["by_option_count"].items()
-    }
-    assert sizes == {" 2": (2, 0.75), " 5–9": (1, 1.0), "over 20": (1, 0.0)}
     assert found["by_target_key"]["ligand"]["uniform_guess"] == 0.75
     text = format_text(found.report())
     assert "Condition asked about  Relative  Uniform  n\n(all that vary)          0.5000" in text
