@@ -12,11 +12,10 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from .errors import EvaluationError, InputError, printable
 
-T = TypeVar("T")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _SETTLED: Final = 2.0  # seconds; two changes further apart give different times on any file system
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
