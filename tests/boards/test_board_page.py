@@ -259,29 +259,10 @@ def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
 # --- History ---
 
 
-def traces(chart: Any) -> dict[str, list[tuple[float, float | None]]]:
-    """The points of each line by its name; weeks count from 0."""
-    [panel] = chart.panels
-    return {
-        line.name: [(x, None if y is None else round(y, 4)) for x, y in line.points]
-        for line in panel.lines
-    }
-
-
 def test_history_follows_systems_over_datasets(tmp_path: Path) -> None:
     chart = make_page(season(tmp_path)).charts()["history1"]
-    shown = {name: [x for x, _ in points] for name, points in traces(chart).items()}
+    shown = {line.name: [x for x, _ in line.points] for line in chart.panels[0].lines}
     assert shown == {"a": [0, 1, 2], "b": [0, 1, 2], "c": [0, 2]}
-    assert "breaks" not in chart.description
-
-
-def test_history_breaks_where_rules_change(tmp_path: Path) -> None:
-    changed = season(tmp_path)
-    changed["tables"][0]["signature"] |= {"rules": "official-2026"}
-    page = make_page(changed)
-    assert "A line breaks where" in page.charts()["history1"].description
-    assert traces(page.charts()["history1"])["a"][2] == (1.5, None)
-    check_page(render(page))
 
 
 def test_an_incomplete_week_is_dashed(tmp_path: Path) -> None:
@@ -292,28 +273,6 @@ def test_an_incomplete_week_is_dashed(tmp_path: Path) -> None:
     assert {line.dashed for line in chart.panels[0].lines} == {frozenset({2})}
     assert "Dashed: not complete, " in chart.description
     assert render(page).count(' class="da"') == 3
-
-
-def test_history_follows_systems_over_the_nights_that_changed_a_score(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "dataset/d.json": [question(f"q{n}") for n in range(4)],
-            "prediction/d-a.json": {"q0": "A"},
-        },
-    )
-    write(tmp_path, {"prediction/d-b.json": {"q0": "A", "q1": "A"}})
-    for answers in ({"q0": "A"}, {"q0": "A"}, {"q0": "B"}, None, {f"q{n}": "A" for n in range(4)}):
-        (tmp_path / "prediction/d-a.json").unlink(missing_ok=True)
-        write(tmp_path, {"prediction/d-a.json": answers} if answers else {})
-        assert run(tmp_path, "nightly").code == 0
-    history = read_history(tmp_path / "evaluation", {})
-    chart = make_page(stored(tmp_path), history=history).charts()["history1"]
-    assert chart.title == "Score by night"
-    assert traces(chart) == {
-        "a": [(0, 0.25), (1, 0.0), (3, 1.0)],
-        "b": [(0, 0.5), (1, 0.5), (2, 0.5), (3, 0.5)],
-    }
 
 
 def season(root: Path) -> Any:
