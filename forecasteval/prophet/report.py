@@ -321,7 +321,7 @@ def _agreement_line(matrix: Matrix) -> list[str]:
 
 
 def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[tuple[str, Table]]:
-    metrics = list_metrics(results)
+    metrics = known_metrics(results, rows)
     yield "Every metric, ranks in brackets", metric_table(rows, metrics)
     intervals = _by_metric(rows, metrics, lambda row, metric: row[f"{metric}_interval"])
     yield "95% intervals (t, clustered by series; returns: Wilson's, clustered)", intervals
@@ -335,10 +335,11 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
     if results["by_category"]:
         ranked = [row for row in rows if row["brier_rank"]]
         yield "Brier by category (events)", category_table(results, ranked)
-    title = "Rank agreement (Spearman), 1 where two metrics rank alike"
-    matrix = results["rank_correlation"]["overall"]["spearman"]
-    columns = [_number(title_of(metric), matrix[metric].get, digits=3) for metric in matrix]
-    yield title, make_table([Column("", title_of), *columns], matrix)
+    if len(results["forecasters"]) > 2:
+        title = "Rank agreement (Spearman), 1 where two metrics rank alike"
+        matrix = results["rank_correlation"]["overall"]["spearman"]
+        columns = [_number(title_of(metric), matrix[metric].get, digits=3) for metric in metrics]
+        yield title, make_table([Column("", title_of), *columns], metrics)
 
 
 def metric_table(rows: Sequence[BoardRow], metrics: Iterable[str]) -> Table:
