@@ -34,12 +34,31 @@ _ACCENTED: Final = lazy(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
 _DOTS: Final = str.maketrans("•・‧∙⋅", "·····")
 _BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
 # Words alone, in one form: no ` by `, and no surname in front (SEREMES Ann, Hart U.)
-_PLAIN: Final = lazy(r"(?!.*\s[Bb][Yy]\s)(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)")
+_PLAIN: Final = lazy(r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)")
 # Behind a blank, 公司 also directly and 集团 behind two characters
 _LEGAL_FORM: Final = lazy(
     r"(?:(?<=\S)(?:,\s?|\s)(?:[Ii]nc|[Cc]orp(?:oration)?|[Ll]td|[Pp]lc|INC|CORP|LTD|PLC|AG))+[.。\s]*\Z"
     rf"|(?<=[{_CJK}])(?:集团)?(?:(?:股份)?有限(?:责任)?)?公司\Z|(?<=[{_CJK}]{{2}})集团\Z"
 )
+_LEGAL_ENDS: Final = (
+    "nc",
+    "rp",
+    "ation",
+    "td",
+    "lc",
+    "INC",
+    "CORP",
+    "LTD",
+    "PLC",
+    "AG",
+    "司",
+    "团",
+)
+
+
+def _drop_legal_form(text: str) -> str:
+    ends = not text.isascii() or text.rstrip(" .\n").endswith(_LEGAL_ENDS)  # a glance
+    return _LEGAL_FORM.sub("", text) if ends else text
 
 
 def fold(text: str) -> str:
@@ -80,8 +99,9 @@ def parse_name(text: str) -> Name:
     >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Zoë").key
     ('panda plan', '许二木', 'zoe')
     """
-    key = key_of(fold(_LEGAL_FORM.sub("", text)))
-    return Name(text, key, key.replace(" ", "") if _PLAIN.fullmatch(text) else "")
+    key = key_of(fold(_drop_legal_form(text)))
+    plain = _PLAIN.fullmatch(text) and " by " not in text.lower()
+    return Name(text, key, key.replace(" ", "") if plain else "")
 
 
 # --- Forms ---
@@ -173,7 +193,7 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
         made.append((f"{turned[2]} {turned[1]}", ASIDE))
     forms = []
     for part, kind in made:
-        folded = _fold_case(_LEGAL_FORM.sub("", part))
+        folded = _fold_case(_drop_legal_form(part))
         pieces = list(_PIECE.finditer(folded))
         words = ["and" if piece[0] == "&" else piece[0] for piece in pieces]
         squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")

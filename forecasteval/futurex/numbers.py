@@ -106,7 +106,9 @@ def find_numbers(text: str) -> list[tuple[Quantity, str]]:
 
     text = noise.sub(drop, text)
     numbers, position = [], 0
-    while start := _START.search(text, position):
+    while digit := _DIGIT.search(text, position):
+        # What stands in front of it is short, and its pattern slow.
+        start = _START.search(text, max(position, digit.start() - 16)) or digit
         quantity, position = parse_quantity(text, start.start()) or (None, start.end())
         glued = _GLUED.match(text, position)
         if glued and (glued[0].isascii() or not (quantity and (quantity.unit or quantity.scale))):
@@ -207,7 +209,6 @@ def parse_leading_number(text: str, prompt: str) -> Quantity | None:
 
 # --- What a number means ---
 
-_GLANCE: Final = ("illion", "housand", "%", "percent")
 _MONEY: Final = r"(?:USD|US\$|\$|RMB|CNY|HKD|HK\$|EUR|yuan|US\s+dollars?|dollars?)"
 _ASKED_SCALE: Final = lazy(
     r"(?<![A-Za-z0-9])[Ii]n\s+(?:units\s+of\s+)?"
@@ -221,8 +222,8 @@ _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")
 def question_scale(prompt: str) -> float | None:
     """Read the scale a question asks for: `in hundreds of millions of yuan` 1e8, `%多少` 0.01."""
     prompt = question_words(prompt)
-    may_ask = not prompt.isascii() or any(word in prompt for word in _GLANCE)
-    asked = _ASKED_SCALE.search(prompt) if may_ask else None
+    worded = "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt
+    asked = _ASKED_SCALE.search(prompt) if worded or not prompt.isascii() else None
     if not asked:
         return None
     return scale_of(asked[asked.lastindex]) if asked.lastindex else PERCENT
