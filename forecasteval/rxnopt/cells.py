@@ -18,7 +18,9 @@ from .chemicals import any_case, repair
 MAX_CELL: Final = 200  # characters; no result of a table is longer
 ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed
 
-_FOOTNOTES: Final = r"[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"  # 27 c · 54f · 61 f , g
+_FOOTNOTES: Final = (  # 27 c · 54f · 61 f , g, but not 8O, which is 80
+    r"(?!(?<=[0-9])[oil](?![a-z]))[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"
+)
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
 _NOTE_MARKS: Final = any_case(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> · *
