@@ -174,7 +174,7 @@ def _stands_in(prompt: str, text: str, box: _Box) -> bool:
         before = before.partition(" ")[2]  # it was cut, perhaps within an escape
     if len(after) == _BESIDE:
         after = after.rpartition(" ")[0]
-    after = after.removesuffix("...").removesuffix("…")
+    after = after.removesuffix("...").removesuffix("…").rstrip("'\"")  # of `repr`
     if not (before + after).strip(_ALONE) or box.end - box.start > 200:
         return False
     line = _fold(before.lstrip(_ALONE) + text[box.begin : box.end + 1] + after)

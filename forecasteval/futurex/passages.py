@@ -27,6 +27,7 @@ ANSWER_PROMPT: Final = 2
 MAX_ANSWER: Final = 4000  # characters at the end of an answer that the model sees
 MAX_QUESTION: Final = 8000
 MAX_PASSAGE: Final = 300
+MIN_ECHO: Final = 60  # characters from which on what stands in the prompt is an echo
 MAX_CLAUSE: Final = 160  # characters in front of a passage in which a denial is looked for
 MAX_PASSAGES: Final = 64
 _FIND_ANSWER: Final = """\
@@ -90,11 +91,14 @@ def _stands_in(given: object, text: str) -> bool:
 
 def answer_data(answered: Answered) -> dict[str, str]:
     """Collect what the model sees of an answer. These are the question's words with its options,
-    and the end of the box or else of the text.
+    and the end of the box or else of the text, of which the prompt's words are no part.
     """
+    question = question_words(answered.prompt)
     text = answered.answer.text if answered.answer.boxed else answered.raw
-    question = question_words(answered.prompt).strip()[-MAX_QUESTION:]
-    return {"question": question, "answer": text[-MAX_ANSWER:]}
+    for part in (question.strip(), answered.prompt[len(question) :].strip()):
+        if len(part) > MIN_ECHO:
+            text = text.replace(part, "")
+    return {"question": question.strip()[-MAX_QUESTION:], "answer": text.strip()[-MAX_ANSWER:]}
 
 
 def parse_answer_reply(data: Mapping[str, object], reply: str) -> tuple[str, ...] | None:
@@ -164,12 +168,12 @@ def decide_answers(
     client: ModelClient, policy: str, answered: list[Answered], items: list[AnswerItem]
 ) -> AnswerCounts:
     """Let the model quote the answers of texts; items and answers are changed in place."""
-    pending = [
-        number
+    pending = {
+        number: data
         for number, answer in enumerate(answered)
-        if is_sent(answer, items[answer.place], policy)
-    ]
-    replies, usage = client.read(ANSWER_TASK, [answer_data(answered[number]) for number in pending])
+        if is_sent(answer, items[answer.place], policy) and (data := answer_data(answer))["answer"]
+    }
+    replies, usage = client.read(ANSWER_TASK, list(pending.values()))
     changed, levels = 0, dict.fromkeys(LEVELS, 0)
     for number, passages in zip(pending, replies, strict=True):
         if not passages:

@@ -136,6 +136,38 @@ def test_a_denial_of_something_else(passage: str, text: str) -> None:
     assert parse_answer_reply({"answer": text}, json.dumps({"answer": passage})) == (passage,)
 
 
+TASK: Final = (
+    'You can predict future events. The event to be predicted: "Will the harbour tunnel open '
+    'before March?"\n\nIMPORTANT: Your final answer MUST end with this exact format: '
+    "\\boxed{Yes} or \\boxed{No}"
+)
+
+
+@pytest.mark.parametrize("policy", ["unsure", "always"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        TASK,
+        f"Agent failed: max steps. Task was: {TASK}",
+        f"I do not have enough information. The task asks me to end with: {TASK[110:]}",
+        f"Traceback (most recent call last):\nValueError: {TASK!r}",
+        TASK.partition("IMPORTANT")[0],
+    ],
+    ids=["alone", "crash", "instructions", "traceback", "question"],
+)
+def test_the_prompt_is_never_sent_as_an_answer(text: str, policy: str) -> None:
+    question = asked(1, "Yes", text, prompt=TASK)
+    results, requests = evaluate("Yes", question, llm_policy=policy)
+    assert (results["overall_score"], requests) == (0, [])
+
+
+def test_of_prose_with_the_prompt_only_the_prose_is_sent() -> None:
+    question = asked(1, "Yes", f"Task: {TASK} I see no way to tell here.", prompt=TASK)
+    results, requests = evaluate("Yes", question)
+    assert results["overall_score"] == 0
+    assert requests[0].data["answer"].split() == "Task: I see no way to tell here.".split()
+
+
 def test_two_boxes_are_sent() -> None:
     text = r"It is \boxed{A} or \boxed{B}"
     results, requests = evaluate("B", asked(1, "B", text, prompt=MATCH))
