@@ -149,8 +149,13 @@ class ModelClient:
             None if calls[prompt].failure else task.parse(entry, calls[prompt].reply)
             for prompt, entry in zip(prompts, data, strict=True)
         ]
-        usage = _count_usage([calls[prompt] for prompt in prompts], values, sent.values())
-        return values, {**usage, "requests": self.server.requests - before}
+        usage = _count_usage(
+            [calls[prompt] for prompt in prompts],
+            values,
+            sent.values(),
+            self.server.requests - before,
+        )
+        return values, usage
 
     def _key(self, task: Task[Value], prompt: str) -> str:
         server = self.server
@@ -222,7 +227,9 @@ class ModelClient:
         self._stopped = failure in _HOPELESS or self._failures >= MAX_FAILURES
 
 
-def _count_usage(calls: Sequence[Call], values: Sequence[object], sent: Iterable[Call]) -> Usage:
+def _count_usage(
+    calls: Sequence[Call], values: Sequence[object], sent: Iterable[Call], requests: int
+) -> Usage:
     failures = Counter(call.failure for call in calls if call.failure)
     answered = sum(value is not None for value in values)
     invalid = len(calls) - answered - failures.total()
@@ -238,7 +245,7 @@ def _count_usage(calls: Sequence[Call], values: Sequence[object], sent: Iterable
         "degraded": any(failure not in _OF_THE_MODEL for failure in failures)
         or (invalid >= MIN_INVALID and 2 * invalid > len(calls)),
         "calls": len(spent),
-        "requests": 0,
+        "requests": requests,
         "tokens": {
             "prompt": sum(prompt for prompt, _ in spent),
             "completion": sum(reply for _, reply in spent),
@@ -385,14 +392,12 @@ class ReplyCache:
     """Replies by key in one SQLite file, for any number of processes and threads; without a `path`
     nothing is kept.
 
-    A damaged file is set aside as `NAME.corrupt`; one that cannot be used is left alone, and
-    `warnings` says so.
+    A file that cannot be used is left alone, and `warnings` says so.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path, self.warnings = path, list[str]()
-        # Else a thread that met the damage late would set the new file aside.
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of threads that fail at once one warns
 
     def get(self, key: str) -> str | None:
         with self._lock:
@@ -416,17 +421,8 @@ class ReplyCache:
                 connection.execute(_TABLE)
                 return connection.execute(sql, values).fetchone()
         except (sqlite3.Error, OSError) as error:
-            self._recover(self.path, error)
+            self.warnings.append(
+                f"{self.path}: replies are not cached: {error}; a damaged file may be deleted"
+            )
+            self.path = None
             return None
-
-    def _recover(self, path: Path, error: Exception) -> None:
-        # What is locked or read-only, and a full disk, are operational errors.
-        is_operational = isinstance(error, sqlite3.OperationalError)
-        if isinstance(error, sqlite3.DatabaseError) and not is_operational:
-            with suppress(OSError):
-                # SQLite itself deletes a journal that is left beside no file.
-                path.replace(f"{path}.corrupt")
-                self.warnings.append(f"{path}: damaged ({error}), set aside as {path.name}.corrupt")
-                return
-        self.warnings.append(f"{path}: replies are not cached: {error}")
-        self.path = None

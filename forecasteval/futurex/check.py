@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError, grouped_names, printable
@@ -18,14 +18,14 @@ from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
-from .answers import parse_answer
 from .choices import ChoiceTruth, NameTruth
 from .grammar import parse_number
-from .join import AMBIGUOUS, OtherKeys, differs, is_void, join_answers, load_answers, raw_answer
+from .join import AMBIGUOUS, OtherKeys, differs, is_void, join_answers, load_answers
 from .numbers import NumberTruth, readings
-from .questions import NO_ANSWER, parse_record, score_answer
+from .questions import NO_ANSWER, parse_record
+from .results import Scoring
 from .rules import Rules
-from .truths import is_blank, load_questions, show_keys
+from .truths import is_blank, load_questions, replace_values, show_keys
 
 # A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
 # FutureX-Past.
@@ -210,15 +210,14 @@ def check_answers(files: Files) -> Iterator[Checked]:
     else:
         loaded = load_answers(files.path, None)
         rows, notes = [*loaded.records], loaded.notes
-    where = str(dataset or files.path)
-    for number, row in enumerate(rows, 1):
-        question = parse_record(_without_truth(row), where, number, Rules())
-        name, scored = str(row.get("id")), score_answer(question, parse_answer(raw_answer(row)))
-        state = "read" if scored.read else "not read"
-        if scored.note == NO_ANSWER:
+    scoring = Scoring(Rules(), str(dataset or files.path))
+    scoring.add_pending(map(_without_truth, rows))
+    for item in scoring.items:
+        name, state = str(item["id"]), "read" if item["read"] else "not read"
+        if item["note"] == NO_ANSWER:
             is_twice = name.strip() in notes.get(AMBIGUOUS, ())
             state = "given twice" if is_twice else "missing"
-        yield Checked(question.kind, name, state, scored.note if state == "not read" else "")
+        yield Checked(item["kind"], name, state, item["note"] if state == "not read" else "")
     for note, names in notes.items():
         # What is missing has been said; a truth beside an answer must not be compared.
         if not note.endswith("missing") and note != differs("ground_truth"):
@@ -226,6 +225,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
             yield from (Checked("", name, state, note) for name in names)
 
 
-def _without_truth(row: object) -> object:
+def _without_truth(row: Any) -> Any:
     """Take the truth from a question, and whether it is void."""
-    return {**row, "ground_truth": None, "void": None} if isinstance(row, Mapping) else row
+    values = {"ground_truth": None, "void": None}
+    return replace_values(row, values) if isinstance(row, Mapping) else row

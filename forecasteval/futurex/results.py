@@ -107,11 +107,7 @@ class Scoring:
         InputError if one of them is no question, if there is none, if none has an answer, or if all
         have another key in the place of their truth. PendingError if none has a truth yet.
         """
-        numbered = enumerate(data, 1)
-        while block := list(islice(numbered, BLOCK)):
-            kept = [pair for pair in block if not is_void(pair[1], self._where)]
-            self.void_count += len(block) - len(kept)
-            self._add([record for _, record in kept], [number for number, _ in kept])
+        self.add_pending(data)
         self._truths.require_truth(self._where, ANSWER_KEYS)
         if not self.items:
             if self.void_count:
@@ -120,6 +116,14 @@ class Scoring:
         if all(item["outcome"] == "pending" for item in self.items):
             raise PendingError(self._where, len(self.items))
         self.notes.update(self._answers.require_answer(self._where))
+
+    def add_pending(self, data: Iterable[Mapping[str, object]]) -> None:
+        """Score records, of which all may be pending."""
+        numbered = enumerate(data, 1)
+        while block := list(islice(numbered, BLOCK)):
+            kept = [pair for pair in block if not is_void(pair[1], self._where)]
+            self.void_count += len(block) - len(kept)
+            self._add([record for _, record in kept], [number for number, _ in kept])
 
     def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""

@@ -58,7 +58,7 @@ def load_questions(path: Path) -> LoadedQuestions:
             if name in values and prompts.setdefault(name, prompt) != prompt:
                 expected = "expected ids of one question each: the dataset has two prompts with"
                 raise InputError(str(beside), f"{expected} {printable(name, 60)}")
-            records[at] = _resolve(question, values.get(name, {}))
+            records[at] = replace_values(question, values.get(name, {}))
     unused = [name for name in values if name not in prompts]
     if values and not prompts:
         expected = "expected truths for the questions of this dataset"
@@ -91,7 +91,9 @@ def _read_truths(file: Loaded) -> dict[str, dict[str, object]]:
     return values
 
 
-def _resolve(question: Mapping[str, object], values: Mapping[str, object]) -> Mapping[str, object]:
+def replace_values(
+    question: Mapping[str, object], values: Mapping[str, object]
+) -> Mapping[str, object]:
     """Return the question with the values of its truth."""
     row = {"ground_truth": None, **question, **values}
     repeated = [key for key in repeated_keys(question) if key not in values]

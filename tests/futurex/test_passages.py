@@ -165,7 +165,7 @@ def test_of_prose_with_the_prompt_only_the_prose_is_sent() -> None:
     question = asked(1, "Yes", f"Task: {TASK} I see no way to tell here.", prompt=TASK)
     results, requests = evaluate("Yes", question)
     assert results["overall_score"] == 0
-    assert requests[0].data["answer"].split() == "Task: I see no way to tell here.".split()
+    assert " ".join(requests[0].data["answer"].split()) == "Task: I see no way to tell here."
 
 
 def test_two_boxes_are_sent() -> None:
