@@ -177,7 +177,9 @@ def _show_organisation(entry: Entry) -> str:
 
 def _show_cost(entry: Entry) -> str:
     cost = entry.row.about.cost
-    return "" if cost is None else f"${number_text(cost)}"
+    if cost is None:
+        return ""
+    return f"${cost:.2f}" if round(cost, 2) == cost else f"${number_text(cost)}"
 
 
 def name_metric(table: ForecasterTable) -> str:
