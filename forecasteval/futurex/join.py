@@ -181,7 +181,7 @@ def _answer(
     question: Prediction, name: str, matches: Sequence[Prediction] | None, notes: RecordNotes
 ) -> Prediction:
     """Give a question the answer of its predictions, if it is one; None: of unknown ones."""
-    if matches is None or (len(matches) > 1 and len(set(map(_answer_text, matches))) > 1):
+    if matches is None or len({as_text(raw_answer(match)) for match in matches}) > 1:
         notes[AMBIGUOUS].append(name)
         matches = ()
     prediction = matches[0] if matches else {}
@@ -305,7 +305,3 @@ def raw_answer(record: Mapping[str, object]) -> object:
     """
     answer = record.get("answer")
     return record.get("prediction") if is_null(answer) else answer
-
-
-def _answer_text(record: Mapping[str, object]) -> str:
-    return as_text(raw_answer(record))

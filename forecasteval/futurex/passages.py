@@ -20,7 +20,6 @@ from .answers import ECHO, TWO_BOXES, hold_answer, question_words
 from .grammar import PERCENT_SIGN, SCALE, parse_number
 from .numbers import NumberTruth, find_numbers, has_other_word
 from .results import Answered, AnswerItem, decide
-from .rules import LEVELS
 from .units import find_unit
 
 ANSWER_PROMPT: Final = 2
@@ -65,7 +64,6 @@ class AnswerCounts(Usage):
 
     changed: int
     extracted: int
-    level_extracted: dict[int, int]
 
 
 def _fold(text: str) -> str:
@@ -174,7 +172,7 @@ def decide_answers(
         if is_sent(answer, items[answer.place], policy) and (data := answer_data(answer))["answer"]
     }
     replies, usage = client.read(ANSWER_TASK, list(pending.values()))
-    changed, levels = 0, dict.fromkeys(LEVELS, 0)
+    changed = extracted = 0
     for number, passages in zip(pending, replies, strict=True):
         if not passages:
             continue
@@ -183,7 +181,6 @@ def decide_answers(
         if scored.outcome == "scored":
             answered[number] = answered[number]._replace(answer=quoted)
             changed += scored.score != items[place]["score"]
-            levels[items[place]["level"]] += 1
+            extracted += 1
             items[place] = {**items[place], **decide(scored, "model")}
-    extracted = sum(levels.values())
-    return {**usage, "changed": changed, "extracted": extracted, "level_extracted": levels}
+    return {**usage, "changed": changed, "extracted": extracted}
