@@ -59,7 +59,8 @@ NUMBER: Final = rf"(?i:[0-9][0-9.,]{{0,20}}\s?%?{_JOINT}(?:{_DENIED}|{_WEIGHED}[
 # A glance: without one of these nothing is denied or weighed behind anything.
 _SIGNS: Final = lazy(f"[{CROSSES}?？作撤错对能或还备其更]")
 _WORD: Final = lazy("[a-z]+")
-_WORDS: Final = """no not or nor wrong false incorrect untrue withdrawn retracted superseded replaced
+_WORDS: Final = """
+no not or nor wrong false incorrect untrue withdrawn retracted superseded replaced
 discarded rejected unlikely likely perhaps maybe possibly alt alternative alternatively backup could
 might may confidence certainty probability chance say think believe according actually wait
 correction scratch sure longer"""

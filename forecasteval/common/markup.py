@@ -115,7 +115,7 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     own = [box for box in boxes if not _stands_in(prompt, text, box)] if "ox" in prompt else boxes
     if not own:
         return (text[: boxes[0].begin] + text[boxes[-1].end + 1 :]).strip(), False
-    content = _choose(text, own) if len(own) > 1 else text[own[0].start : own[0].end].strip()
+    content = _choose(text, own)
     return content, bool(content)
 
 
@@ -204,7 +204,7 @@ def _choose(text: str, boxes: Sequence[_Box]) -> str:
         if not _is_other(front, head, worded)
     ] or [len(boxes) - 1]
     last, front = boxes[kept[-1]], fronts[kept[-1]]
-    beside = len(kept) > 1 and kept[-2] == kept[-1] - 1 and "\n" not in front
+    beside = len(kept) > 1 and "\n" not in front
     if beside and (_OTHER.search(front) or _SECOND.match(text, last.end + 1)):
         return ""
     return _join_last(text, [boxes[number] for number in kept])

@@ -364,12 +364,10 @@ def _bare(token: str) -> str:
 
 def _find_whole(token: str, options: Options) -> str:
     """Find the label of the option whose text a token is, perhaps with its label at either end."""
-    if label := options.index.get(choice_key(token)):
-        return label
-    token = _NUMBERED.sub("", token)
-    if label := options.index.get(choice_key(token)):
-        return label
-    for found in filter(None, (_LABELLED.match(token), _LABEL_BEHIND.fullmatch(token))):
+    for whole in dict.fromkeys((token, _NUMBERED.sub("", token))):
+        if label := options.index.get(choice_key(whole)):
+            return label
+    for found in filter(None, (_LABELLED.match(whole), _LABEL_BEHIND.fullmatch(whole))):
         label = options.find_label(found["label"])
         if label and options.index.get(choice_key(found["text"])) == label:
             return label

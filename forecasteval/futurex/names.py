@@ -370,8 +370,7 @@ def _match_side(
                 meant[at] = like
         if not meant:
             continue
-        near = {truth[at].key: like for at, like in meant.items() if like != LONG}
-        if SHORT in near.values() and len(near) > 1:
+        if len({truth[at].key for at, like in meant.items() if like != LONG}) > 1:
             continue  # short for two
         others = tuple(true.key for at, true in enumerate(truth) if at not in meant)
         if LONG in meant.values() and name.key.startswith(others):
@@ -380,7 +379,7 @@ def _match_side(
     matches = {}
     for at, name in enumerate(truth):
         if places := exact[name.key]:
-            matches[at] = places.pop(places.index(at) if at in places else 0)
+            matches[at] = places.pop(0)
     counts = Counter([pair[0] for pair in pairs]) if pairs else {}  # a Counter takes its time
     for at, _, _, place in sorted(pairs, key=lambda pair: (counts[pair[0]], pair)):
         if at not in matches and place not in matches.values():
