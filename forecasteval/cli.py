@@ -163,7 +163,9 @@ class Output:
     """
 
     def __init__(self, form: str, is_single: bool, root: Path, columns: str) -> None:
-        self.form, self.columns, self.shown = form, columns, 0
+        self.form = form
+        self.columns = columns
+        self.shown = 0
         self._tables: list[Table] = []  # of results that are tables of forecasters already
         self._summary: Summary | None = None
         if form == "csv" or not (is_single or form == "json"):
@@ -336,7 +338,7 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
         raise InputError("--dataset", "cannot be combined", over_weeks)
     files = name_files(args.root, scorer.has_questions)
     names = _find_systems(args.file, files)
-    results = list[Results]()
+    results: list[Results] = []
     files = connect_files(files, names)
     for is_named, fail in ((True, _refuse), (False, _warn)):
         paths = [str(file.path) for file in files if (file.system in names) == is_named]
@@ -412,7 +414,8 @@ def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
         if problem := _find_foreign(Path(name), args, scorer):
             print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)
         return 4 if problem else 0
-    predictions, datasets = args.root / "prediction", args.root / "dataset"
+    predictions = args.root / "prediction"
+    datasets = args.root / "dataset"
     # A name that both folders have, or none, is that of a dataset.
     in_datasets = is_file_name(name, datasets) and not args.dataset
     in_predictions = is_file_name(name, predictions) and not in_datasets

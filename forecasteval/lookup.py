@@ -239,7 +239,8 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     )
     if not by_stem:
         raise InputError(str(folder), "expected prediction files", "none")
-    files, failures = [], []
+    files = []
+    failures = []
     for stem, same in by_stem.items():
         if stem == BOARD:
             problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"

@@ -72,13 +72,15 @@ class Scorer:
 
     def ranks_together(self, dataset: Path) -> bool:
         """Return whether the prediction files of a dataset are scored together."""
-        tests = [wing.ranks_together for wing in self.wings.values() if wing.ranks_together]
-        return any(test(dataset) for test in tests)
+        return any(
+            wing.ranks_together and wing.ranks_together(dataset) for wing in self.wings.values()
+        )
 
     def has_questions(self, prediction: Path) -> bool:
         """Return whether a prediction file contains its questions."""
-        tests = [wing.has_questions for wing in self.wings.values() if wing.has_questions]
-        return any(test(prediction) for test in tests)
+        return any(
+            wing.has_questions and wing.has_questions(prediction) for wing in self.wings.values()
+        )
 
     def check(self, path: Path) -> Results:
         """Find the mistakes in a dataset; InputError if its benchmark has no check."""
@@ -178,7 +180,8 @@ def score_together(
     score: Score, files: Files
 ) -> tuple[Results | None, list[tuple[Path, EvaluationError]]]:
     """Score all files that can be scored; the error of every other file comes second."""
-    paths, failed = files.predictions, list[tuple[Path, EvaluationError]]()
+    paths = files.predictions
+    failed: list[tuple[Path, EvaluationError]] = []
     try:
         return score_unchanged(score, files), []
     except ClashError as error:
@@ -205,7 +208,8 @@ def score_unchanged(score: Score, files: Files) -> Results:
     watched = [*files.predictions, *files.datasets, *truths]
     error: EvaluationError | None = None
     for _ in range(2):
-        before, error = list(map(stamp_of, watched)), None
+        before = list(map(stamp_of, watched))
+        error = None
         try:
             results = score(files)
         except EvaluationError as caught:

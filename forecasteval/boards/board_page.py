@@ -38,7 +38,7 @@ from forecasteval.display.tables import (
     make_table,
 )
 from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
-from forecasteval.ranking.files import ForecasterTable, label_dataset
+from forecasteval.ranking.files import ForecasterTable
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.systems import ALPHA
 
@@ -63,7 +63,6 @@ from .tables import (
     describe_waiting,
     is_alone,
     list_failed,
-    say_waiting,
     season_remarks,
     view_alone,
 )
@@ -161,9 +160,8 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
             drawn = tag("svg", bar, class_="prog", aria_hidden="true")
             text = f"{table.label}: {say_resolved(table)} "
             parts += ["   ", tag("span", text, drawn, class_="pend")]
-    for dataset in board.waiting:
-        waits = f"{label_dataset(dataset)}: {say_waiting(board, dataset)}"
-        parts += ["   ", tag("span", waits, class_="pend")]
+    for text in describe_waiting(board):
+        parts += ["   ", tag("span", text, class_="pend")]
     return join(*parts)
 
 
@@ -180,16 +178,17 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     """Draw the rows, the ranked ones first; of the others the first says why they have no rank.
     Each opens the row below it.
     """
-    table, prefix = standing.table, standing.name.replace("ranking", "s")
+    table = standing.table
+    prefix = standing.name.replace("ranking", "s")
     keys = make_keys((row.system_name for row in table.rows), prefix)
     columns = list_columns(table)
     gap = Head("", "g"), [" "] * len(keys)
-    drawn = list[_Drawn]()
+    drawn: list[_Drawn] = []
     for column in columns:
         around = [gap] * (column.key == "interval")
         drawn += [*around, _draw_column(standing, column, keys), *around] if column.head else []
     drawn = [column for column in [*drawn, _draw_moves(standing)] if any(column[1])]
-    lines = list[TableLine]()
+    lines: list[TableLine] = []
     for place, (key, entry) in enumerate(zip(keys, standing.entries, strict=True)):
         row = entry.row
         if row.rank is None and not any(line.kind == "prov" for line in lines):
@@ -222,7 +221,8 @@ def _say_legend(titles: Collection[str]) -> Html:
 
 def _draw_column(standing: ShownRanking, column: Column, keys: Sequence[str]) -> _Drawn:
     """Draw a column: what has no drawing of its own stands as in text."""
-    entries, head = standing.entries, Head(column.head, column.page, _ABOUT.get(column.head))
+    entries = standing.entries
+    head = Head(column.head, column.page)
     match column.key:
         case "rank":
             return head, [_show_rank(entry.row) for entry in entries]
@@ -276,13 +276,15 @@ def _show_name(key: str, entry: Entry) -> Html:
 
 def _draw_moves(standing: ShownRanking) -> _Drawn:
     """Show how rank and score of each system moved in the last night."""
-    cells = list[str]()
+    cells: list[str] = []
     for row in standing.table.rows:
-        change, parts = standing.moves.get(row.system_name), list[str]()
+        change = standing.moves.get(row.system_name)
+        parts: list[str] = []
         if change and change["score"][0] is None:
             parts = [tag("span", "new", class_="new")]
         elif change:
-            score, rank = change["score"][0] or 0.0, change["rank"][0]
+            score = change["score"][0] or 0.0
+            rank = change["rank"][0]
             if rank and row.rank and rank != row.rank:
                 arrow, style = ("▲", "up") if rank > row.rank else ("▼", "dn")
                 parts = [tag("span", f"{arrow}{abs(rank - row.rank)}", class_=style), " "]
@@ -350,7 +352,8 @@ def _draw_body(
 ) -> Iterator[Html]:
     """Draw the other rankings, what changed, charts, questions, and what is folded."""
     for standing in standings[1:]:
-        said, name = tag("p", _say(standing), class_="cap"), standing.name.replace("ranking", "r")
+        said = tag("p", _say(standing), class_="cap")
+        name = standing.name.replace("ranking", "r")
         yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
     shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
     alone = [table for table in board.tables if is_alone(table) and table not in shown]
@@ -387,7 +390,6 @@ def _draw_remarks(board: Board) -> Iterator[Html]:
         lines = [TableLine([printable(file, 120), printable(why, 300)]) for file, why in failed]
         yield draw_section("Not scored", draw_table(heads, lines), name="failed")
     for title, texts in (
-        ("Waiting for truths", describe_waiting(board)),
         ("Runs apart", board.remarks),
         ("Without a result", board.without_result),
     ):

@@ -145,7 +145,7 @@ def dataset_of(board: Board, table: Ranking) -> str:
 
 def say_changes(changes: Sequence[Change]) -> list[str]:
     """Say which versions changed, which truths were corrected, and which reasons moved nothing."""
-    said = dict[str, None]()
+    said: dict[str, None] = {}
     for change in changes:
         before, now = change["version"]
         if before and now and before != now:
@@ -162,7 +162,8 @@ def say_reason(change: Change) -> str:
     >>> say_reason({"reason": "more truths", "resolved": (20, 35), "questions": 52})
     'more truths (20 → 35 of 52)'
     """
-    reason, (before, now) = change["reason"], change["resolved"]
+    reason = change["reason"]
+    before, now = change["resolved"]
     if reason in (MORE, CORRECTED, QUESTIONS) and before != now:
         return f"{reason} ({show_number(before, 0)} → {now} of {change['questions']})"
     return printable(reason or "not recorded", _CUT)
@@ -184,7 +185,8 @@ def _order(change: Change) -> tuple[object, ...]:
     """Order changes: ranks over all datasets, who came and went, scores over all datasets, single
     datasets. The largest moves come first.
     """
-    rank, is_part = _distance(change["rank"]), not change["dataset"].startswith(OVERALL)
+    rank = _distance(change["rank"])
+    is_part = not change["dataset"].startswith(OVERALL)
     if None in change["score"]:
         return 1, is_part, change["dataset"], -(change["score"][1] or 0.0)
     place = 3 if is_part else 0 if rank else 2

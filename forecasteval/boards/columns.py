@@ -157,7 +157,8 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
 
 
 def _join_unread(entry: Entry) -> str:
-    missing, unparsed = entry.row.missing, entry.row.unparsed
+    missing = entry.row.missing
+    unparsed = entry.row.unparsed
     return f"{missing} + {unparsed}" if unparsed else str(missing or "")
 
 
@@ -270,7 +271,8 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
             record.update(zip(ends, column.cell(entry) or (None, None), strict=True))
         elif column.key:
             record[column.key] = column.cell(entry)
-    is_season, is_set = isinstance(table, PooledTable), isinstance(table, ForecasterTable)
+    is_season = isinstance(table, PooledTable)
+    is_set = isinstance(table, ForecasterTable)
     metric = "pooled" if is_season else row.metric if is_set else "overall"
     return {
         **record,

@@ -84,8 +84,10 @@ class _ComparedSystem:
     """
 
     def __init__(self, row: ScoredRow | SeasonRow, result: JsonObject, copies: int) -> None:
-        self.name, self.row = printable(row.name, 80), row
-        self._result, self._copies = result, copies
+        self.name = printable(row.name, 80)
+        self.row = row
+        self._result = result
+        self._copies = copies
 
     @cached_property
     def items(self) -> list[Item]:
@@ -122,7 +124,8 @@ class _ComparisonView:
     """A comparison with the results that it compares; none over all weeks."""
 
     def __init__(self, comparison: AnyComparison, results: Sequence[JsonObject]) -> None:
-        self.comparison, self.unit = comparison, unit_scale(comparison.scale)
+        self.comparison = comparison
+        self.unit = unit_scale(comparison.scale)
         rows: Sequence[ScoredRow | SeasonRow] = comparison.systems
         copies = len(rows) * (len(rows) - 1)
         of_rows = results or [{"items": []} for _ in rows]
@@ -139,16 +142,15 @@ class _ComparisonView:
 
 def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> Page:
     """Make the page of a comparison, with the questions of the `results` that it compares."""
-    view, names = (
-        _ComparisonView(comparison, results),
-        [printable(row.name, 80) for row in comparison.systems],
-    )
+    view = _ComparisonView(comparison, results)
+    names = [printable(row.name, 80) for row in comparison.systems]
     if isinstance(comparison, Comparison):
         benchmark = comparison.systems[0].benchmark
         where = printable(comparison.dataset or "without a dataset", 120)
         size = f"the same {view.comparison.resolved} questions"
     else:
-        benchmark, where = comparison.benchmark, f"{len(comparison.datasets)} datasets"
+        benchmark = comparison.benchmark
+        where = f"{len(comparison.datasets)} datasets"
         size = f"{view.comparison.resolved} questions"
     is_pair = len(names) == 2
     return Page(
@@ -215,16 +217,19 @@ class _DifferenceLine(NamedTuple):
     @property
     def mark(self) -> IntervalCell:
         """A ring where the interval has 0."""
-        value, bounds = self.values.difference, self.values.interval
+        value = self.values.difference
+        bounds = self.values.interval
         low, high = bounds or (0, 0)
         return IntervalCell(value, bounds, 0.0, int(low <= 0 <= high))
 
 
 def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_DifferenceLine]:
     """List all questions, those that both answered readably, and the levels."""
-    comparison, values = view.comparison, pair.values
+    comparison = view.comparison
+    values = pair.values
     scores = [side.row.score for side in (pair.a, pair.b)]
-    size, tallies = comparison.resolved, [*values.levels.values()]
+    size = comparison.resolved
+    tallies = [*values.levels.values()]
     yield _DifferenceLine(_ALL, "", size, scores, values, tallies)
     if both := values.both_read:
         title = "Both answered readably"
@@ -233,8 +238,10 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
     if isinstance(values, PairedDifference):
         for level, difference in values.level_differences.items():
             if level:
-                title, remark = f"Level {level}", f"weight {weights[level]:g}"
-                count, tallies = comparison.level_counts[level], [values.levels[level]]
+                title = f"Level {level}"
+                remark = f"weight {weights[level]:g}"
+                count = comparison.level_counts[level]
+                tallies = [values.levels[level]]
                 yield _DifferenceLine(title, remark, count, difference.scores, difference, tallies)
 
 
@@ -280,7 +287,8 @@ def _draw_lines(
     ]
     rows = []
     for line in lines:
-        mark, remark = line.mark, [" ", soft(line.remark)] if line.remark else []
+        mark = line.mark
+        remark = [" ", soft(line.remark)] if line.remark else []
         side = "" if mark.group else view.better(line.values.difference).lower()
         cells = [
             join(line.title, *remark),
@@ -339,7 +347,8 @@ def _draw_body(view: _ComparisonView) -> Iterator[Html]:
             note += " Bars: what a question adds to A − B. A row opens to both answers."
             yield draw_section("The questions that decide it", questions, note=note)
         else:
-            levels, name = _draw_levels(view, pair), f"p{pair.number}"
+            levels = _draw_levels(view, pair)
+            name = f"p{pair.number}"
             yield draw_fold(pair.title, levels, questions, note=note, name=name)
     if len(view.pairs) > _SHOWN:
         left = len(view.pairs) - _SHOWN
@@ -380,7 +389,8 @@ def _list_differing(comparison: Comparison, pair: _ShownPair) -> list[_ComparedQ
 
 def _share_questions(comparison: Comparison) -> dict[Level, float]:
     """Compute the share of one question of each level in the overall score."""
-    weights, counts = read_weights(comparison.signature), comparison.level_counts
+    weights = read_weights(comparison.signature)
+    counts = comparison.level_counts
     is_fixed = comparison.signature.get("fixed_weights")
     total = fsum(weight for level, weight in weights.items() if is_fixed or level in counts)
     return {level: weights[level] / total / count for level, count in counts.items()}
@@ -412,7 +422,8 @@ def _draw_question(
     """Draw a question: what it adds, its first line and truth, and both scores with what
     was read.
     """
-    better, level = view.better(row.adds), row.a.get("level")
+    better = view.better(row.adds)
+    level = row.a.get("level")
     title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
     truth = row.a.get("truth") or ""
     reaction = pair.a.texts.get(str(row.a["id"]), {}).get("Reaction", "")
@@ -422,17 +433,13 @@ def _draw_question(
         tag("span", show_signed(row.adds), bar, class_="co", title=f"{row.adds:.6f}"),
         span("lv", f"L{level}" if level else ""),
         tag("span", span("qt", title), span("s tr", below) if below else ""),
-        *(_draw_side(view, item) for item in (row.a, row.b)),
     ]
+    for item in (row.a, row.b):
+        chip = span("chip", show_cell(item["score"], view.unit))
+        cells.append(span("side", chip, span("why", show_read(item) if "read" in item else "")))
     facts = [("Truth", show_text(truth))]
     inside = draw_inside(key, facts, _list_texts(pair, row), row.a["id"])
     return OpenRow(key, cells, {"level": level or "", "better": better}, inside)
-
-
-def _draw_side(view: _ComparisonView, item: Item) -> Html:
-    """Draw the score of a system, and what was read of its answer."""
-    read = show_read(item) if "read" in item else ""
-    return span("side", span("chip", show_cell(item["score"], view.unit)), span("why", read))
 
 
 def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cell]]:

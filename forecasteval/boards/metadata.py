@@ -23,7 +23,8 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
     rows: list[RankedRow] = [row for table in board.rankings for row in table.rows]
     named = [(text, row.system_name) for row in rows for text in (row.system_name, row.name)]
     holders = {(look_of(text).casefold(), system) for text, system in named}
-    entries, mistakes = dict(systems.entries), list[str]()
+    entries = dict(systems.entries)
+    mistakes: list[str] = []
     for system, about in systems.entries.items():
         shown = about.name or system
         look = look_of(shown).casefold()

@@ -13,7 +13,8 @@ from .standings import SHOWN, ShownRanking, files_of, say_resolved
 
 def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Html:
     """List the questions of a dataset with their mean scores, the hardest first."""
-    sign, questions = table.scale.sign, table.questions
+    sign = table.scale.sign
+    questions = table.questions
     order = sorted(range(len(questions)), key=lambda place: sign * questions[place].mean)[:SHOWN]
     keys = make_keys((questions[place].id for place in order), name.replace("questions", "q"))
     files = [file for row in table.rows for file in files_of(table, row)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from forecasteval.common import forms
@@ -39,7 +38,6 @@ from .tables import (
 if TYPE_CHECKING:
     from forecasteval.display.html import Page
 
-NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 PAIRS: Final = 10  # whose questions a comparison shows
 
 
@@ -66,7 +64,7 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     if changes:
         report += [Heading("What changed last"), *changes_report(changes, name_systems(board)), ""]
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
-    return [*report, *describe_waiting(board)]
+    return report + describe_waiting(board)
 
 
 def comparison_report(comparison: AnyComparison) -> Report:
@@ -74,7 +72,8 @@ def comparison_report(comparison: AnyComparison) -> Report:
     them.
     """
     report: Report = [*list_verdicts(comparison), ""]
-    dataset, shared = None, ""
+    dataset = None
+    shared = ""
     if isinstance(comparison, Comparison):
         dataset = comparison.dataset
         title = f"Comparison on {comparison.n} questions, "
@@ -108,12 +107,12 @@ class BoardResults(Results):
     def __init__(
         self,
         board: Board,
-        more: Mapping[str, object] = NOTHING,
+        more: Mapping[str, object] | None = None,
         changes: Sequence[Change] = (),
     ) -> None:
         self.board = board
         super().__init__(
-            {**forms.to_record(board), **more},
+            {**forms.to_record(board), **(more or {})},
             lambda _: board_report(board, changes),
             lambda _: self._make_page(),
             rows=lambda _: flatten_board(board)[1],

@@ -68,7 +68,8 @@ def say_leader(table: Ranking, names: Names) -> Sentence:
     if not rows:
         return ["No system is ranked yet."]
     leaders = [names[row.system_name] for row in rows if row.rank == 1]
-    rest, score = rows[len(leaders) :], show_number(rows[0].score, 3)
+    rest = rows[len(leaders) :]
+    score = show_number(rows[0].score, 3)
     if len(table.rows) == 1:
         return [SystemName(leaders[0]), f" has {score}; no other system answered these questions."]
     leads, them = ("leads", "it") if len(leaders) == 1 else ("lead together", "them")
@@ -135,15 +136,6 @@ def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:
     return row.files if isinstance(row, ScoredRow) else [week] if isinstance(week, FileRow) else []
 
 
-def page_keys(table: RankedTable) -> list[str]:
-    """Return the addresses of a table's questions on the pages of runs; "" where they are not
-    unique.
-    """
-    keys = [make_keys([question.id])[0] for question in table.questions]
-    often = Counter(keys)
-    return [key if often[key] == 1 else "" for key in keys]
-
-
 def read_texts(week: RankedTable, read_items: ReadItems) -> dict[str, JsonObject]:
     """Read the items of some result, which have the texts of questions, by ids that are unique."""
     files = (file.name for row in week.rows for file in files_of(week, row))
@@ -177,7 +169,7 @@ def find_losses(
     level's questions. Of equal costs those come first that others got right: of those that all miss
     nothing is to be learned.
     """
-    losses = defaultdict[str, list[Loss]](list)
+    losses: defaultdict[str, list[Loss]] = defaultdict(list)
     for week in weeks:
         for row in week.rows:
             losses[row.system_name] += _list_losses(season, week, row.files, unit, read)
@@ -194,26 +186,25 @@ def _list_losses(
     read: ReadSystem,
 ) -> Iterator[Loss]:
     """List what each question of a week costs a system, in the mean of its runs."""
-    runs = [_list_scores(week, read(file.name)) for file in files]
-    if any(len(scores) != len(week.questions) for scores in runs):
+    systems = map(read, (file.name for file in files))
+    runs = [
+        [score for level in week.weights for score in system.questions[level].scores]
+        for system in systems
+        if system
+    ]
+    if len(runs) < len(files) or any(len(scores) != len(week.questions) for scores in runs):
         return
     total = sum(season.weights.values())
     rows = zip(week.questions, zip(*runs, strict=True), strict=True)
     for place, (question, scores) in enumerate(rows):
-        level, shares = question.level or "", list(map(unit, scores))
+        level = question.level or ""
+        shares = list(map(unit, scores))
         lost = season.weights.get(level, 0.0) * (1 - math.fsum(shares) / len(shares))
         if lost > 0:
             cost = lost / total / season.level_counts[level]
             run = files[shares.index(min(shares))]
             score = math.fsum(scores) / len(scores)
             yield Loss(cost, score, unit(question.mean), week, place, run)
-
-
-def _list_scores(week: SystemTable, system: System | None) -> list[float]:
-    """List the scores of a file in the order of its table's questions."""
-    if system is None:
-        return []
-    return [score for level in week.weights for score in system.questions[level].scores]
 
 
 def _costliest_first(loss: Loss) -> tuple[float, float, str]:
@@ -283,7 +274,7 @@ class ShownRanking:
     @cached_property
     def weeks_of(self) -> Mapping[str, Sequence[tuple[RankedTable, RankedRow]]]:
         """The weeks of each system with its rows."""
-        found = defaultdict[str, list[tuple[RankedTable, RankedRow]]](list)
+        found: defaultdict[str, list[tuple[RankedTable, RankedRow]]] = defaultdict(list)
         for week in self.datasets:
             for row in week.rows:
                 found[row.system_name].append((week, row))
@@ -313,13 +304,20 @@ class ShownRanking:
 
     @cached_property
     def _keys(self) -> dict[int, Sequence[str]]:
-        return {id(week): page_keys(week) for week in self.datasets}
+        """The addresses of questions on the pages of runs; "" where they are not unique."""
+        found: dict[int, Sequence[str]] = {}
+        for week in self.datasets:
+            keys = [make_keys([question.id])[0] for question in week.questions]
+            often = Counter(keys)
+            found[id(week)] = [key if often[key] == 1 else "" for key in keys]
+        return found
 
     def draw_question(
         self, week: RankedTable, place: int, run: FileRow, *scores: float, name: str | None = None
     ) -> TableLine:
         """Draw a question as a line: scores, its text, which leads to the page of a run, truth."""
-        question, key = week.questions[place], self._keys[id(week)][place]
+        question = week.questions[place]
+        key = self._keys[id(week)][place]
         item = self._texts.get(id(week), {}).get(as_text(question.id), {})
         text = show_text(str(item.get("prompt") or question.id), 200)
         is_linked = key and run.name in self.reads.linked

@@ -44,7 +44,9 @@ class Summary:
     def report(self) -> Report:
         """Make a table for each dataset of which there are several files."""
         report: Report = []
-        for (benchmark, dataset, _), systems in group_by(self._systems, _group).items():
+        for (benchmark, dataset, _), systems in group_by(
+            self._systems, attrgetter("group")
+        ).items():
             if len(systems) > 1:
                 title = f"{benchmark}, {printable(dataset or 'without a dataset')}, all files"
                 report += ["", title, "", make_summary(systems, self._names)]
@@ -52,12 +54,8 @@ class Summary:
 
     def tables(self) -> list[Table]:
         """Return a table for each dataset; an interval has its two ends there."""
-        groups = group_by(self._systems, _group).values()
+        groups = group_by(self._systems, attrgetter("group")).values()
         return [make_summary(systems, self._names, has_ends=True) for systems in groups]
-
-
-def _group(system: System) -> tuple[str, str, str]:
-    return system.group
 
 
 def make_summary(systems: Sequence[System], names: Systems, has_ends: bool = False) -> Table:
@@ -65,7 +63,8 @@ def make_summary(systems: Sequence[System], names: Systems, has_ends: bool = Fal
 
     An interval is ± h, but [low, high] where a bound of the score cuts it, and with `has_ends`.
     """
-    first, is_lower = systems[0], systems[0].scale.sign < 0
+    first = systems[0]
+    is_lower = systems[0].scale.sign < 0
     levels = [level for level, count in first.counts.items() if count]
     rows = [_describe(system, levels, names) for system in systems]
     entries = [*map(Entry, systems, rows, shown_names(rows))]
@@ -97,7 +96,8 @@ def _describe(system: System, levels: Sequence[Level], names: Systems) -> System
 
 
 def _show_interval(row: ScoredRow) -> str:
-    score, interval = row.overall_score, row.overall_interval
+    score = row.overall_score
+    interval = row.overall_interval
     low, high = interval or (score, score)
     if interval is None or abs((high - score) - (score - low)) > 1e-9:
         return show_interval(interval)

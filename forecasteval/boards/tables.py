@@ -66,47 +66,33 @@ class TableView(NamedTuple):
 def view_table(table: Ranking) -> TableView:
     """Show a ranking, in which systems have their display names."""
     columns = [column for column in list_columns(table) if column.title]
+    remarks: list[str] = []
     if isinstance(table, PooledTable):
-        title, remarks = _describe_season(table)
+        total = sum(table.level_counts[level] for level in table.weights)
+        title = f"all {len(table.datasets)} datasets, {total} questions"
+        if any(row.rank is None for row in table.rows):
+            least = table.signature["min_datasets"]
+            rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
+            remarks.append(f"provisional: {rule}")
+        remarks += season_remarks(table, table.apart)
     elif isinstance(table, ForecasterTable):
-        title, remarks = _describe_set(table)
+        title = f"{printable(table.name)}, {show_size(table.n_events, table, 'events')}"
+        title += f", {count_warnings(table.warnings)}" if table.warnings else ""
+        if any(row.provisional for row in table.rows):
+            remarks.append("–: provisional, in too few events for a rank (--min-events).")
     else:
-        title, remarks = _describe_dataset(table), []
+        title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
     tied = [TIED] * any(is_marked(row) for row in table.rows)
     title = f"{table.benchmark}, {title}{lower_is_better(table)}"
-    return TableView(title, make_table(columns, list_entries(table)), [*tied, *remarks])
-
-
-def _describe_season(table: PooledTable) -> tuple[str, list[str]]:
-    """Describe the end of the title of a table over all datasets, and its remarks."""
-    total = sum(table.level_counts[level] for level in table.weights)
-    remarks = []
-    if any(row.rank is None for row in table.rows):
-        least = table.signature["min_datasets"]
-        rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
-        remarks.append(f"provisional: {rule}")
-    title = f"all {len(table.datasets)} datasets, {total} questions"
-    return title, [*remarks, *season_remarks(table, table.apart)]
-
-
-def _describe_dataset(table: SystemTable) -> str:
-    """Describe the end of the title of a dataset's table."""
-    return f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
+    return TableView(title, make_table(columns, list_entries(table)), tied + remarks)
 
 
 def _show_used(table: SystemTable) -> str:
     """Say how many questions a table has, and how many of these count."""
-    count, used = table.resolved, sum(table.level_counts[level] for level in table.weights)
+    count = table.resolved
+    used = sum(table.level_counts[level] for level in table.weights)
     size = show_size(count, table, "questions")
     return size if used == count else f"{used} of {size} (small levels left out)"
-
-
-def _describe_set(table: ForecasterTable) -> tuple[str, list[str]]:
-    """Describe the end of the title of a table of forecasters, and its remarks."""
-    remark = "–: provisional, in too few events for a rank (--min-events)."
-    title = f"{printable(table.name)}, {show_size(table.n_events, table, 'events')}"
-    warnings = f", {count_warnings(table.warnings)}" if table.warnings else ""
-    return title + warnings, [remark] * any(row.provisional for row in table.rows)
 
 
 _ALONE: Final = (
@@ -135,7 +121,8 @@ def view_alone(tables: Sequence[SystemTable]) -> Table:
 
 def show_size(count: int, table: SystemTable | ForecasterTable, unit: str) -> str:
     """Say how many questions or events there are, or how many are resolved, and how many void."""
-    pending, void = table.pending, table.void
+    pending = table.pending
+    void = table.void
     size = f"{count} of {count + pending} resolved" if pending else f"{count} {unit}"
     return f"{size}, {void} void left out" if void else size
 
@@ -185,15 +172,11 @@ def list_failed(board: Board) -> list[tuple[str, str]]:
 def describe_waiting(board: Board) -> list[str]:
     """Describe a line for each dataset that has no truth yet."""
     return [
-        f"{printable(dataset, 60)}: {say_waiting(board, dataset)}, {len(files)} "
-        + ("file waits" if len(files) == 1 else "files wait")
+        f"{printable(dataset, 60)}: "
+        + ("no question to score, " if dataset in board.void else "no truth yet, ")
+        + f"{len(files)} {'file waits' if len(files) == 1 else 'files wait'}"
         for dataset, files in board.waiting.items()
     ]
-
-
-def say_waiting(board: Board, dataset: str) -> str:
-    """Say why nothing of a dataset can be scored."""
-    return "no question to score" if dataset in board.void else "no truth yet"
 
 
 # --- The tables of a comparison ---
@@ -280,15 +263,18 @@ def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
     """Say how many questions a difference is of; over all weeks also how many both systems had."""
     if isinstance(comparison, Comparison):
         return f"{comparison.n} questions"
-    count, weeks = comparison.resolved, len(comparison.datasets)
+    count = comparison.resolved
+    weeks = len(comparison.datasets)
     shared = f" (both took part in {pair.n_shared})" if pair.n_shared != count else ""
     return f"{count} questions of {weeks} dataset{'s' * (weeks > 1)}{shared}"
 
 
 def _say(pair: Pair, difference: Pair | BothRead, is_significant: bool, evidence: str) -> str:
     """Say which system of a pair is higher, or that nothing shows it."""
-    a, b = printable(pair.a), printable(pair.b)
-    value, bounds = difference.difference, difference.interval or ()
+    a = printable(pair.a)
+    b = printable(pair.b)
+    value = difference.difference
+    bounds = difference.interval or ()
     digits = 2 if abs(value) >= 0.02 else 4
     sign = -1 if is_significant and value < 0 else 1
     ends = [

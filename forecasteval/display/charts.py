@@ -55,17 +55,19 @@ class Axis(NamedTuple):
         )
 
 
-def number_axis(title: str, values: Iterable[float | None]) -> Axis:
+def number_axis(values: Iterable[float | None]) -> Axis:
     """Make an axis that holds the values. Its ticks are multiples of 1, 2 or 5 times a power of
     ten.
 
-    >>> number_axis("score", [0.12, 0.48]).ticks
+    >>> number_axis([0.12, 0.48]).ticks
     [(0.1, '0.1'), (0.2, '0.2'), (0.3, '0.3'), (0.4, '0.4'), (0.5, '0.5')]
     """
     known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
-    low, high = min(known), max(known)
+    low = min(known)
+    high = max(known)
     if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
-        low, high = low - 0.5, high + 0.5
+        low = low - 0.5
+        high = high + 0.5
     power = math.floor(math.log10(high - low)) - 1
     steps = [part * 10.0**ten for ten in range(power, power + 3) for part in (1, 2, 5)]
     step = next(s for s in steps if math.ceil(high / s) - math.floor(low / s) <= _STEPS)
@@ -75,7 +77,7 @@ def number_axis(title: str, values: Iterable[float | None]) -> Axis:
         (round(place * step, 12), f"{place * step:.{digits}f}".replace("-", "−"))
         for place in places
     ]
-    return Axis(title, ticks, ticks[0][0], ticks[-1][0])
+    return Axis("", ticks, ticks[0][0], ticks[-1][0])
 
 
 class ChartLine(NamedTuple):
@@ -124,7 +126,8 @@ class Panel(NamedTuple):
 
     def path(self, line: ChartLine, dashed: bool = False) -> str:
         """Give a line, or its dashed parts, as the path of an SVG element that is 1000 wide."""
-        path, end = "", None
+        path = ""
+        end = None
         for (x0, y0), (x1, y1) in pairwise(line.points):
             if y0 is None or y1 is None or line.dashed.isdisjoint((x0, x1)) == dashed:
                 continue
@@ -208,7 +211,8 @@ def _make_axes(chart: Chart, count: int) -> Any:
     """Axes on a figure of their own, four beside each other."""
     from matplotlib import pyplot
 
-    columns, lines = min(count, 4), -(-count // 4)
+    columns = min(count, 4)
+    lines = -(-count // 4)
     height = 3.2 * lines if chart.panels else 0.3 * len(chart.table.rows)
     figure, grid = pyplot.subplots(
         lines,

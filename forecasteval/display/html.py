@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
@@ -136,7 +135,8 @@ def show_heat(value: float | None, text: str = "", kind: str = "") -> Html:
     """Show a score on its colour, with all its digits when it is pointed at."""
     if value is None or math.isnan(value):
         return span(f"{kind} hx", text or "–")
-    shown, title = text or show_score(value, 2), show_score(value, 4)
+    shown = text or show_score(value, 2)
+    title = show_score(value, 4)
     return tag("span", shown, class_=f"{kind} {heat_class(value)}", title=title)
 
 
@@ -163,7 +163,6 @@ class TableLine(NamedTuple):
     cells: Sequence[str]
     kind: str | None = None
     name: str | None = None  # its anchor
-    data: Mapping[str, object] = MappingProxyType({})  # what filters and orders read
 
 
 def draw_table(
@@ -176,7 +175,6 @@ def draw_table(
     as the table. `name` is the anchor of the rows.
     """
     named = next((place for place, head in enumerate(heads) if not head.kind), -1)
-    titles = [_draw_head(head) for head in heads]
     body = []
     for row in rows:
         if len(row.cells) == 1:
@@ -187,10 +185,9 @@ def draw_table(
                 _draw_cell(cell, head, place == named)
                 for place, (cell, head) in enumerate(zip(row.cells, heads, strict=True))
             ]
-        data = {f"data_{key}": value for key, value in row.data.items()}
-        body.append(tag("tr", *cells, class_=row.kind, id=row.name, **data))
+        body.append(tag("tr", *cells, class_=row.kind, id=row.name))
     is_titled = any(head.title for head in heads)
-    head = [tag("thead", tag("tr", *titles))] if is_titled else []
+    head = [tag("thead", tag("tr", *map(_draw_head, heads)))] if is_titled else []
     return tag("table", *head, tag("tbody", *body, id=name), class_=kind)
 
 
@@ -270,8 +267,10 @@ def render(page: Page) -> str:
     ]
     links = [show_link(link) for link in (*page.links, *page.parts)]
     nav = [tag("nav", *links, aria_label="Contents")] if links else []
+    # A name of words between underscores may break behind each of them.
+    title = tag("h1", Html(escaped(page.title).replace("_", "_<wbr/>")))
     main = [
-        tag("header", tag("div", _draw_title(page), *nav, class_="top"), *_draw_lead(page)),
+        tag("header", tag("div", title, *nav, class_="top"), *_draw_lead(page)),
         tag("div", page.summary(), class_="fe"),
         *page.body(),
         *([tag("footer", page.signature)] if page.signature else []),
@@ -291,11 +290,6 @@ def show_in_notebook(page: Page) -> str:
     return tag("div", tag("style", style), *content, class_="fe")
 
 
-def _draw_title(page: Page) -> Html:
-    """Draw the title; a name of words between underscores may break behind each of them."""
-    return tag("h1", Html(escaped(page.title).replace("_", "_<wbr/>")))
-
-
 def _draw_lead(page: Page) -> list[Html]:
     return [
         tag("p", text, class_=kind)
@@ -307,7 +301,8 @@ def _draw_lead(page: Page) -> list[Html]:
 @lru_cache(maxsize=1)
 def _frame() -> tuple[Html, Html, str]:
     """Style and script of all pages, and the policy that allows them."""
-    style, script = f"{_read('table.css')}\n{_read('page.css')}", _read("page.js")
+    style = f"{_read('table.css')}\n{_read('page.css')}"
+    script = _read("page.js")
     allowed = f"style-src {_hash(style)}; script-src {_hash(script)}"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     return Html(style), Html(script), policy

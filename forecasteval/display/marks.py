@@ -31,7 +31,7 @@ def _x(axis: Axis, value: float) -> str:
 def interval_axis(marks: Iterable[IntervalCell], *more: float | None) -> Axis:
     """Compute the axis that the intervals of a column share; `more` are further values on it."""
     values = [value for mark in marks for value in (mark.value, *(mark.bounds or ()))]
-    return number_axis("", [*values, *more])
+    return number_axis([*values, *more])
 
 
 def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
@@ -55,11 +55,11 @@ def draw_interval(
 
     `line` is the value of a dotted line through all rows, `mark.mark` that of an upright one.
     """
-    parts = [
-        _draw_upright(axis, value, style)
-        for value, style in ((line, "led"), (mark.mark, "zero"))
-        if value is not None
-    ]
+    parts = []
+    for value, style in ((line, "led"), (mark.mark, "zero")):
+        if value is not None:  # a row may be higher than its mark: the style cuts it at its edges
+            x = _x(axis, value)
+            parts.append(tag("line", class_=style, x1=x, x2=x, y1="-50%", y2="150%"))
     title = f"{name}: {show_score(mark.value)}"
     if mark.value is not None and not math.isnan(mark.value):
         if mark.bounds:
@@ -71,14 +71,10 @@ def draw_interval(
     return tag("svg", tag("title", title), *parts, class_=style, height=32, role="img")
 
 
-def _draw_upright(axis: Axis, value: float, kind: str) -> Html:
-    x = _x(axis, value)  # a row may be higher than its mark: the style cuts the line at its edges
-    return tag("line", class_=kind, x1=x, x2=x, y1="-50%", y2="150%")
-
-
 def _draw_whisker(axis: Axis, low: float, high: float) -> list[Html]:
     """Draw the line of an interval, with arrowheads where it leaves the axis."""
-    x1, x2 = _x(axis, low), _x(axis, high)
+    x1 = _x(axis, low)
+    x2 = _x(axis, high)
     parts = [tag("line", class_="w", x1=x1, x2=x2, y1="50%", y2="50%")]
     if high > axis.high:
         parts.append(_draw_shape("M-6-5 0 0-6 5", "100%", "w"))
@@ -115,7 +111,8 @@ class Share(NamedTuple):
 
 def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
     """Shares of 1 beside each other in one bar."""
-    at, parts = 0.0, []
+    at = 0.0
+    parts = []
     for share in shares:
         width = max(0.0, share.share * 100 - 0.2)  # a gap between the parts
         place = {"x": f"{at * 100:.2f}%", "width": f"{width:.2f}%", "height": "100%"}
@@ -166,7 +163,8 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
 
 def _draw_axes(panel: Panel, small: bool) -> list[Html]:
     """Draw grid lines with their numbers, the titles of the axes, and the dotted line."""
-    height, parts = panel.height, []
+    height = panel.height
+    parts = []
     for value, text in panel.y.ticks:
         y = _y(panel, value)
         parts.append(tag("line", class_="gl", x1=0, x2="100%", y1=y, y2=y))

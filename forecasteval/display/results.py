@@ -66,7 +66,10 @@ class Results(dict[str, Any]):
         rows: Callable[[Any], Sequence[Mapping[str, object]]] | None = None,
     ) -> None:
         super().__init__(values)
-        self._blocks, self._page, self._explain, self._rows = blocks, page, explain, rows
+        self._blocks = blocks
+        self._page = page
+        self._explain = explain
+        self._rows = rows
 
     def report(self, **options: object) -> Report:
         """Make the lines and tables; `options` are those of the benchmark's `report_blocks`."""

@@ -41,13 +41,11 @@ class OpenRow(NamedTuple):
 # --- Filters ---
 
 
-def draw_chips(
-    of: str, key: str, choices: Sequence[Choice], kind: str = "tags", least: int = 2
-) -> Html:
+def draw_chips(of: str, key: str, choices: Sequence[Choice], kind: str = "tags") -> Html:
     """Draw the values of `key` as buttons that filter the rows `of`, each counted; `kind` "seg"
-    joins them. Nothing where there are fewer than `least` values.
+    joins them. Nothing where there is one value only.
     """
-    if len(choices) < least:
+    if len(choices) < 2:
         return Html()
     buttons = [
         tag(
@@ -134,7 +132,7 @@ def draw_inside(
     """Draw facts beside each other, and long texts in boxes below. The address of the row is the id
     that is its name.
     """
-    pairs = [_draw_fact(title, text) for title, text in facts if text]
+    pairs = [tag("div", tag("dt", title), tag("dd", text)) for title, text in facts if text]
     boxes = [_draw_text(title, text) for title, text in texts if text]
     address = [
         tag("a", f"#{key}", href=f"#{key}"),
@@ -146,10 +144,6 @@ def draw_inside(
         tag("dl", *boxes, class_="two"),
         tag("p", *address, *foot, class_="foot"),
     )
-
-
-def _draw_fact(title: str, text: str) -> Html:
-    return tag("div", tag("dt", title), tag("dd", text))
 
 
 def _draw_text(title: str, text: Cell) -> Html:

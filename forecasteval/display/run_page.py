@@ -105,7 +105,8 @@ class RunPage:
 
     def page(self) -> Page:
         results = self.results
-        benchmark, dataset = results["benchmark"], results.get("dataset")
+        benchmark = results["benchmark"]
+        dataset = results.get("dataset")
         return Page(
             title=printable(results.get("name") or benchmark, 120),
             lead=self.lead,
@@ -238,7 +239,8 @@ def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
     """One bar: what was earned, and what was lost by cause. Below it the causes as chips that
     filter the questions.
     """
-    totals, kept = _sum_causes(costs), 0.0 if math.isnan(score) else score
+    totals = _sum_causes(costs)
+    kept = 0.0 if math.isnan(score) else score
     shares = [Share(kept, "e", f"earned {show_score(score)}")]
     choices = []
     for place, (cause, cost, count) in enumerate(totals):
@@ -272,7 +274,9 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
 
 def _draw_question(question: ShownQuestion, most: float) -> OpenRow:
     """Draw a question; its cost has a bar for its share of the `most` that one costs."""
-    score, why, cost = question.score, question.why, question.cost
+    score = question.score
+    why = question.why
+    cost = question.cost
     lost = [show_signed(-cost), draw_bar_of(cost / most)] if cost else [""]
     cells = [
         show_heat(score, kind="chip"),

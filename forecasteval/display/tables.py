@@ -215,9 +215,11 @@ def _fit_table(table: Table, width: float) -> str:
     texts = [[column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)]
     widths = [max(map(display_width, column)) for column in texts]
     empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
-    kept, dropped = list(range(len(columns))), list[str]()
+    kept = list(range(len(columns)))
+    dropped: list[str] = []
     for place in sorted(kept, key=lambda place: (not empty[place], -columns[place].spare, -place)):
-        last, room = kept[-1], width - sum(widths[each] + 2 for each in kept[:-1])
+        last = kept[-1]
+        room = width - sum(widths[each] + 2 for each in kept[:-1])
         if widths[last] > room >= _CUT and columns[last].side == "<" and not empty[place]:
             widths[last] = int(room)
         if widths[last] <= room or len(kept) < 3:

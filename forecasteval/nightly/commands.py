@@ -75,7 +75,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         raise InputError("--min-datasets", "expected a number >= 1", str(args.min_datasets))
     processes = _read_processes(args)
     if args.cluster:  # its workers are in other folders
-        args.root, scorer.output = args.root.absolute(), scorer.output.absolute()
+        args.root = args.root.absolute()
+        scorer.output = scorer.output.absolute()
     options = NightOptions(
         args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster
     )

@@ -88,7 +88,8 @@ def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
     """
     path = folder / HISTORY
     raw = read_file(path) if os.path.lexists(path) else b""
-    lines, damaged = list[HistoryLine](), list[str]()
+    lines: list[HistoryLine] = []
+    damaged: list[str] = []
     for number, text in enumerate(raw.split(b"\n"), 1):
         if line := _read_line(text):
             name = aliases.get(line.system)
@@ -137,10 +138,12 @@ def append_night(
     `present` are the names of the files in the folder of predictions. Raises EvaluationError if the
     file cannot be written.
     """
-    last, states = {line.key: line for line in history.lines}, _read_board(board)
+    last = {line.key: line for line in history.lines}
+    states = _read_board(board)
     for line in _find_lost(board, last.values(), present):
         states.setdefault(line.key, line)
-    new, reasons = list[HistoryLine](), defaultdict[tuple[str, str], set[str]](set)
+    new: list[HistoryLine] = []
+    reasons: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for state in sorted(states.values(), key=lambda state: (_is_overall(state), state.key)):
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
@@ -204,7 +207,7 @@ def _find_lost(
     """
     ranked = {name for file in board.files for name in (file.prediction or "").split(", ")}
     ranked |= {name for names in board.waiting.values() for name in names}
-    files = defaultdict[tuple[str, str], set[str]](set)
+    files: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for line in last:
         files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & {*present}
     for line in last:
@@ -294,8 +297,9 @@ def compare_truths(before: Iterable[JsonObject], now: Iterable[JsonObject]) -> s
     >>> compare_truths([{"id": "q1", "truth": "A"}], [{"id": "q1", "truth": "B"}])
     '1 truth corrected: q1 (A → B)'
     """
-    old, new = _read_truths(before), _read_truths(now)
-    corrected = list[str]()
+    old = _read_truths(before)
+    new = _read_truths(now)
+    corrected: list[str] = []
     for name, truths in old.items():
         came = (new[name] - truths).elements()  # several, where questions have one id
         for truth in (truths - new[name]).elements():
@@ -310,7 +314,7 @@ def compare_truths(before: Iterable[JsonObject], now: Iterable[JsonObject]) -> s
 
 def _read_truths(items: Iterable[JsonObject]) -> dict[str, Counter[str]]:
     """Read the truths of resolved questions, by id."""
-    truths = defaultdict[str, Counter[str]](Counter)
+    truths: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for item in items:
         if item.get("truth") and item.get("outcome") != "pending":
             truths[as_text(item.get("id"))][str(item["truth"])] += 1

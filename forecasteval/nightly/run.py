@@ -69,7 +69,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
 
     with lock_folder(scorer.output):
-        night, last = _Night(root, scorer, options, [*failures]), None
+        night = _Night(root, scorer, options, [*failures])
+        last = None
         with contextlib.suppress(FormError):  # of another version
             last = read_board(read_stored(scorer.output / f"{BOARD}.json")[0])
             night.rows = {file.name: file for file in last.files}
@@ -176,7 +177,8 @@ class _Night:
                     continue
                 for kind, count in scored.llm_failures.items():
                     self.llm_failures.setdefault(kind, {})[task.prediction] = count
-                path, name = self.folder / scored.path.name, scored.path.stem
+                path = self.folder / scored.path.name
+                name = scored.path.stem
                 self._note_corrections(path, scored)
                 self.checksums[name] = store_result(scored.path, path)
                 self.fresh.append(name)
@@ -198,7 +200,8 @@ class _Night:
         """
         fresh = [_group(file_row(system)) for system in map(self._read, self.fresh)]
         for name, row in self.rows.items():
-            files, dataset = {*(row.prediction or "").split(", ")}, row.dataset
+            files = {*(row.prediction or "").split(", ")}
+            dataset = row.dataset
             has_gone = dataset and not (self.root / "dataset" / dataset).exists()
             unread = files & {*present} if has_gone and not self.options.force else self.unread
             if name in self.checksums or files.isdisjoint(unread):
@@ -207,7 +210,8 @@ class _Night:
                 continue
             if system := read_result_of(self.folder / f"{name}.json", row.file_sha256):
                 self.kept.append(name)
-                self.read[name], self.checksums[name] = system, row.file_sha256
+                self.read[name] = system
+                self.checksums[name] = row.file_sha256
         if self.kept:
             self.notes.append(f"not read, ranked as before: {grouped_names(sorted(self.kept))}")
 
@@ -273,7 +277,8 @@ class _Night:
         """
         systems = {row.system_name for table in board.rankings for row in table.rows}
         aliases = {name: new for name, new in about.aliases.items() if name not in systems}
-        history, is_new = None, False
+        history = None
+        is_new = False
         try:
             before = read_history(self.folder, aliases)
         except InputError as error:

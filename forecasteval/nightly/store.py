@@ -68,8 +68,11 @@ def result_pieces(results: JsonObject) -> Iterator[str]:
     taken for a score; the checksum is that of the text without an indent, in which each item is the
     same.
     """
-    digest, mark, items = hashlib.sha256(), os.urandom(16).hex(), results.get("items") or ()
-    plain, shown = dump_around(results), dump_around({**results, "result_sha256": mark}, 1)
+    digest = hashlib.sha256()
+    mark = os.urandom(16).hex()
+    items = results.get("items") or ()
+    plain = dump_around(results)
+    shown = dump_around({**results, "result_sha256": mark}, 1)
     digest.update(plain[0].encode())
     yield shown[0]
     for number, item in enumerate(items):
@@ -90,7 +93,8 @@ def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
     ):
         require_regular(path)
         raw = path.read_bytes()
-        record, checksum = json.loads(raw), hashlib.sha256(raw).hexdigest()
+        record = json.loads(raw)
+        checksum = hashlib.sha256(raw).hexdigest()
         own = record.pop("result_sha256")
         if checksum == known or own == hash_text(dump_pieces(record)):
             return record, checksum

@@ -141,7 +141,8 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
             outcome = outcome._replace(
                 failures=[*outcome.failures, failure(task.prediction, reason)]
             )
-        system, path = read_result(results), folder / f"{results['name']}.json"
+        system = read_result(results)
+        path = folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
         if pages:
             try:
@@ -167,7 +168,10 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
 
 def _sort_errors(errors: Iterable[tuple[Path, EvaluationError]], root: Path) -> Outcome:
     """Sort the outcome of files without a result."""
-    failures, notes, waiting, void = list[Failure](), list[str](), list[str](), False
+    failures: list[Failure] = []
+    notes: list[str] = []
+    waiting: list[str] = []
+    void = False
     for path, error in errors:
         reason = explain(error, path, root)
         if isinstance(error, PendingError):

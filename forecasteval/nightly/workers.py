@@ -39,7 +39,8 @@ def _map(
     Once a process has died, the next task runs alone, so that it is known which of them kills its
     process.
     """
-    left, alone = [*tasks], False
+    left = [*tasks]
+    alone = False
     while left:
         try:
             with contextlib.closing(do(left[:1] if alone else [*left])) as outcomes:
@@ -92,7 +93,8 @@ def _do_in_processes(
 def _begin(work: Work, folder: Path, alive: Connection) -> None:
     """Begin a process that ends with its parent, and leaves Ctrl-C to it."""
     global _work, _folder
-    _work, _folder = work, folder
+    _work = work
+    _folder = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
 

@@ -261,7 +261,7 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
         even, ys = ((low, 1.0), (high, 1.0)), (*ys, 1.0)
     ticks = np.linspace(low, high, 4).tolist()
     dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]
-    return Panel(title_of(metric), lines, Axis("", dates, low, high), number_axis("", ys), even)
+    return Panel(title_of(metric), lines, Axis("", dates, low, high), number_axis(ys), even)
 
 
 # --- Events ---

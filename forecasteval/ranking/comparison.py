@@ -304,7 +304,8 @@ def compare_over_weeks(
     season = _find_season(results, names)
     rows = {row.name: row for row in season.rows()}
     places = {name: place for place, name in enumerate(season.answered)}
-    gaps, answers = list[Gap](), list[tuple[System, System]]()
+    gaps: list[Gap] = []
+    answers: list[tuple[System, System]] = []
     for a, b in combinations(names, 2):
         # A − B is how much better A is, and where lower scores are better how much better B is.
         better, other = (a, b) if season.scale.sign > 0 else (b, a)

@@ -121,7 +121,8 @@ def _rank_rows(
     scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level]
 ) -> list[SystemRow]:
     """Compute the rows of systems, best first, each tested against the first; ties share a rank."""
-    leader, behind = scored[0][1], [system for _, system in scored[1:]]
+    leader = scored[0][1]
+    behind = [system for _, system in scored[1:]]
     pairs = [(leader, system) for system in behind] if levels else []
     differences = measure_differences(pairs, levels)
     p_values: list[float | None] = [None] * len(scored)
@@ -221,6 +222,7 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
         prediction=", ".join(str(run.row.prediction) for run in runs),
         warnings=sum(run.row.warnings for run in runs),
         degraded=any(run.row.degraded for run in runs),
+        file_sha256="",  # each run has its own
         signature={
             key: value
             for key, value in signatures[0].items()
@@ -249,10 +251,8 @@ def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
     differ as wholes: it is more than twice what runs would show that differ in nothing but how they
     answer single questions.
     """
-    strata, bounds = (
-        system.strata(levels),
-        (system.share * system.scale.low, system.share * system.scale.high),
-    )
+    strata = system.strata(levels)
+    bounds = (system.share * system.scale.low, system.share * system.scale.high)
     row = ScoredRow(
         **vars(system.row),
         overall_score=stratified_mean(strata),

@@ -117,7 +117,7 @@ def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
     """
     models = (results.get(key) for key in ("llm", "llm_names"))
     degraded = [each for each in models if isinstance(each, Mapping) and each.get("degraded")]
-    failures = Counter[str]()
+    failures: Counter[str] = Counter()
     for model in degraded:
         failures.update(model.get("failures"))
     return dict(sorted(failures.items())) if degraded else None

@@ -20,7 +20,8 @@ class GateError(EvaluationError):
 
 def find_breach(results: JsonObject, threshold: float) -> list[str]:
     """Find the name and the score of a result that scores below a threshold, or has no score."""
-    scale, records = read_scale(results), [results]
+    scale = read_scale(results)
+    records = [results]
     if not (scale.higher_is_better and scale.low <= threshold <= scale.high):
         expected = f"expected a score in [{scale.low:g}, {scale.high:g}] of which higher are better"
         raise InputError("--fail-under", expected, f"{threshold:g}")
@@ -46,7 +47,9 @@ def require_not_worse(comparison: JsonObject) -> list[str]:
     Returns a line for each system that could not be, whatever it answered: the least p-value of n
     differing questions is 2 / 2^n.
     """
-    sign, worse, unsure = read_scale(comparison).sign, list[str](), list[str]()
+    sign = read_scale(comparison).sign
+    worse: list[str] = []
+    unsure: list[str] = []
     first = comparison["systems"][0]["name"]
     for pair in (pair for pair in comparison["pairs"] if pair["a"] == first):
         count = sum(tally["wins"] + tally["losses"] for tally in pair["levels"].values())

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
@@ -100,7 +100,9 @@ class Season(NamedTuple):
         return [self._row(name, score, half) for name, score, half in measured]
 
     def _row(self, name: str, fitted: float, half: float) -> SeasonRow:
-        scale, share, results = self.scale, self.share, self.answered[name].values()
+        scale = self.scale
+        share = self.share
+        results = self.answered[name].values()
         worst = scale.low if scale.higher_is_better else scale.high
         score = share * worst + scale.sign * scale.width * fitted
         strata: Strata = [
@@ -129,7 +131,8 @@ class Season(NamedTuple):
         """Return how much better a system is than another, by their places."""
         from .weeks import Spread, half_widths
 
-        width, most = self.scale.width, self.share * self.scale.width
+        width = self.scale.width
+        most = self.share * self.scale.width
         value, variance, freedom = (part[better, other] for part in self.gaps)
         difference = width * float(value.round(_DIGITS)) + 0.0
         half = width * float(half_widths(Spread(value, variance, freedom)))
@@ -198,7 +201,8 @@ def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Sy
     for _, same in sorted(alike.items(), key=itemgetter(0)):
         parts: list[tuple[set[Group], SystemsByGroup]] = []
         for name, results in _by_name(same).items():
-            datasets, members = {*results}, {name: results}
+            datasets = {*results}
+            members = {name: results}
             for part in [part for part in parts if not part[0].isdisjoint(results)]:
                 datasets |= part[0]
                 members |= part[1]
@@ -230,21 +234,15 @@ def _by_name(systems: Iterable[System]) -> SystemsByGroup:
     return answered
 
 
-class _Matrix(NamedTuple):
-    """Scores of S systems on Q questions as `fit_scores` takes them."""
-
-    scores: Array  # S × Q in [0, 1], higher is better; nan where a system did not take part
-    levels: Array  # Q, numbers
-    weeks: Array  # Q, numbers
-    clusters: Array | None  # Q, numbers
-    blank: Array  # S × Q: whether a system has no readable answer in the question's week
-
-
-def _make_matrix(
-    answered: SystemsByGroup, datasets: Mapping[Group, System], levels: Sequence[Level]
-) -> _Matrix:
+def _fit(
+    answered: SystemsByGroup, datasets: Mapping[Group, System], weights: Mapping[Level, float]
+) -> Fit:
+    """Fit the scores on the questions of these levels."""
     import numpy as np
 
+    from .weeks import fit_scores
+
+    levels = [*weights]
     cells = [system.questions[level] for system in datasets.values() for level in levels]
     places = np.indices((len(datasets), len(levels))).reshape(2, -1)
     weeks, strata = places.repeat([len(cell.ids) for cell in cells], axis=1)
@@ -257,10 +255,11 @@ def _make_matrix(
                 taken = [results[group].questions[level] for level in levels]
                 scores[system, weeks == week] = [*chain.from_iterable(q.scores for q in taken)]
                 blank[system, weeks == week] = not any(any(each.answered) for each in taken)
-    return _Matrix(
-        scores=next(iter(datasets.values())).scale.to_unit(scores),
-        levels=strata,
-        weeks=weeks,
+    return fit_scores(
+        next(iter(datasets.values())).scale.to_unit(scores),
+        strata,
+        weeks,
+        np.array([*weights.values()], float),
         clusters=np.unique(names, return_inverse=True)[1] if names else None,
         blank=blank,
     )
@@ -268,9 +267,7 @@ def _make_matrix(
 
 def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
     """Fit the scores of connected systems; None if no level has `min_questions` questions."""
-    import numpy as np
-
-    from .weeks import compare_pairs, difference_spread, fit_scores
+    from .weeks import compare_pairs, difference_spread
 
     datasets = _datasets(answered)
     first = next(iter(datasets.values()))
@@ -281,9 +278,7 @@ def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
     if not levels:
         return None
     weights = {level: first.weights[level] for level in levels}
-    matrix = _make_matrix(answered, datasets, levels)
-    fit = fit_scores(weights=np.array([*weights.values()], float), **matrix._asdict())
-    fit = fit.scale(first.share_of(counts))
+    fit = _fit(answered, datasets, weights).scale(first.share_of(counts))
     # Equal scores may differ in their last digits.
     fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)
     gaps = difference_spread(fit)

@@ -34,7 +34,13 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
     FormError for what no benchmark makes, and as `read_system`.
     """
     if "ranking" not in results:
-        return _require_bounds(read_system(results, name))
+        system = read_system(results, name)
+        low, high, _ = system.scale
+        for score in chain.from_iterable(each.scores for each in system.questions.values()):
+            if not low - 1e-9 <= score <= high + 1e-9:  # no benchmark made it
+                expected = f"expected scores in [{low:g}, {high:g}]"
+                raise InputError(system.name, expected, f"{score}")
+        return system
     row = _file_row(results, name or str(results.get("name", "forecasts")))
     table = {
         **vars(row),
@@ -50,7 +56,8 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     """Read the scores of one result. Raises InputError if it has none, or if missing answers are
     left out of it.
     """
-    signature, name = results["signature"], name or str(results.get("name", "system"))
+    signature = results["signature"]
+    name = name or str(results.get("name", "system"))
     if "items" not in results:
         raise InputError(
             name, "expected a result with a score per question", str(results.get("benchmark"))
@@ -61,14 +68,22 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
             "missing answers must score 0: systems are judged on the same questions",
             "missing skip",
         )
-    row, scale = _file_row(results, name), read_scale(results)
+    row = _file_row(results, name)
+    scale = read_scale(results)
     forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
     by_level: dict[Level, list[_ItemScore]] = {level: [] for level in read_weights(row.signature)}
     try:
         for item in results["items"]:
-            level = _parse_level(item["level"]) if has_levels else ""
-            by_level[level].append(_read_answer(item))
+            level = item["level"] if has_levels else ""
+            answer = _ItemScore(
+                question_key(item),
+                item["id"],
+                item["outcome"],
+                item.get("cluster"),
+                bool(item.get("padded")),
+            )
+            by_level[int(level) if str(level).isdecimal() else level].append(answer)
     except (LookupError, TypeError, AttributeError):
         raise FormError(f"{name}: expected items with the keys of this version") from None
     questions = {level: _columns(answers) for level, answers in by_level.items()}
@@ -84,11 +99,6 @@ class _ItemScore(NamedTuple):
     outcome: str
     cluster: str | None
     padded: bool
-
-
-def _read_answer(item: JsonObject) -> _ItemScore:
-    padded = bool(item.get("padded"))
-    return _ItemScore(question_key(item), item["id"], item["outcome"], item.get("cluster"), padded)
 
 
 def _columns(answers: list[_ItemScore]) -> QuestionColumns:
@@ -125,19 +135,6 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
         "signature": {key: signature[key] for key in results["signature"]},
     }
     return forms.from_record(FileRow, record)
-
-
-def _parse_level(level: int | str) -> Level:
-    return int(level) if str(level).isdecimal() else level
-
-
-def _require_bounds(system: System) -> System:
-    """Return the system; InputError if a score is outside of its scale: no benchmark made it."""
-    low, high, _ = system.scale
-    for score in chain.from_iterable(questions.scores for questions in system.questions.values()):
-        if not low - 1e-9 <= score <= high + 1e-9:
-            raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
-    return system
 
 
 def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:

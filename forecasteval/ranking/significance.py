@@ -105,7 +105,9 @@ def sign_flip_test(
         values[index] = np.mean(np.abs((2 * patterns - 1) @ row) >= least[index])
     rest = np.flatnonzero(~few)
     if len(rest):
-        rng, hits, count = np.random.default_rng(seed), np.zeros(len(rest)), matrix.shape[1]
+        rng = np.random.default_rng(seed)
+        hits = np.zeros(len(rest))
+        count = matrix.shape[1]
         step = max(1, _BLOCK // max(count, len(rest)))
         for start in range(0, flips, step):
             # Whole words: what is drawn must not depend on how many rows are drawn at a time.

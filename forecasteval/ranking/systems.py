@@ -183,7 +183,7 @@ class Unread(TypedDict):
 
 def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
     """Count the answers of systems that are missing or could not be read."""
-    outcomes = Counter[str]()
+    outcomes: Counter[str] = Counter()
     for system, level in product(systems, levels):
         outcomes.update(system.questions[level].outcomes)
     unparsed = sum(outcomes[outcome] for outcome in UNPARSED)

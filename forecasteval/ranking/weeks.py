@@ -69,10 +69,13 @@ def fit_scores(
     `_disperse`.
     """
     clusters = np.arange(len(levels)) if clusters is None else clusters
-    took_part, y = ~np.isnan(scores), np.nan_to_num(scores)
+    took_part = ~np.isnan(scores)
+    y = np.nan_to_num(scores)
     used = took_part if blank is None else took_part & ~blank
     live = (used * y).any(axis=1, keepdims=True)
-    counted, missed, used = np.where(live, used, took_part), live & ~took_part, live & used
+    counted = np.where(live, used, took_part)
+    missed = live & ~took_part
+    used = live & used
     sizes = np.bincount(levels, minlength=len(weights))
     v = (weights / weights[sizes > 0].sum() / np.maximum(sizes, 1))[levels]
     cells = _number(weeks * len(weights) + levels)
@@ -90,7 +93,9 @@ def fit_scores(
     by_system, by_cell = np.hsplit(carried, [len(scores)])
     influence = expected * v + by_system @ residuals + by_cell[:, cells] * residuals.sum(axis=0)
 
-    errors, counts, varies = [], [], []
+    errors = []
+    counts = []
+    varies = []
     for at in (levels == level for level in np.flatnonzero(sizes)):
         units = _number(clusters[at])
         errors.append(_sample(influence[:, at], (used | missed)[:, at], counted[:, at], units))

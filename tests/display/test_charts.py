@@ -37,7 +37,7 @@ FLOATS = st.floats(-1e12, 1e12)
 
 @given(st.lists(FLOATS, min_size=1, max_size=9))
 def test_an_axis_holds_its_values_between_few_ticks(values: list[float]) -> None:
-    axis = number_axis("x", values)
+    axis = number_axis(values)
     assert 2 <= len(axis.ticks) <= 7
     slack = 1e-9 * max(1.0, *map(abs, values))
     assert axis.low <= min(values) + slack
