@@ -68,7 +68,7 @@ from .tables import (
 )
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
-_ABOUT: Final = {  # what is read aloud of the title of a column
+_ABOUT: Final = {  # what is said below the rows of the title of a column
     "No answer": "answers that are missing + could not be read",
     "Cost": "per question",
 }
@@ -199,7 +199,11 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     count = len(table.rows)
     search = draw_bar(standing.name, "systems", first=f"{prefix}.") if count >= _SEARCHED else ""
     rows = draw_table([head for head, _ in drawn], lines, "rank", name=standing.name)
-    legend = _say_legend({head.title for head, _ in drawn})
+    titles = {head.title for head, _ in drawn}
+    said = [f"{title}: {about}." for title, about in _ABOUT.items() if title in titles]
+    if any(title.startswith("L") and title[1:].isdecimal() for title in titles):
+        said.append("L1, L2 …: the mean score of a level, from orange (0) to blue (1).")
+    legend = tag("p", " ".join(said), class_="cap") if said else ""
     return join(search, rows, draw_more(count), legend)
 
 
@@ -209,14 +213,6 @@ def _say_unranked(table: Ranking) -> str:
         return f"Without a rank: fewer than {least} of {len(table.datasets)} weeks"
     is_set = isinstance(table, ForecasterTable)
     return "Without a rank: too few events" if is_set else "Without a rank"
-
-
-def _say_legend(titles: Collection[str]) -> Html:
-    """Say below the rows what short titles and colours mean."""
-    said = [f"{title}: {about}." for title, about in _ABOUT.items() if title in titles]
-    if any(title.startswith("L") and title[1:].isdecimal() for title in titles):
-        said.append("L1, L2 …: the mean score of a level, from orange (0) to blue (1).")
-    return tag("p", " ".join(said), class_="cap") if said else Html()
 
 
 def _draw_column(standing: ShownRanking, column: Column, keys: Sequence[str]) -> _Drawn:

@@ -65,22 +65,16 @@ def draw_interval(
         if mark.bounds:
             low, high = mark.bounds
             title += f", 95% interval {show_score(low)} to {show_score(high)}"
-            parts += _draw_whisker(axis, low, high)
+            x1 = _x(axis, low)
+            x2 = _x(axis, high)
+            parts.append(tag("line", class_="w", x1=x1, x2=x2, y1="50%", y2="50%"))
+            if high > axis.high:  # arrowheads where it leaves the axis
+                parts.append(_draw_shape("M-6-5 0 0-6 5", "100%", "w"))
+            if low < axis.low:
+                parts.append(_draw_shape("M6-5 0 0 6 5", "0", "w"))
         parts.append(_draw_dot(axis, mark.value, kind == "ref"))
     style = f"iv {kind}".rstrip()  # viewers of notebooks may drop styles: the height stays
     return tag("svg", tag("title", title), *parts, class_=style, height=32, role="img")
-
-
-def _draw_whisker(axis: Axis, low: float, high: float) -> list[Html]:
-    """Draw the line of an interval, with arrowheads where it leaves the axis."""
-    x1 = _x(axis, low)
-    x2 = _x(axis, high)
-    parts = [tag("line", class_="w", x1=x1, x2=x2, y1="50%", y2="50%")]
-    if high > axis.high:
-        parts.append(_draw_shape("M-6-5 0 0-6 5", "100%", "w"))
-    if low < axis.low:
-        parts.append(_draw_shape("M6-5 0 0 6 5", "0", "w"))
-    return parts
 
 
 def _draw_dot(axis: Axis, value: float, reference: bool) -> Html:
@@ -154,7 +148,10 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
         panel = panel._replace(x=panel.x._replace(ticks=()), y=panel.y._replace(ticks=()))
     lines = (_draw_line(panel, line, at) for at, line in numbered)
     parts = [*frame, *_draw_axes(panel, small), *lines]
-    parts += [_draw_name(panel, y, at) for y, at in panel.labels()]
+    for y, at in panel.labels():  # right of the panel
+        name = printable(panel.lines[at].name, 16)
+        place = {"x": "100%", "dx": 8, "dy": 4, "y": f"{y:.1f}"}
+        parts.append(tag("text", name, **place, class_=_colour(at)))
     beside = panel.named and any(not line.faint for line in panel.lines)
     kind = "pl small" if small else "pl named" if beside else "pl"
     height = panel.height + (20 if small else 44)
@@ -212,12 +209,6 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
 
 def _colour(number: int) -> str:
     return f"l l{number % _COLOURS}"
-
-
-def _draw_name(panel: Panel, at: float, number: int) -> Html:
-    """Draw the name of a line right of the panel."""
-    name = printable(panel.lines[number].name, 16)
-    return tag("text", name, x="100%", dx=8, dy=4, y=f"{at:.1f}", class_=_colour(number))
 
 
 def small_panels(panels: Sequence[tuple[str, Html]]) -> Html:

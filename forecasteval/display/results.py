@@ -110,7 +110,10 @@ class Results(dict[str, Any]):
                 "to_frame", f"expected results with items{how}", str(self.get("benchmark"))
             )
         reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
-        items = [{key: _scalar(value) for key, value in item.items()} for item in self["items"]]
+        items = [
+            {k: dump_json(v) if isinstance(v, (list, tuple, dict)) else v for k, v in item.items()}
+            for item in self["items"]
+        ]
         return pandas.DataFrame(items).assign(**reasons)
 
     def _repr_html_(self) -> str:
@@ -130,10 +133,6 @@ def make_report(results: JsonObject, size: Sequence[str], blocks: Iterable[str |
     first = size[0] + (f", dataset {printable(dataset, 120)}" if dataset else "")
     signature = format_signature(results["signature"], dataset)
     return [title, first, *size[1:], "", *blocks, "", signature]
-
-
-def _scalar(value: object) -> object:
-    return dump_json(value) if isinstance(value, (list, tuple, dict)) else value
 
 
 # --- Results as JSON ---

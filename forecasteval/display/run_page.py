@@ -132,7 +132,12 @@ class RunPage:
         table = draw_marks(self.scores, _UNIT, "lvl")
         remarks = [note for note in self.notes if not note.startswith(_WARNING)]
         warnings = [note for note in self.notes if note.startswith(_WARNING)]
-        parts = [_draw_list(remarks), *([_draw_warnings(warnings)] if warnings else [])]
+        parts = [_draw_list(remarks)]
+        if warnings:  # without the ids at their ends, which stand inside
+            texts = [warning.removeprefix(_WARNING) for warning in warnings]
+            short = " · ".join(text.partition(" (")[0] for text in texts)
+            summary = tag("summary", f"Warnings: {short}")
+            parts.append(tag("details", summary, _draw_list(texts), class_="notes"))
         return join(tag("div", hero, table, class_="sum"), *parts)
 
     def _draw_body(self) -> Iterator[Html]:
@@ -159,13 +164,6 @@ def _draw_list(texts: Iterable[str]) -> Html:
     return tag("ul", *(tag("li", text) for text in texts), class_="notes")
 
 
-def _draw_warnings(warnings: Sequence[str]) -> Html:
-    """Draw the warnings without the ids at their ends, which stand inside."""
-    texts = [warning.removeprefix(_WARNING) for warning in warnings]
-    short = " · ".join(text.partition(" (")[0] for text in texts)
-    return tag("details", tag("summary", f"Warnings: {short}"), _draw_list(texts), class_="notes")
-
-
 # --- Scores ---
 
 
@@ -183,11 +181,13 @@ def draw_marks(
     all of them, `ends` say what the ends of the axis mean. Without `rows` one with a mark of group
     1 is that of everything, and comes first.
     """
-    heads = [
-        head
-        for column, cell in zip(table.columns, table.rows[0], strict=True)
-        for head in _make_heads(column, cell, axis, ends)
-    ]
+    heads: list[Head] = []
+    for column, cell in zip(table.columns, table.rows[0], strict=True):
+        if isinstance(cell, IntervalCell):
+            heads += [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
+        elif column.page not in _HIDDEN:
+            side = "c" if isinstance(cell, Heat) else "n" * (column.kind == "number")
+            heads.append(Head(column.title, column.page or side + " o" * (column.spare > 1)))
     named = next(place for place, column in enumerate(table.columns) if column.kind == "text")
     lines: list[TableLine] = []
     for row, style in zip_longest(table.rows, rows):
@@ -204,15 +204,6 @@ def draw_marks(
                 cells.append(_draw_cell(cell))
         lines.insert(0 if style == "all" else len(lines), TableLine(cells, style))
     return draw_table(heads, lines, kind)
-
-
-def _make_heads(column: Column, cell: Cell, axis: Axis, ends: tuple[str, str]) -> list[Head]:
-    if column.page in _HIDDEN:
-        return []
-    if isinstance(cell, IntervalCell):
-        return [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
-    kind = "c" if isinstance(cell, Heat) else "n" * (column.kind == "number")
-    return [Head(column.title, column.page or (f"{kind} o" if column.spare > 1 else kind))]
 
 
 def _draw_cell(cell: Cell) -> Html:

@@ -265,13 +265,15 @@ def _read_row(table: Ranking, row: RankedRow, dataset: str) -> HistoryLine:
         code_sha256=signature.get("code_sha256"),
         rules=signature.get("rules"),
         metric=row.metric if isinstance(row, ForecasterRow) else _METRICS[table.kind],
-        settings={key: value for key, value in signature.items() if _is_setting(key, value)},
+        settings={
+            key: value
+            for key, value in signature.items()
+            if value is not None
+            and key not in ("evaluator", "rules")
+            and not key.endswith("sha256")
+        },
         degraded=file.degraded,
     )
-
-
-def _is_setting(key: str, value: object) -> bool:
-    return value is not None and key not in ("evaluator", "rules") and not key.endswith("sha256")
 
 
 # --- Corrected truths ---

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from forecasteval.boards.standings import ReadSystem
     from forecasteval.ranking.board import Board
 
-Row = JsonObject
-
 
 def hash_view() -> str:
     """Hash what draws all pages; the parts of the benchmarks are in their results."""
@@ -103,9 +101,9 @@ def write_board(
         if is_current(folder / f"{name}.html", checksum)
     }
 
-    def read_items(name: str) -> Sequence[Row]:
+    def read_items(name: str) -> Sequence[JsonObject]:
         stored, checksum = read_stored(folder / f"{name}.json", checksums[name])
-        items: Sequence[Row] = stored["items"] if checksum == checksums[name] else ()
+        items: Sequence[JsonObject] = stored["items"] if checksum == checksums[name] else ()
         return items
 
     path = folder / f"{BOARD}.html"

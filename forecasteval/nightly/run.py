@@ -246,8 +246,9 @@ class _Night:
             void=sorted(self.void),
         )
         ranked, taken = add_about(ranked, about)
-        if mistakes := [*about.mistakes, *taken]:
-            failed.append(failure(SYSTEMS_FILE, _show_mistakes(mistakes)))
+        if mistakes := about.mistakes + taken:
+            more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
+            failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
         ranked = replace(ranked, failed=[{**each} for each in sorted(failed, key=_BY_FILE)])
         write_atomic(self.folder / f"{BOARD}.json", result_pieces(forms.to_record(ranked)))
         return ranked
@@ -299,12 +300,6 @@ def _group(row: FileRow) -> tuple[object, ...]:
     signature = row.signature.items()
     alike = {k: v for k, v in signature if k == "questions_sha256" or not k.endswith("sha256")}
     return row.dataset, alike
-
-
-def _show_mistakes(mistakes: Sequence[str]) -> str:
-    """Say the first five mistakes in one line."""
-    more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
-    return printable("; ".join([*mistakes[:5], *more]))
 
 
 def _holds(

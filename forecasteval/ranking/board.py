@@ -32,8 +32,23 @@ class RunRow(FileRow):
     padded: int
 
 
+class _Overall:
+    """Call an overall score and its interval as forecasters' are called."""
+
+    overall_score: float
+    overall_interval: Interval | None
+
+    @property
+    def score(self) -> float:
+        return self.overall_score
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.overall_interval
+
+
 @dataclass(frozen=True, kw_only=True)
-class ScoredRow(FileRow):
+class ScoredRow(_Overall, FileRow):
     """A system with its score; of several runs their mean, and how they differ."""
 
     overall_score: float
@@ -44,14 +59,6 @@ class ScoredRow(FileRow):
     runs: list[RunRow] = field(default_factory=list)  # none if it has a single one
     run_deviation: float | None = None
     runs_differ: bool | None = None  # as wholes, not only in how they answer single questions
-
-    @property
-    def score(self) -> float:
-        return self.overall_score
-
-    @property
-    def interval(self) -> Interval | None:
-        return self.overall_interval
 
     @property
     def files(self) -> Sequence[FileRow]:
@@ -120,7 +127,7 @@ class SystemTable(Scaled):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeasonRow:
+class SeasonRow(_Overall):
     """A system over all datasets of a rule set."""
 
     name: str
@@ -137,14 +144,6 @@ class SeasonRow:
     warnings: int
     degraded: bool
     blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it
-
-    @property
-    def score(self) -> float:
-        return self.overall_score
-
-    @property
-    def interval(self) -> Interval | None:
-        return self.overall_interval
 
 
 @dataclass(frozen=True, kw_only=True)

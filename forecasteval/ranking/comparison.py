@@ -38,7 +38,7 @@ from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, read_result, read_system
 from .scale import Level
-from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences, tally
+from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences
 from .systems import SEED, System, make_questions, require_same_policy
 
 SYSTEMS: Final = 50  # that are compared at a time
@@ -178,34 +178,30 @@ def _make_pairs(
 def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
     both = list(combinations(systems, 2))
     differences = measure_differences(both, levels)
-    most = systems[0].share * systems[0].scale.width  # of the difference of two scores
-    gaps = [_measure_gap(difference, most, systems[0].scale.width) for difference in differences]
+    gaps = [_measure_gap(difference, systems[0]) for difference in differences]
     pairs = _make_pairs([system.name for system in systems], gaps, both, levels)
     return [
-        _describe_pair(pair, *of_pair, difference, levels, most)
-        for pair, of_pair, difference in zip(pairs, both, differences, strict=True)
+        _describe_pair(pair, a, b, difference)
+        for pair, (a, b), difference in zip(pairs, both, differences, strict=True)
     ]
 
 
-def _measure_gap(difference: Difference, most: float, width: float) -> Gap:
+def _measure_gap(difference: Difference, system: System) -> Gap:
+    """Measure the interval of a difference of two systems like this one, and what is detectable."""
+    most = system.share * system.scale.width
     error = stratified_error(difference.spread)
     least = detectable_difference(error) if error else math.inf
     return Gap(
         difference.value,
         stratified_interval(difference.spread, (-most, most)),
         difference.p,
-        least if least <= width else None,
+        least if least <= system.scale.width else None,
     )
 
 
-def _describe_pair(
-    pair: Pair,
-    a: System,
-    b: System,
-    difference: Difference,
-    levels: Sequence[Level],
-    most: float,
-) -> PairedDifference:
+def _describe_pair(pair: Pair, a: System, b: System, difference: Difference) -> PairedDifference:
+    levels = [*pair.levels]
+    most = a.share * a.scale.width
     error = stratified_error(difference.spread)
     by_level = {
         level: LevelDifference(
@@ -236,7 +232,7 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
         return None
     read = _keep(a, both), _keep(b, both)
     (difference,) = measure_differences([read], levels)
-    gap = _measure_gap(difference, read[0].share * a.scale.width, a.scale.width)
+    gap = _measure_gap(difference, read[0])
     return BothRead(
         n=count,
         scores=[stratified_mean(system.strata(levels)) for system in read],
@@ -261,7 +257,10 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
     tallies = {}
     for level in levels:
         scores = zip(a.questions[level].scores, b.questions[level].scores, strict=True)
-        tallies[level] = tally([x - y for x, y in scores], a.scale.sign)
+        gains = [a.scale.sign * (x - y) for x, y in scores]
+        wins = sum(gain > 0 for gain in gains)
+        losses = sum(gain < 0 for gain in gains)
+        tallies[level] = Tally(wins=wins, ties=len(gains) - wins - losses, losses=losses)
     return tallies
 
 

@@ -32,7 +32,6 @@ from .scale import Level
 from .significance import FLIPS, holm, measure_differences, shared_ranks
 from .systems import (
     SEED,
-    QuestionColumns,
     System,
     count_unread,
     levels_that_count,
@@ -229,19 +228,19 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
             if all(signature.get(key) == value for signature in signatures)
         },
     )
-    questions = {
-        level: _mean_questions([run.questions[level] for run in runs]) for level in first.questions
-    }
+    questions = {}
+    for level in first.questions:
+        columns = [run.questions[level] for run in runs]
+        outcomes: Counter[str] = Counter()
+        for each in columns:
+            outcomes.update(each.outcomes)
+        questions[level] = replace(
+            columns[0],
+            scores=list(map(mean, zip(*(each.scores for each in columns), strict=True))),
+            answered=list(map(any, zip(*(each.answered for each in columns), strict=True))),
+            outcomes=outcomes,
+        )
     return replace(first, row=row, questions=questions, runs=tuple(runs))
-
-
-def _mean_questions(runs: Sequence[QuestionColumns]) -> QuestionColumns:
-    return replace(
-        runs[0],
-        scores=[mean(scores) for scores in zip(*(run.scores for run in runs), strict=True)],
-        answered=[any(answered) for answered in zip(*(run.answered for run in runs), strict=True)],
-        outcomes=sum((Counter(run.outcomes) for run in runs), Counter[str]()),
-    )
 
 
 def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:

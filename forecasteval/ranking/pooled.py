@@ -97,7 +97,7 @@ class Season(NamedTuple):
         halves = half_widths(score_spread(self.fit))
         halves[~self.fit.varies] = math.nan
         measured = zip(self.answered, self.fit.scores.tolist(), halves.tolist(), strict=True)
-        return [self._row(name, score, half) for name, score, half in measured]
+        return [self._row(*each) for each in measured]
 
     def _row(self, name: str, fitted: float, half: float) -> SeasonRow:
         scale = self.scale

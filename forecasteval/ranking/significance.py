@@ -19,7 +19,6 @@ from forecasteval.common.statistics import (
     t_tail,
 )
 
-from .board import Tally
 from .scale import Level
 from .systems import Strata, System
 
@@ -64,14 +63,6 @@ def _measure(a: System, b: System, levels: Sequence[Level]) -> tuple[Difference,
     flipped = [math.fsum(part for _, part in same) for same in by_cluster] or parts
     spread = a.cluster(strata, levels)
     return Difference(stratified_mean(strata), math.nan, spread, parts), flipped
-
-
-def tally(differences: Sequence[float], sign: int) -> Tally:
-    """Wins, ties and losses of the first of two systems, from the differences of their scores; see
-    `Scale.sign`.
-    """
-    wins, losses = (sum(side * sign * value > 0 for value in differences) for side in (1, -1))
-    return Tally(wins=wins, ties=len(differences) - wins - losses, losses=losses)
 
 
 def sign_flip_test(

@@ -127,7 +127,7 @@ def test_the_table_over_all_datasets_and_the_page(tmp_path: Path) -> None:
     }
     page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
     assert 'a <span class="s">&lt;b&gt;ACME&lt;/b&gt;</span></summary>' in page
-    assert page.count('title="per question">Cost</th>') == 1
+    assert page.count('scope="col">Cost</th>') == 1
     assert "<b>ACME" not in page
 
 
