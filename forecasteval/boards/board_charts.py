@@ -57,7 +57,7 @@ def history_chart(standing: ShownRanking) -> Chart | None:
     if len(weeks) < 2:
         return None
     partial = {at: week.label for at, week in enumerate(weeks) if week.pending}
-    points = defaultdict[str, list[tuple[float, float | None]]](list)
+    points: defaultdict[str, list[tuple[float, float | None]]] = defaultdict(list)
     for at, week in enumerate(weeks):
         for row in week.rows:
             points[row.system_name].append((at, row.score))
@@ -75,7 +75,7 @@ def history_chart(standing: ShownRanking) -> Chart | None:
         for system in [*leaders, *others]
     ]
     ticks = [*enumerate(_label_weeks(weeks))][:: -(-len(weeks) // 7)]
-    y = number_axis("", [score for line in lines for _, score in line.points])
+    y = number_axis([score for line in lines for _, score in line.points])
     panel = Panel("", lines, Axis("", ticks, 0, len(weeks) - 1), y, height=300)
     note = "Leaders in colour."
     note += f" Dashed: not complete, {', '.join(partial.values())}." if partial else ""
@@ -89,9 +89,11 @@ def history_chart(standing: ShownRanking) -> Chart | None:
 def draw_weeks(standing: ShownRanking, name: str) -> Html:
     """Draw a matrix of scores; a cell leads to the page of the run."""
     heads = [Head("System"), *(Head(label, "c") for label in _label_weeks(standing.weeks))]
-    lines = [
-        TableLine([soft("questions"), *(soft(_count_questions(week)) for week in standing.weeks)])
+    resolved = [
+        soft(f"{week.resolved}{f'/{week.resolved + week.pending}' if week.pending else ''}")
+        for week in standing.weeks
     ]
+    lines = [TableLine([soft("questions"), *resolved])]
     for entry in standing.entries:
         cells = {
             id(week): show_cell(row.score, standing.unit, standing.page_of(files_of(week, row)[0]))
@@ -100,11 +102,6 @@ def draw_weeks(standing: ShownRanking, name: str) -> Html:
         shown = [cells.get(id(week), show_cell(None, standing.unit)) for week in standing.weeks]
         lines.append(TableLine([join(entry.shown), *shown]))
     title = "Every system in every week"
-    note = f"{len(standing.weeks)} weeks; a cell leads to the page of the run"
+    note = "a cell leads to the page of the run"
     drawn = draw_scroll(title, draw_table(heads, lines, "mx"))
     return draw_fold(title, drawn, note=note, name=name)
-
-
-def _count_questions(week: SystemTable) -> str:
-    done = week.resolved
-    return f"{done}/{done + week.pending}" if week.pending else str(done)

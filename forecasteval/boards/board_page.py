@@ -7,7 +7,7 @@ open to the weeks and the runs of a system and to the questions that cost it mos
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from operator import itemgetter
+from operator import attrgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
@@ -24,6 +24,7 @@ from forecasteval.display.html import (
     show_score,
     show_signed,
     soft,
+    span,
     tag,
 )
 from forecasteval.display.marks import axis_head, draw_interval, interval_axis
@@ -159,9 +160,9 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
             bar = tag("rect", class_="pf", width=share, height=6)
             drawn = tag("svg", bar, class_="prog", aria_hidden="true")
             text = f"{table.label}: {say_resolved(table)} "
-            parts += ["   ", tag("span", text, drawn, class_="pend")]
+            parts += ["   ", span("pend", text, drawn)]
     for text in describe_waiting(board):
-        parts += ["   ", tag("span", text, class_="pend")]
+        parts += ["   ", span("pend", text)]
     return join(*parts)
 
 
@@ -277,13 +278,13 @@ def _draw_moves(standing: ShownRanking) -> _Drawn:
         change = standing.moves.get(row.system_name)
         parts: list[str] = []
         if change and change["score"][0] is None:
-            parts = [tag("span", "new", class_="new")]
+            parts = [span("new", "new")]
         elif change:
             score = change["score"][0] or 0.0
             rank = change["rank"][0]
             if rank and row.rank and rank != row.rank:
                 arrow, style = ("▲", "up") if rank > row.rank else ("▼", "dn")
-                parts = [tag("span", f"{arrow}{abs(rank - row.rank)}", class_=style), " "]
+                parts = [span(style, f"{arrow}{abs(rank - row.rank)}"), " "]
             moved = show_signed(row.score - score)
             parts += [moved] if moved != "0.000" else []
         cells.append(join(*parts))
@@ -416,13 +417,15 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
 
 def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     """List the rankings as charts of intervals, then their histories."""
-    columns = [Column("System", itemgetter(0)), Column("Score", itemgetter(1), "mark")]
-    charts = []
-    for standing in standings:
-        rows = [
-            (name, IntervalCell(row.score, row.interval, None, int(row.is_tied is False)))
-            for _, row, name in standing.entries
-        ]
-        charts.append(Chart(standing.name, standing.title, "", make_table(columns, rows)))
+
+    def mark(entry: Entry) -> IntervalCell:
+        row = entry.row
+        return IntervalCell(row.score, row.interval, None, int(row.is_tied is False))
+
+    columns = [Column("System", attrgetter("shown")), Column("Score", mark, "mark")]
+    charts = [
+        Chart(standing.name, standing.title, "", make_table(columns, standing.entries))
+        for standing in standings
+    ]
     charts += filter(None, map(history_chart, standings))
     return {chart.name: chart for chart in charts}

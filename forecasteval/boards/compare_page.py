@@ -445,7 +445,11 @@ def _draw_question(
 def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cell]]:
     """List what both runs' pages have of a question: once if it is the same, else side by side."""
     sides = (("A", pair.a, row.a), ("B", pair.b, row.b))
-    a, b = (side.texts.get(str(item["id"])) or _excerpt(item) for _, side, item in sides)
+    a, b = (
+        side.texts.get(str(item["id"]))
+        or ({"Answer": show_text(item["answer"])} if "answer" in item else {})
+        for _, side, item in sides
+    )
     texts: list[tuple[str, Cell]] = []
     for title in sorted({**a, **b}, key=lambda title: title not in ("Answer", "Picked")):
         if a.get(title) == b.get(title):
@@ -456,11 +460,6 @@ def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cel
                 for (letter, side, _), of_side in zip(sides, (a, b), strict=True)
             ]
     return texts
-
-
-def _excerpt(item: Item) -> dict[str, Cell]:
-    """Return the texts that the item contains."""
-    return {"Answer": show_text(item["answer"])} if "answer" in item else {}
 
 
 def _list_charts(view: _ComparisonView) -> dict[str, Chart]:

@@ -19,6 +19,7 @@ from forecasteval.display.html import (
     show_link,
     show_score,
     soft,
+    span,
     tag,
 )
 from forecasteval.display.pages import make_keys, show_text
@@ -110,7 +111,7 @@ def show_cell(
 ) -> Html:
     """Show a score of two decimals on its colour, which may lead to a page."""
     if score is None or math.isnan(score) or unit is None:
-        return tag("span", "·" if score is None else show_score(score, 2), class_="hx")
+        return span("hx", "·" if score is None else show_score(score, 2))
     text = show_score(score, 2).removeprefix("0")
     kind = heat_class(unit(score))
     return tag("a" if href else "span", text, class_=kind, href=href, title=show_score(score, 4))
