@@ -57,7 +57,7 @@ def history_chart(standing: ShownRanking) -> Chart | None:
     if len(weeks) < 2:
         return None
     partial = {at: week.label for at, week in enumerate(weeks) if week.pending}
-    points: defaultdict[str, list[tuple[float, float | None]]] = defaultdict(list)
+    points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for at, week in enumerate(weeks):
         for row in week.rows:
             points[row.system_name].append((at, row.score))

@@ -81,7 +81,7 @@ def number_axis(values: Iterable[float | None]) -> Axis:
 
 
 class ChartLine(NamedTuple):
-    """A named line through points (x, y), broken where y is None. `dots` are areas of the points
+    """A named line through points (x, y). `dots` are areas of the points
     from 0 to 1.
 
     A `faint` line is grey and has no name until the pointer is on it. It is dashed to and from the
@@ -89,7 +89,7 @@ class ChartLine(NamedTuple):
     """
 
     name: str
-    points: Sequence[tuple[float, float | None]]
+    points: Sequence[tuple[float, float]]
     dots: Sequence[float] = ()
     faint: bool = False
     dashed: frozenset[float] = frozenset()
@@ -97,7 +97,7 @@ class ChartLine(NamedTuple):
     @property
     def end(self) -> tuple[float, float] | None:
         """The last point."""
-        return next(((x, y) for x, y in reversed(self.points) if y is not None), None)
+        return self.points[-1] if self.points else None
 
     def marks(self) -> list[tuple[float, float, float]]:
         """List the dots: (x, y, area). They are the points of a short line that is not faint, and
@@ -106,9 +106,7 @@ class ChartLine(NamedTuple):
         if not self.dots and (len(self.points) > _DOTTED or self.faint):
             return []
         areas = self.dots or [0.0] * len(self.points)
-        return [
-            (x, y, area) for (x, y), area in zip(self.points, areas, strict=True) if y is not None
-        ]
+        return [(x, y, area) for (x, y), area in zip(self.points, areas, strict=True)]
 
 
 class Panel(NamedTuple):
@@ -129,7 +127,7 @@ class Panel(NamedTuple):
         path = ""
         end = None
         for (x0, y0), (x1, y1) in pairwise(line.points):
-            if y0 is None or y1 is None or line.dashed.isdisjoint((x0, x1)) == dashed:
+            if line.dashed.isdisjoint((x0, x1)) == dashed:
                 continue
             path += f"M{self._place(x0, y0)}" * (end != (x0, y0)) + f"L{self._place(x1, y1)}"
             end = x1, y1
@@ -244,8 +242,7 @@ def _choose_fonts(parents: Iterable[Any]) -> None:
 def _draw_panel(ax: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
         colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
-        ys = [math.nan if y is None else y for _, y in line.points]
-        ax.plot([x for x, _ in line.points], ys, color=colour)
+        ax.plot([x for x, _ in line.points], [y for _, y in line.points], color=colour)
         for x, y, area in line.marks():
             ax.scatter(x, y, 8 + 110 * area, color=colour)
         if panel.named and line.end and not line.faint:

@@ -229,7 +229,7 @@ def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[P
 def _reliability_panel(name: str, bins: Sequence[Bin]) -> Panel:
     known = [each for each in bins if each["n"]]
     most = max(each["n"] for each in known)
-    points = [(each["mean_probability"] or 0.0, each["frequency"]) for each in known]
+    points = [(each["mean_probability"] or 0.0, each["frequency"] or 0.0) for each in known]
     line = ChartLine(name, points, [each["n"] / most for each in known])
     x, y = (_SHARE._replace(title=title) for title in ("Probability given", "Came true"))
     return Panel(name, [line], x, y, ((0, 0), (1, 1)), False, 140)

@@ -46,15 +46,6 @@ def test_an_axis_holds_its_values_between_few_ticks(values: list[float]) -> None
     assert len({text for _, text in axis.ticks}) == len(axis.ticks)
 
 
-def test_a_line_breaks_where_there_is_no_value() -> None:
-    axis = Axis("", (), 0, 2)
-    panel = Panel("", [], axis, axis, height=100)
-    assert (
-        panel.path(ChartLine("a", [(0, 2.0), (1, 1.0), (1, None), (1, 0.0), (2, 2.0)]))
-        == "M0 0.0L500 50.0M500 100.0L1000 0.0"
-    )
-
-
 def test_a_line_is_dashed_to_and_from_a_point() -> None:
     axis = Axis("", (), 0, 4)
     panel = Panel("", [], axis, axis, height=100)
@@ -120,7 +111,7 @@ def test_plots_have_names_and_take_axes() -> None:
 def test_every_form_is_drawn() -> None:
     axis, ends = Axis("x", [(0.0, "0"), (1.0, "$1$")]), ((0.0, 0.0), (1.0, 1.0))
     lines = [
-        ChartLine("a", [(0.0, 0.5), (1.0, None)], [0.1, 0.2]),
+        ChartLine("a", [(0.0, 0.5), (1.0, 0.25)], [0.1, 0.2]),
         ChartLine("b", [(0.0, 0.1)], faint=True),
     ]
     columns = [Column("", itemgetter(0)), Column("n", itemgetter(1), "mark")]
