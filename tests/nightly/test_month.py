@@ -98,7 +98,7 @@ def test_a_month(tmp_path: Path) -> None:
     month.resolve("250901", QUESTIONS)
     month.resolve("250908", QUESTIONS)
     says(*month.night(), "250915.json: no truth yet, 11 files wait", "all 2 datasets, 32 questions")
-    assert "250915: no truth yet" in month.page()
+    assert "250915.json: no truth yet" in month.page()
 
     month.resolve("250915", 6)
     partial = "Partial, and counted by their resolved questions: 250915.json (6 of 16 resolved)"

@@ -262,6 +262,7 @@ def test_nightly_keeps_a_file_of_every_run_and_ranks_one_row(tmp_path: Path) -> 
         ("d-b", 0.25),
     ]
     assert [one["file_sha256"] != "" for one in table["rows"][0]["runs"]] == [True, True]
+    assert "file_sha256" not in table["rows"][0]  # a mean of runs is no file
 
 
 def test_a_run_more_is_scored_alone(tmp_path: Path) -> None:
