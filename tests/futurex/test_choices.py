@@ -46,6 +46,8 @@ PICKS: Final = {
     "a text with a separator": (THREE, "Lakeside, or the Hills", ["C"]),
     "label and a text with a separator": (THREE, "C. Lakeside, or the Hills", ["C"]),
     "texts": (THREE, "Draw, Lakeside, or the Hills", ["B", "C"]),
+    "text and probability": (THREE, "Draw, probability 0.6", ["B"]),
+    "label and probability": (THREE, "B，概率70%", ["B"]),
     "a list": (THREE, "['A', 'Draw']", ["A", "B"]),
     "past the last label": (THREE, "E", ["E"]),
     "no option": (THREE, "Zebra", ["?zebra"]),
