@@ -88,8 +88,8 @@ def make_page(
     of changes, without `read_items` (the items of a stored result by its name) questions have no
     texts, and without `read_system` (its scores) no row has costliest questions.
     """
-    reads = PageSources(name_systems(board), linked, history, read_items, read_system)
-    standings = _find_standings(board, reads)
+    sources = PageSources(name_systems(board), linked, history, read_items, read_system)
+    standings = _find_standings(board, sources)
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
     parts = {
@@ -102,7 +102,7 @@ def make_page(
         title,
         _show_facts(board, standings, history),
         lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
-        lambda: _draw_body(board, reads, standings),
+        lambda: _draw_body(board, sources, standings),
         lambda: _list_charts(standings),
         join(*(_say(one, one.title * (len(board.rankings) > 1)) for one in standings[:1])),
         [Link(text, "", anchor) for anchor, text in parts.items() if text]
@@ -111,7 +111,7 @@ def make_page(
     )
 
 
-def _find_standings(board: Board, reads: PageSources) -> list[ShownRanking]:
+def _find_standings(board: Board, sources: PageSources) -> list[ShownRanking]:
     """Find the rankings over all weeks, then the datasets that none of these has.
 
     Datasets of one system are no rankings, unless there is nothing else.
@@ -123,7 +123,7 @@ def _find_standings(board: Board, reads: PageSources) -> list[ShownRanking]:
     others = [table for table in board.tables if id(table) not in seen]
     found += [(table, []) for table in others if not is_alone(table)]
     return [
-        ShownRanking(f"ranking{place}", table, weeks, dataset_of(board, table), reads)
+        ShownRanking(f"ranking{place}", table, weeks, dataset_of(board, table), sources)
         for place, (table, weeks) in enumerate(found or [(table, []) for table in others[:1]], 1)
     ]
 
@@ -345,7 +345,7 @@ def _list_weeks(standing: ShownRanking, system: str) -> Html:
 
 
 def _draw_body(
-    board: Board, reads: PageSources, standings: Sequence[ShownRanking]
+    board: Board, sources: PageSources, standings: Sequence[ShownRanking]
 ) -> Iterator[Html]:
     """Draw the other rankings, what changed, charts, questions, and what is folded."""
     for standing in standings[1:]:
@@ -356,8 +356,8 @@ def _draw_body(
     alone = [table for table in board.tables if is_alone(table) and table not in shown]
     if alone:
         yield draw_section("One system each", _draw_plain(view_alone(alone)), name="alone")
-    if reads.history:
-        yield draw_changes(reads.history, reads.names)
+    if sources.history:
+        yield draw_changes(sources.history, sources.names)
     for standing in standings:
         yield draw_history(standing)
     for place, standing in enumerate(standings, 1):

@@ -238,11 +238,11 @@ class ShownRanking:
     table: Ranking
     weeks: Sequence[SystemTable]
     dataset: str
-    reads: PageSources
+    sources: PageSources
 
     @property
     def names(self) -> Names:
-        return self.reads.names
+        return self.sources.names
 
     @property
     def unit(self) -> Callable[[float], float] | None:
@@ -284,7 +284,7 @@ class ShownRanking:
     @cached_property
     def moves(self) -> Mapping[str, Change]:
         """Find what the last night changed, by system; nothing where it made the whole table."""
-        changes = self.reads.history.changes if self.reads.history else []
+        changes = self.sources.history.changes if self.sources.history else []
         place = self.table.benchmark, self.dataset
         moves = {c["system"]: c for c in changes if (c["benchmark"], c["dataset"]) == place}
         is_new = {*moves} >= {row.system_name for row in self.table.rows}
@@ -294,13 +294,13 @@ class ShownRanking:
     def losses(self) -> Mapping[str, Sequence[Loss]]:
         """The costliest questions by system, where scores have bounds and results can be read."""
         weeks = [week for week in self.datasets if isinstance(week, SystemTable)]
-        if self.unit is None or self.reads.system is None or not all(w.questions for w in weeks):
+        if self.unit is None or self.sources.system is None or not all(w.questions for w in weeks):
             return {}
-        return find_losses(self.table, weeks, self.unit, self.reads.system)
+        return find_losses(self.table, weeks, self.unit, self.sources.system)
 
     @cached_property
     def _texts(self) -> dict[int, dict[str, JsonObject]]:
-        read = self.reads.items
+        read = self.sources.items
         return {id(week): read_texts(week, read) for week in self.datasets} if read else {}
 
     @cached_property
@@ -321,7 +321,7 @@ class ShownRanking:
         key = self._keys[id(week)][place]
         item = self._texts.get(id(week), {}).get(as_text(question.id), {})
         text = show_text(str(item.get("prompt") or question.id), 200)
-        is_linked = key and run.name in self.reads.linked
+        is_linked = key and run.name in self.sources.linked
         link = show_link(Link(text, f"{run.name}.html", key)) if is_linked else join(text)
         level = f" L{question.level}" if question.level else ""
         where = soft(f"{week.label}{level}" if self.weeks else level.strip())
@@ -331,4 +331,4 @@ class ShownRanking:
 
     def page_of(self, run: FileRow) -> str | None:
         """Return the address of a run's page, if it is there."""
-        return link_to(Link("", f"{run.name}.html")) if run.name in self.reads.linked else None
+        return link_to(Link("", f"{run.name}.html")) if run.name in self.sources.linked else None
