@@ -99,13 +99,13 @@ class Files(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The stem of their result: of several files that of their dataset."""
+        """Name their result by its stem: of several files that of their dataset."""
         named = self.datasets if len(self.predictions) > 1 and self.datasets else self.predictions
         return named[0].stem
 
     @property
     def prediction(self) -> str:
-        """The names of the prediction files."""
+        """Join the names of the prediction files."""
         return ", ".join(path.name for path in self.predictions)
 
     def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:

@@ -92,7 +92,7 @@ def _make_task(benchmark: str, dataset: object) -> Task:
 
 @scorer(metrics=[])
 def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
-    """One question's score, in [0, 1]."""
+    """Score one question, in [0, 1]."""
     questions = _open(benchmark, dataset)
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -95,7 +95,7 @@ class _ComparedSystem:
 
     @cached_property
     def texts(self) -> Texts:
-        """The texts on the page of the run, by id; {} without a page, or if they are too long."""
+        """Read the texts on the run's page, by id; {} without a page, or if they are too long."""
         if not isinstance(self._result, Results):
             return {}
         try:
@@ -136,7 +136,7 @@ class _ComparisonView:
         ]
 
     def better(self, difference: float) -> str:
-        """Which of A and B a difference is in favour of."""
+        """Say which of A and B a difference is in favour of."""
         return "A" if self.comparison.scale.sign * difference > 0 else "B"
 
 
@@ -216,7 +216,7 @@ class _DifferenceLine(NamedTuple):
 
     @property
     def mark(self) -> IntervalCell:
-        """A ring where the interval has 0."""
+        """Choose a ring where the interval has 0."""
         value = self.values.difference
         bounds = self.values.interval
         low, high = bounds or (0, 0)

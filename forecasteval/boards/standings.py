@@ -256,7 +256,7 @@ class ShownRanking:
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """The rows, under the names that systems have on all of the board."""
+        """List the rows, under the names that systems have on all of the board."""
         return [
             entry._replace(shown=self.names[entry.row.system_name])
             for entry in list_entries(self.table)
@@ -264,17 +264,17 @@ class ShownRanking:
 
     @property
     def datasets(self) -> Sequence[RankedTable]:
-        """The weeks, or the dataset that the ranking is of."""
+        """List the weeks, or the dataset that the ranking is of."""
         return self.weeks if isinstance(self.table, PooledTable) else [self.table]
 
     @property
     def newest(self) -> RankedTable | None:
-        """The dataset whose questions the page shows, if it has some."""
+        """Find the dataset whose questions the page shows, if it has some."""
         return next((table for table in self.datasets[-1:] if table.questions), None)
 
     @cached_property
     def weeks_of(self) -> Mapping[str, Sequence[tuple[RankedTable, RankedRow]]]:
-        """The weeks of each system with its rows."""
+        """Group the weeks by system, with its rows."""
         found: defaultdict[str, list[tuple[RankedTable, RankedRow]]] = defaultdict(list)
         for week in self.datasets:
             for row in week.rows:
@@ -292,7 +292,7 @@ class ShownRanking:
 
     @cached_property
     def losses(self) -> Mapping[str, Sequence[Loss]]:
-        """The costliest questions by system, where scores have bounds and results can be read."""
+        """Find the costliest questions by system, where scores have bounds and can be read."""
         weeks = [week for week in self.datasets if isinstance(week, SystemTable)]
         if self.unit is None or self.sources.system is None or not all(w.questions for w in weeks):
             return {}
@@ -305,7 +305,7 @@ class ShownRanking:
 
     @cached_property
     def _keys(self) -> dict[int, Sequence[str]]:
-        """The addresses of questions on the pages of runs; "" where they are not unique."""
+        """Make the addresses of questions on the pages of runs; "" where they are not unique."""
         found: dict[int, Sequence[str]] = {}
         for week in self.datasets:
             keys = [make_keys([question.id])[0] for question in week.questions]

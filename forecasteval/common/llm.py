@@ -63,7 +63,7 @@ class Task(NamedTuple, Generic[Value]):
 
     @property
     def schema(self) -> dict[str, object]:
-        """The JSON schema of a reply."""
+        """Return the JSON schema of a reply."""
         required = list(self.properties)
         return {
             "type": "object",

@@ -96,7 +96,7 @@ class ChartLine(NamedTuple):
 
     @property
     def end(self) -> tuple[float, float] | None:
-        """The last point."""
+        """Return the last point."""
         return self.points[-1] if self.points else None
 
     def marks(self) -> list[tuple[float, float, float]]:

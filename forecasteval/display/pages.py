@@ -60,7 +60,7 @@ def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
 
 
 def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:
-    """Which of `total` questions a page shows: `first` says which come first."""
+    """Say which of `total` questions a page shows: `first` says which come first."""
     if shown == total:
         return f"All {total} {what}, {first} first."
     return (

@@ -227,8 +227,8 @@ def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, in
 
 
 def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
-    """One bar: what was earned, and what was lost by cause. Below it the causes as chips that
-    filter the questions.
+    """Draw what was earned, and what was lost by cause, as one bar. Below it stand the causes as
+    chips that filter the questions.
     """
     totals = _sum_causes(costs)
     kept = 0.0 if math.isnan(score) else score

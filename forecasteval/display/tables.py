@@ -108,7 +108,7 @@ class Column:
 
     @property
     def side(self) -> str:
-        """Where cells stand in text: ">" for numbers, else "<"."""
+        """Say where cells stand in text: ">" for numbers, else "<"."""
         return ">" if self.kind in _NUMBERS else "<"
 
     def show(self, row: object) -> Any:

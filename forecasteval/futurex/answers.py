@@ -64,7 +64,7 @@ class Answer:
 
     @property
     def cleaned(self) -> str:
-        """The text without markup."""
+        """Return the text without markup."""
         if self._cleaned is None:  # cached_property takes a lock in Python 3.11
             text = clean(self.text)
             heading = _HEADING_LINE.match(text) if "\n" in text else None
@@ -418,10 +418,7 @@ class TruthOf(Generic[Read]):
         return False
 
     def find_status(self, answer: Answer) -> str:
-        """Find what kind of status a cleaned text is, if it answers no question. The kind is
-        "refusal", "error of a program", "placeholder" or ""; the words of a refusal that may be a
-        name come second.
-        """
+        """Find the kind of status that an answer is, or ""; what this truth means is none."""
         text = drop_lead_in(answer.cleaned)
         status, words = find_status(text)
         return status if status and not self.means(text, words) else ""

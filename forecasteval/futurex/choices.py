@@ -154,7 +154,7 @@ class Options:
 
     @cached_property
     def width(self) -> int:
-        """How many separators one option's text holds at most."""
+        """Count the separators that one option's text holds at most."""
         return max(len(SEPARATOR.findall(text)) for text in ("", *self.texts))
 
     def find_label(self, token: str) -> str:

@@ -280,7 +280,7 @@ def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
 
 
 def show_names(names: Sequence[Name]) -> str:
-    """Names in one line."""
+    """Show names in one line."""
     return " | ".join([name.text for name in names])
 
 

@@ -90,7 +90,7 @@ class AnswerScore(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The kind of an unparsed answer, one of `REASONS`."""
+        """Return the kind of an unparsed answer, one of `REASONS`."""
         return next(reason for start, reason in _REASONS.items() if self.note.startswith(start))
 
 

@@ -69,7 +69,7 @@ class DataNotes:
         self.exclude("", text, names, count)
 
     def excluded(self) -> list[Exclusion]:
-        """Names in order, so that the order of the input shows nowhere; of forecasts the first
+        """List names in order, so that the order of the input shows nowhere; of forecasts the first
         hundred.
         """
         return [

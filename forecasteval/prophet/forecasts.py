@@ -89,7 +89,7 @@ class Forecasts(NamedTuple):
         )
 
     def labels(self, where: Bools, ids: Names, most: int | None = NAMES_KEPT) -> list[str]:
-        """Names of the first forecasts where it is so, for notes; `ids` are those of the events."""
+        """Name the first forecasts where it is so, for notes; `ids` are those of the events."""
         at = np.flatnonzero(where)[:most]
         pairs = zip(self.forecaster[at].tolist(), ids[self.event[at]], strict=True)
         return [f"{self.names[who]} on {event}" for who, event in pairs]

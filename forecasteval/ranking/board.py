@@ -78,12 +78,12 @@ class SystemRow(ScoredRow):
 
     @property
     def is_tied(self) -> bool:
-        """Whether it does not differ significantly from the leader."""
+        """Return whether it does not differ significantly from the leader."""
         return self.rank == 1 or (self.p_leader is not None and self.p_leader >= ALPHA)
 
     @property
     def is_blank(self) -> bool:
-        """Whether no answer of it could be read."""
+        """Return whether no answer of it could be read."""
         return 0 < self.n * len(self.files) <= self.missing + self.unparsed
 
 
@@ -119,7 +119,7 @@ class SystemTable(Scaled):
 
     @property
     def resolved(self) -> int:
-        """How many questions have a truth."""
+        """Count the questions that have a truth."""
         return sum(self.level_counts.values())
 
 
@@ -165,7 +165,7 @@ class PooledRow(SeasonRow):
 
     @property
     def is_tied(self) -> bool:
-        """Whether it does not differ significantly from the leader."""
+        """Return whether it does not differ significantly from the leader."""
         return self.tied_with_best
 
 
@@ -194,7 +194,7 @@ class SeasonTable(Scaled):
 
     @property
     def resolved(self) -> int:
-        """How many questions have a truth and count."""
+        """Count the questions that have a truth and count."""
         return sum(week.n for week in self.datasets)
 
     @property
@@ -244,12 +244,12 @@ class Board:
 
     @property
     def rankings(self) -> list[Ranking]:
-        """All tables, those over all datasets first."""
+        """List all tables, those over all datasets first."""
         return [*self.pooled, *self.tables]
 
     @property
     def files(self) -> list[FileRow]:
-        """What stands for a file each: systems or their runs, and tables of forecasters."""
+        """List what stands for a file each: systems or their runs, and tables of forecasters."""
         rows = (
             [table] if isinstance(table, ForecasterTable) else table.rows for table in self.tables
         )
@@ -301,7 +301,7 @@ class Pair:
 
     @property
     def n_shared(self) -> int:
-        """How many questions both systems had."""
+        """Count the questions that both systems had."""
         return sum(tally.wins + tally.ties + tally.losses for tally in self.levels.values())
 
 

@@ -50,12 +50,12 @@ class FileRow:
 
     @property
     def system_name(self) -> str:
-        """The name that the system has on every dataset."""
+        """Return the name that the system has on every dataset."""
         return self.system or split_name(self.name, self.dataset).system
 
     @property
     def files(self) -> Sequence[FileRow]:
-        """The files that it stands for: its runs, if it has several."""
+        """List the files that it stands for: its runs, if it has several."""
         return [self]
 
 
@@ -76,12 +76,12 @@ class ForecasterRow:
 
     @property
     def system_name(self) -> str:
-        """A forecaster has one name."""
+        """Return the name of the forecaster, which has no other."""
         return self.name
 
     @property
     def is_tied(self) -> bool | None:
-        """Whether no test tells it from the best; None if nothing tests it."""
+        """Return whether no test tells it from the best; None if nothing tests it."""
         return self.rank_interval[0] <= 1 if self.rank_interval else None
 
 
@@ -107,7 +107,7 @@ class ForecasterTable(FileRow):
 
     @property
     def resolved(self) -> int:
-        """How many events have an outcome."""
+        """Count the events that have an outcome."""
         return self.n_events
 
 

@@ -62,7 +62,7 @@ class Season(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the weights that count, see `System.share_of`."""
+        """Return the share of the weights that count, see `System.share_of`."""
         return self.first.share_of(self.counts)
 
     def describe(self) -> SeasonTable:
@@ -193,8 +193,8 @@ def pool_systems(
 
 
 def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[SystemsByGroup]]]:
-    """For each benchmark and rule set a system, and the groups that shared datasets connect, the
-    largest first.
+    """Give a system of each benchmark and rule set, and the groups that shared datasets connect,
+    the largest first.
     """
     of_datasets = (system for system in systems if system.group[1])
     alike = group_by(of_datasets, lambda system: (system.group[0], dump_json(system.policy)))
@@ -223,8 +223,8 @@ def _datasets(answered: SystemsByGroup) -> dict[Group, System]:
 
 
 def _by_name(systems: Iterable[System]) -> SystemsByGroup:
-    """Systems by the name that they have on every dataset; two that share it on one keep their
-    files' names.
+    """Group systems by the name that they have on every dataset. Two that share it on one keep
+    their files' names.
     """
     named = [(system.system, system) for system in systems]
     taken = Counter((name, system.group) for name, system in named)

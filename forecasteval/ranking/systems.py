@@ -66,7 +66,7 @@ class System(Scaled):
 
     @property
     def system(self) -> str:
-        """The name that the system has on every dataset."""
+        """Return the name that the system has on every dataset."""
         return self.row.system_name
 
     @cached_property
@@ -80,7 +80,7 @@ class System(Scaled):
 
     @cached_property
     def policy(self) -> Signature:
-        """The signature without checksums."""
+        """Return the signature without checksums."""
         return {
             key: value for key, value in self.row.signature.items() if not key.endswith("sha256")
         }
@@ -91,7 +91,7 @@ class System(Scaled):
 
     @cached_property
     def counts(self) -> dict[Level, int]:
-        """The number of questions by level."""
+        """Count the questions by level."""
         return {level: len(questions.ids) for level, questions in self.questions.items()}
 
     @cached_property
@@ -99,8 +99,9 @@ class System(Scaled):
         return self.share_of(self.counts)
 
     def share_of(self, counts: Mapping[Level, int]) -> float:
-        """Of the weights that count: below 1 where a level without questions, by these counts,
-        keeps its weight. A level whose questions are all pending gives it away.
+        """Return the share of the weights that count. It is below 1 where a level without
+        questions, by these counts, keeps its weight. A level whose questions are all pending gives
+        it away.
         """
         if not self.policy.get("fixed_weights"):
             return 1.0
@@ -114,12 +115,12 @@ class System(Scaled):
 
     @property
     def is_blank(self) -> bool:
-        """Whether no answer to a resolved question could be read."""
+        """Return whether no answer to a resolved question could be read."""
         return not any(any(questions.answered) for questions in self.questions.values())
 
     @property
     def pending(self) -> int:
-        """The number of questions without a truth yet."""
+        """Count the questions without a truth yet."""
         return self.count_pending(self.questions)
 
     def count_pending(self, levels: Iterable[Level]) -> int:
