@@ -31,9 +31,9 @@ from .rules import AnswerScore, unparsed
 
 Read = TypeVar("Read")
 
-_ONE_BOX: Final = lazy(r"(?s)(?:[^{}\t]*\n)?[*$ ]*\\boxed\{([^{}]*)\}[$*.\s]*")
+_ONE_BOX: Final = lazy(r"(?s)(?:[^{}\t]*\n)?[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*")
 _HEADING_LINE: Final = lazy(
-    r"(?i)[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}"
+    r"(?i)\A[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}"
     r"(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n"
 )
 _SOME: Final = r"(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?"
@@ -67,8 +67,7 @@ class Answer:
         """Return the text without markup."""
         if self._cleaned is None:  # cached_property takes a lock in Python 3.11
             text = clean(self.text)
-            heading = _HEADING_LINE.match(text) if "\n" in text else None
-            self._cleaned = text[heading.end() :] if heading else text
+            self._cleaned = _HEADING_LINE.sub("", text) if "\n" in text else text
         return self._cleaned
 
     def find_in(self, raw: str) -> tuple[int, int] | None:
@@ -369,6 +368,8 @@ def _is_caveat(text: str) -> bool:
 
 def _find_mapping(text: str) -> Answer | None:
     """Find the answer of the only mapping with such a key, where the text ends with a mapping."""
+    if "}" not in text:  # most
+        return None
     body = _FENCE.sub("", text).rstrip()
     python = _PYTHON.sub(lambda word: _JSON[word[0]], body) if "'" in body else ""
     objects = [*find_objects(body, _DECODER)] or [*find_objects(python, _DECODER)]
@@ -418,7 +419,11 @@ class TruthOf(Generic[Read]):
         return False
 
     def find_status(self, answer: Answer) -> str:
-        """Find the kind of status that an answer is, or ""; what this truth means is none."""
+        """Find the kind of status that an answer is, or ""; what this truth means is none, and no
+        list of several.
+        """
+        if len(answer.elements) > 1:
+            return ""
         text = drop_lead_in(answer.cleaned)
         status, words = find_status(text)
         return status if status and not self.means(text, words) else ""

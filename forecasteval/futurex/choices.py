@@ -56,7 +56,7 @@ def find_options(prompt: str) -> Sequence[str]:
         texts: list[str] = []
         for label, text in form.findall(prompt):
             if len(texts) < MAX_OPTIONS and label == _LABELS[len(texts)]:
-                texts.append(text.strip())
+                texts.append(text.strip().strip('"'))  # the prompt's, which ends there
         if len(texts) > 1:
             return texts
     return ()

@@ -261,19 +261,22 @@ class NumberTruth(TruthOf[Reading]):
         """Read the number that an answer is, in the meaning that is nearest. In a box it is the
         last number of a sentence.
         """
-        text = answer.cleaned
-        short = len(text) < 12 and text[:1].isdigit()  # than `429 Too Many Requests`
-        if not short and (status := self.find_status(answer)):
-            return status
-        percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        quantity, several = interpret_number(text, answer.boxed, percent, self.prompt)
+        text, several = answer.cleaned, ""
+        quantity = parse_number(text)
+        if not quantity:
+            if status := self.find_status(answer):
+                return status
+            percent = PERCENT in (self.quantity.scale, self.asked_scale)
+            quantity, several = interpret_number(text, answer.boxed, percent, self.prompt)
         if not quantity and answer.stated:
             quantity = parse_leading_number(text, self.prompt)
         if not quantity:
             return "no number" if answer.boxed else "no box, and not wholly a number"
         true = self.quantity.value
-        value, note = min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
-        return Reading(value, f"{several}; {note}" if several and note else several or note)
+        reading = min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
+        if several:
+            reading = reading._replace(note="; ".join(filter(None, (several, reading.note))))
+        return reading
 
     def means(self, text: str, words: str) -> bool:
         """Return whether a number stands behind the words of a refusal."""
@@ -296,7 +299,7 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
     unit = stated or 1.0
     if prediction.unit:
         full = value * (scale or 1.0)
-        other = convert(full, prediction.unit, truth.quantity.unit, question_words(truth.prompt))
+        other = convert(full, prediction.unit, truth.quantity.unit, truth.prompt)
         if other is not None:
             return [Reading(other / unit, f"converted from {prediction.unit}")]
     if stated == PERCENT and scale is None and _BASIS_POINTS.fullmatch(prediction.unit):
@@ -304,6 +307,8 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
     if scale is not None:
         face = [] if stated else [Reading(value, "face value")]
         return [Reading(value * (scale / unit), "converted"), *face]
+    if not stated:
+        return [Reading(value)]
     asked = (truth.asked_scale or unit) / unit
     notes = {asked: "in the question's unit", 1.0 / unit: "as the full amount"}
     return [

@@ -74,8 +74,6 @@ def item_count(prompt: str) -> int | None:
         numbers = [int(write_digits(number)) for number in match.groups() if number]
         if len(numbers) == 2:
             return abs(numbers[1] - numbers[0]) + 1
-        if match[5]:
-            return numbers[0]
         best = best or numbers[0]
     return best
 
@@ -114,7 +112,7 @@ def _in_order(items: Iterable[tuple[int, str]]) -> list[str]:
 
 
 def _is_name(item: str) -> bool:
-    return bool(item) and not NO_NAME.fullmatch(item)
+    return not NO_NAME.fullmatch(item)
 
 
 class _Label(NamedTuple):
@@ -196,7 +194,7 @@ def parse_items(
     last = items[-1] if items else ""
     names = last.split(" ")
     parts = [part for part in _AND.split(last) if part.strip()]
-    if parts == [last] and (len(items) > 1 or len(names) == 1):
+    if parts == [last] and len(items) > 1:  # most
         return tuple(map(parse_name, items))
     count = item_count(prompt) if count is None else count
     if len(parts) == 1 and parts[0] != last:  # Oxford comma
@@ -299,8 +297,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
     ) -> None:
         self.names, self.ordered, self.whole, self._prompt = names, ordered, whole, prompt
         self._keys = frozenset([name.key for name in names])
-        compounds = [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
-        self._compounds = tuple(compounds)
+        self._compounds = tuple(
+            [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
+        )
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """Read the predicted names, best first, or why there are none."""

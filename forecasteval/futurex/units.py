@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import lazy
 
+from .answers import question_words
+
 # By dimension the words of each unit, and its factor to the first
 _TABLE: Final = {
     "length": {
@@ -147,8 +149,8 @@ def asked_unit(words: str) -> Unit | None:
     return units.pop() if len(units) == 1 else None
 
 
-def convert(value: float, unit: str, wanted: str, words: str) -> float | None:
-    """Convert a value to the unit of the truth, or else of the question's words.
+def convert(value: float, unit: str, wanted: str, prompt: str) -> float | None:
+    """Convert a value to the unit of the truth, or else of the question.
 
     None if the units do not differ, or in dimension. In a change of temperature no zero counts.
 
@@ -156,8 +158,11 @@ def convert(value: float, unit: str, wanted: str, words: str) -> float | None:
     30.0
     """
     own = _units().get(unit.lower())
-    other = _units().get(wanted.lower()) or asked_unit(words) if own else None
-    if not own or not other or own == other or own.dimension != other.dimension:
+    if not own:  # most
+        return None
+    words = question_words(prompt)
+    other = _units().get(wanted.lower()) or asked_unit(words)
+    if not other or own == other or own.dimension != other.dimension:
         return None
     zero = 0.0 if _CHANGE.search(words) else own.zero - other.zero
     return (value * own.factor + zero) / other.factor

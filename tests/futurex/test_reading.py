@@ -232,7 +232,7 @@ def rows(table: dict[str, list[tuple[str, str]]]) -> list[Any]:
     ]
 
 
-def score(question: str, answer: str) -> float:
+def score(question: str, answer: object) -> float:
     return FutureXEvaluator().evaluate_prediction(answer, {"id": "q", **QUESTIONS[question]})
 
 
@@ -263,6 +263,12 @@ def test_the_reason_is_the_same_for_every_kind(answer: str, reason: str, questio
         [{"id": "q", **QUESTIONS[question], "answer": answer}, other]
     )["items"]
     assert (item["outcome"], item["reason"]) == ("unparsed", reason)
+
+
+def test_a_list_of_several_is_no_refusal() -> None:
+    """Its first item may be one, and costs itself."""
+    assert score("films", ["N/A", "Red Kite"]) == pytest.approx(0.8 / 3)
+    assert score("films", ["N/A"]) == 0
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
