@@ -93,10 +93,9 @@ def _read_questions(
         if at in places
     }
     limit = text_limit(text for prompt, answer, _ in read.values() for text in (prompt, answer))
-    often = Counter(str(item["id"]) for item in items if item["id"] is not None)
     keys = make_keys(items[at]["id"] for at in order)
     return [
-        _make_question(key, items[at], costs[at], read[at], limit, often[str(items[at]["id"])])
+        _make_question(key, items[at], costs[at], read[at], limit)
         for key, at in zip(keys, order, strict=True)
     ]
 
@@ -116,13 +115,12 @@ def _read_texts(item: AnswerItem, record: object, rules: Rules | None) -> Texts:
 
 
 def _make_question(
-    key: str, item: AnswerItem, cost: float, texts: Texts, limit: int, same_id: int
+    key: str, item: AnswerItem, cost: float, texts: Texts, limit: int
 ) -> ShownQuestion:
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts
     why, how, shown = explain(item, truth), _say_how(item), _show_answer(answer, prompt, limit)
     is_said = item["note"].replace("matched", "names") in why  # 2 of 3 matched
-    notes = "" if is_said else item["note"], f"{same_id} rows have this id" * (same_id > 1)
     return ShownQuestion(
         key,
         item["id"],
@@ -139,7 +137,7 @@ def _make_question(
             ("Answer" if isinstance(shown, str) else "Answer, the part that counts marked", shown),
             ("Question", show_text(prompt, limit)),
         ],
-        note="; ".join(filter(None, notes)),
+        note="" if is_said else item["note"],
         level=f"L{item['level']}",
         data={"level": item["level"], "read": how},
     )
