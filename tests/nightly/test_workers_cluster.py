@@ -102,7 +102,7 @@ def started(
     try:
         scheduler = start(schedulers or package, "scheduler", "--host", "127.0.0.1", "--port", "0")
         for _ in range(600):
-            if told.exists():
+            if told.exists() and told.read_text().endswith("\n}"):  # all of it
                 break
             time.sleep(0.05)
         for _ in range(workers):
