@@ -178,6 +178,13 @@ def test_compare_pairs_the_means() -> None:
     assert "Run SD" in format_text(found.report())
 
 
+def test_runs_have_the_name_of_the_first() -> None:
+    first = {**system("week@1-a", *FIRST), "dataset": "week@1.json"}
+    second = {key: value for key, value in system("", *SECOND).items() if key != "name"}
+    found = compare([[first, second], system("b", *OTHER)])
+    assert [one["name"] for one in found["systems"]] == ["week@1-a", "b"]
+
+
 def test_compare_refuses_runs_on_other_questions() -> None:
     with pytest.raises(
         InputError, match=r"^a@1, a@2: expected the same questions, got only in a@2: q02"
