@@ -7,6 +7,7 @@ import shutil
 import ssl
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -40,6 +41,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the tests of extras alone; a missing extra is a failure",
     )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With --extras, leave files unread that have no such test."""
+    if not config.getoption("--extras") or collection_path.suffix != ".py":
+        return None
+    return "mark.extra(" not in collection_path.read_text(encoding="utf-8") or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
