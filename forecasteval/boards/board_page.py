@@ -1,7 +1,7 @@
 """The page of a leaderboard: who leads, a ranking that is its own chart, what changed, and why.
 
 A ranking is over all weeks of a benchmark or, where it has no other weeks, of one dataset. Its rows
-open to the weeks and the runs of a system and to the questions that cost it most.
+open to the weeks and the runs of a system.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ from .question_rows import draw_questions
 from .standings import (
     PageSources,
     ReadItems,
-    ReadSystem,
     ShownRanking,
     SystemName,
     files_of,
@@ -80,15 +79,14 @@ def make_page(
     linked: Collection[str] = (),
     history: History | None = None,
     read_items: ReadItems | None = None,
-    read_system: ReadSystem | None = None,
 ) -> Page:
     """Make the page of a board.
 
     `linked` are the names of the runs that have a page beside it. Without `history` nothing is said
-    of changes, without `read_items` (the items of a stored result by its name) questions have no
-    texts, and without `read_system` (its scores) no row has costliest questions.
+    of changes; without `read_items` (the items of a stored result by its name) questions have no
+    texts.
     """
-    sources = PageSources(name_systems(board), linked, history, read_items, read_system)
+    sources = PageSources(name_systems(board), linked, history, read_items)
     standings = _find_standings(board, sources)
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
@@ -189,6 +187,7 @@ def _draw_ranking(standing: ShownRanking) -> Html:
         around = [gap] * (column.key == "interval")
         drawn += [*around, _draw_column(standing, column, keys), *around] if column.head else []
     drawn = [column for column in [*drawn, _draw_moves(standing)] if any(column[1])]
+    of = "Weeks and runs" if standing.weeks else "Runs"
     lines: list[TableLine] = []
     for place, (key, entry) in enumerate(zip(keys, standing.entries, strict=True)):
         row = entry.row
@@ -196,7 +195,9 @@ def _draw_ranking(standing: ShownRanking) -> Html:
             lines.append(TableLine([_say_unranked(table)]))
         kind = "prov" if row.rank is None else "tie" if row.is_tied else None
         lines.append(TableLine([cells[place] for _, cells in drawn], kind))
-        lines.append(TableLine([_draw_opened(standing, key, entry, columns)], "in"))
+        numbers = [("In numbers", _say_numbers(entry, columns))]
+        weeks = [(of, _list_weeks(standing, entry.row.system_name))]
+        lines.append(TableLine([draw_inside(key, numbers, weeks)], "in"))
     count = len(table.rows)
     search = draw_bar(standing.name, "systems", first=f"{prefix}.") if count >= _SEARCHED else ""
     rows = draw_table([head for head, _ in drawn], lines, "rank", name=standing.name)
@@ -292,23 +293,6 @@ def _draw_moves(standing: ShownRanking) -> _Drawn:
 
 
 # --- A row that is open ---
-
-
-def _draw_opened(standing: ShownRanking, key: str, entry: Entry, columns: Sequence[Column]) -> Html:
-    """Draw what text has besides, the weeks with their runs, and the questions that cost most."""
-    of, over = ("Weeks and runs", " over all weeks") if standing.weeks else ("Runs", "")
-    title = f"Costliest questions{over}: score, mean of all systems, question, truth"
-    system = entry.row.system_name
-    lines = [
-        standing.draw_question(
-            loss.week, loss.place, loss.run, loss.score, loss.week.questions[loss.place].mean
-        )
-        for loss in standing.losses.get(system, ())
-    ]
-    heads = [Head("", "c"), Head("", "c"), Head(""), Head("", "k")]
-    losses = draw_table(heads, lines, "few") if lines else ""
-    texts = [(of, _list_weeks(standing, system)), (title, losses)]
-    return draw_inside(key, [("In numbers", _say_numbers(entry, columns))], texts)
 
 
 def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:

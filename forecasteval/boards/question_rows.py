@@ -2,33 +2,65 @@
 
 from __future__ import annotations
 
-from forecasteval.display.html import Head, Html, draw_fold, draw_section, draw_table
-from forecasteval.display.pages import make_keys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from forecasteval.common.records import JsonObject, as_text, group_by
+from forecasteval.display.html import (
+    Head,
+    Html,
+    TableLine,
+    draw_fold,
+    draw_section,
+    draw_table,
+    join,
+    soft,
+    tag,
+)
+from forecasteval.display.pages import make_keys, show_text
 from forecasteval.display.rows import draw_more
 from forecasteval.ranking.board import RankedTable
 from forecasteval.ranking.names import BOARD
 
-from .standings import SHOWN, ShownRanking, files_of, say_resolved
+from .standings import ReadItems, ShownRanking, files_of, say_resolved, show_cell
+
+_SHOWN: Final = 200  # questions of a dataset that a page shows
 
 
 def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Html:
     """List the questions of a dataset with their mean scores, the hardest first."""
     sign = table.scale.sign
-    questions = table.questions
-    order = sorted(range(len(questions)), key=lambda place: sign * questions[place].mean)[:SHOWN]
-    keys = make_keys((questions[place].id for place in order), name.replace("questions", "q"))
+    questions = sorted(table.questions, key=lambda question: sign * question.mean)[:_SHOWN]
+    keys = make_keys((question.id for question in questions), name.replace("questions", "q"))
     files = [file for row in table.rows for file in files_of(table, row)]
-    file = next((file for file in files if standing.page_of(file)), files[0])
-    lines = [
-        standing.draw_question(table, place, file, questions[place].mean, name=key)
-        for place, key in zip(order, keys, strict=True)
-    ]
+    items = _read_items([file.name for file in files], standing.sources.items)
+    page = next(filter(None, map(standing.page_of, files)), None)
+    anchors = [make_keys([question.id])[0] for question in table.questions]
+    often = Counter(anchors)  # the address of several leads to none of them
+    lines = []
+    for question, key in zip(questions, keys, strict=True):
+        item = items.get(as_text(question.id), {})
+        text = show_text(str(item.get("prompt") or question.id), 200)
+        [anchor] = make_keys([question.id])
+        link = tag("a", text, href=f"{page}#{anchor}") if page and often[anchor] == 1 else text
+        level = soft(f"L{question.level}" if question.level else "")
+        truth = soft(show_text(str(item.get("truth", "")), 60))
+        score = show_cell(question.mean, standing.unit)
+        lines.append(TableLine([score, join(link, " ", level), truth], name=key))
     note = "Hardest first: the mean score of all systems."
-    if len(questions) > SHOWN:
-        note += f" {SHOWN} of {len(questions)} questions; all of them are in {BOARD}.json."
+    if len(table.questions) > _SHOWN:
+        note += f" {_SHOWN} of {len(table.questions)} questions; all of them are in {BOARD}.json."
     title = f"Questions of {table.label}: {say_resolved(table)}"
     heads = [Head("Mean", "c"), Head("Question"), Head("Truth", "k")]
     drawn = [draw_table(heads, lines, "few", name=name), draw_more(len(lines))]
     if name != "questions1":
         return draw_fold(title, *drawn, note=note, name=f"of-{name}")
     return draw_section(title, *drawn, note=note, name=f"of-{name}")
+
+
+def _read_items(names: Sequence[str], read: ReadItems | None) -> dict[str, JsonObject]:
+    """Read the items of the first result that has some, by those ids that are unique."""
+    items = next(filter(None, map(read, names)), ()) if read else ()
+    by_id = group_by(items, lambda item: as_text(item["id"])).items()
+    return {name: same[0] for name, same in by_id if len(same) == 1}

@@ -1,28 +1,23 @@
-"""What a board says, before it is drawn: who leads, what moved, what costs a system most."""
+"""What a board says, before it is drawn: who leads, and what moved."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from forecasteval.common.records import JsonObject, as_text, group_by
+from forecasteval.common.records import JsonObject
 from forecasteval.display.html import (
     Html,
-    TableLine,
     heat_class,
-    join,
     link_to,
-    show_link,
     show_score,
-    soft,
     span,
     tag,
 )
-from forecasteval.display.pages import make_keys, show_text
 from forecasteval.display.tables import Link, show_number
 from forecasteval.ranking.board import (
     PooledTable,
@@ -34,7 +29,6 @@ from forecasteval.ranking.board import (
 )
 from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
-from forecasteval.ranking.systems import System
 
 from .changes import Change, History
 from .columns import Entry, list_entries
@@ -42,10 +36,7 @@ from .tables import show_size
 
 Names = Mapping[str, str]
 ReadItems = Callable[[str], Sequence[JsonObject]]  # the items of a stored result by its name
-ReadSystem = Callable[[str], System | None]  # its scores
-SHOWN: Final = 200  # questions of a dataset that a page shows
 _NAMED: Final = 3  # systems that a sentence names
-_LOSSES: Final = 5  # questions that the row of a system names
 
 
 # --- Who leads ---
@@ -137,95 +128,19 @@ def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:
     return row.files if isinstance(row, ScoredRow) else [week] if isinstance(week, FileRow) else []
 
 
-def read_texts(week: RankedTable, read_items: ReadItems) -> dict[str, JsonObject]:
-    """Read the items of some result, which have the texts of questions, by ids that are unique."""
-    files = (file.name for row in week.rows for file in files_of(week, row))
-    items = next(filter(None, map(read_items, files)), ())
-    by_id = group_by(items, lambda item: as_text(item["id"])).items()
-    return {name: same[0] for name, same in by_id if len(same) == 1}
-
-
-# --- What costs a system most ---
-
-
-class Loss(NamedTuple):
-    """A question that costs a system, in parts of its score. `ease` is the mean of all systems as a
-    share of the best score.
-    """
-
-    cost: float
-    score: float
-    ease: float
-    week: SystemTable
-    place: int  # of the question in its week
-    run: FileRow  # a run that lost it
-
-
-def find_losses(
-    season: Any, weeks: Sequence[SystemTable], unit: Callable[[float], float], read: ReadSystem
-) -> dict[str, list[Loss]]:
-    """Find the costliest questions of each system over all weeks.
-
-    A question costs its level's weight times what is missing from the best score, as a part of the
-    level's questions. Of equal costs those come first that others got right: of those that all miss
-    nothing is to be learned.
-    """
-    losses: defaultdict[str, list[Loss]] = defaultdict(list)
-    for week in weeks:
-        for row in week.rows:
-            losses[row.system_name] += _list_losses(season, week, row.files, unit, read)
-    return {
-        system: sorted(found, key=_costliest_first)[:_LOSSES] for system, found in losses.items()
-    }
-
-
-def _list_losses(
-    season: Any,
-    week: SystemTable,
-    files: Sequence[FileRow],
-    unit: Callable[[float], float],
-    read: ReadSystem,
-) -> Iterator[Loss]:
-    """List what each question of a week costs a system, in the mean of its runs."""
-    systems = map(read, (file.name for file in files))
-    runs = [
-        [score for level in week.weights for score in system.questions[level].scores]
-        for system in systems
-        if system
-    ]
-    if len(runs) < len(files) or any(len(scores) != len(week.questions) for scores in runs):
-        return
-    total = sum(season.weights.values())
-    rows = zip(week.questions, zip(*runs, strict=True), strict=True)
-    for place, (question, scores) in enumerate(rows):
-        level = question.level or ""
-        shares = list(map(unit, scores))
-        lost = season.weights.get(level, 0.0) * (1 - math.fsum(shares) / len(shares))
-        if lost > 0:
-            cost = lost / total / season.level_counts[level]
-            run = files[shares.index(min(shares))]
-            score = math.fsum(scores) / len(scores)
-            yield Loss(cost, score, unit(question.mean), week, place, run)
-
-
-def _costliest_first(loss: Loss) -> tuple[float, float, str]:
-    return -round(loss.cost, 9), -loss.ease, str(loss.week.questions[loss.place].id)
-
-
 # --- A ranking ---
 
 
 @dataclass(frozen=True)
 class PageSources:
-    """What a page reads besides the board. These are names of systems, pages that are there, the
-    history, items and scores of results by their names.
+    """What a page reads besides the board: names of systems, names of the runs that have a page,
+    the history, items of results by their names.
     """
 
     names: Names
     linked: Collection[str]
     history: History | None
     items: ReadItems | None
-    system: ReadSystem | None
 
 
 @dataclass(frozen=True)
@@ -289,45 +204,6 @@ class ShownRanking:
         moves = {c["system"]: c for c in changes if (c["benchmark"], c["dataset"]) == place}
         is_new = {*moves} >= {row.system_name for row in self.table.rows}
         return {} if is_new and {c["score"][0] for c in moves.values()} <= {None} else moves
-
-    @cached_property
-    def losses(self) -> Mapping[str, Sequence[Loss]]:
-        """Find the costliest questions by system, where scores have bounds and can be read."""
-        weeks = [week for week in self.datasets if isinstance(week, SystemTable)]
-        if self.unit is None or self.sources.system is None or not all(w.questions for w in weeks):
-            return {}
-        return find_losses(self.table, weeks, self.unit, self.sources.system)
-
-    @cached_property
-    def _texts(self) -> dict[int, dict[str, JsonObject]]:
-        read = self.sources.items
-        return {id(week): read_texts(week, read) for week in self.datasets} if read else {}
-
-    @cached_property
-    def _keys(self) -> dict[int, Sequence[str]]:
-        """Make the addresses of questions on the pages of runs; "" where they are not unique."""
-        found: dict[int, Sequence[str]] = {}
-        for week in self.datasets:
-            keys = [make_keys([question.id])[0] for question in week.questions]
-            often = Counter(keys)
-            found[id(week)] = [key if often[key] == 1 else "" for key in keys]
-        return found
-
-    def draw_question(
-        self, week: RankedTable, place: int, run: FileRow, *scores: float, name: str | None = None
-    ) -> TableLine:
-        """Draw a question as a line: scores, its text, which leads to the page of a run, truth."""
-        question = week.questions[place]
-        key = self._keys[id(week)][place]
-        item = self._texts.get(id(week), {}).get(as_text(question.id), {})
-        text = show_text(str(item.get("prompt") or question.id), 200)
-        is_linked = key and run.name in self.sources.linked
-        link = show_link(Link(text, f"{run.name}.html", key)) if is_linked else join(text)
-        level = f" L{question.level}" if question.level else ""
-        where = soft(f"{week.label}{level}" if self.weeks else level.strip())
-        truth = soft(show_text(str(item.get("truth", "")), 60))
-        cells = [show_cell(score, self.unit) for score in scores]
-        return TableLine([*cells, join(link, " ", where), truth], name=name)
 
     def page_of(self, run: FileRow) -> str | None:
         """Return the address of a run's page, if it is there."""

@@ -20,7 +20,6 @@ from forecasteval.ranking.names import BOARD
 
 if TYPE_CHECKING:
     from forecasteval.boards.changes import History
-    from forecasteval.boards.standings import ReadSystem
     from forecasteval.ranking.board import Board
 
 
@@ -88,9 +87,7 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
         write_page(results.page()._replace(links=links), target)
 
 
-def write_board(
-    board: Board, folder: Path, history: History | None, read_system: ReadSystem, force: bool
-) -> None:
+def write_board(board: Board, folder: Path, history: History | None, force: bool) -> None:
     """Write `folder/leaderboard.html`, by `force` also if it shows just that already; it links the
     pages that are there.
     """
@@ -113,5 +110,5 @@ def write_board(
     if force or not is_current(path, key):
         from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
 
-        page = make_page(board, linked, history, read_items, read_system)
+        page = make_page(board, linked, history, read_items)
         write_page(page._replace(key=key), path)

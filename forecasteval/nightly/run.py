@@ -263,11 +263,6 @@ class _Night:
             self.read[name] = system
         return self.read[name]
 
-    def _read_system(self, name: str) -> System | None:
-        """Read the scores of a file of the board, for its page."""
-        system = self._read(name)
-        return system if isinstance(system, System) else None
-
     def write_texts(
         self, board: Board, about: Systems, present: Collection[str], date: str
     ) -> list[Change]:
@@ -291,7 +286,7 @@ class _Night:
         changes = history.changes if history else []
         write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
         write_changed(self.folder / f"{BOARD}.md", format_markdown(board, changes))
-        write_board(board, self.folder, history, self._read_system, self.options.force)
+        write_board(board, self.folder, history, self.options.force)
         return changes if is_new else []
 
 

@@ -304,22 +304,6 @@ def test_systems_are_linked_where_they_have_a_page() -> None:
     ]
 
 
-def test_a_row_opens_to_the_costliest_questions_over_all_weeks(tmp_path: Path) -> None:
-    """Of equal costs the first is what others got right; a question that cost nothing is none."""
-    season(tmp_path)
-    assert run(tmp_path, "nightly", "--html").code == 0
-    text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
-    row = text.split('id="s1-c"')[1].split('class="in"')[1].split("</section>")[0]
-    links = re.findall(r'href="./(w\d+-c.html#q-w\d+)"', row)
-    assert links == [
-        "w10-c.html#q-w101",
-        "w1-c.html#q-w11",
-        "w1-c.html#q-w10",
-        "w10-c.html#q-w100",
-    ]
-    assert 'id="q-w101"' in (tmp_path / "evaluation/w10-c.html").read_text("utf-8")
-
-
 def test_what_is_missing_is_in_the_row() -> None:
     rows = [q("q1"), q("q2"), q("q3")]
     results = [score(rows, "a"), score([q("q1", answer=None), q("q2", answer="?"), rows[2]], "b")]
