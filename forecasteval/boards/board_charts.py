@@ -94,12 +94,13 @@ def draw_weeks(standing: ShownRanking, name: str) -> Html:
         for week in standing.weeks
     ]
     lines = [TableLine([soft("questions"), *resolved])]
+    scale = standing.table.scale
     for entry in standing.entries:
         cells = {
-            id(week): show_cell(row.score, standing.unit, standing.page_of(files_of(week, row)[0]))
+            id(week): show_cell(row.score, scale, standing.page_of(files_of(week, row)[0]))
             for week, row in standing.weeks_of.get(entry.row.system_name, ())
         }
-        shown = [cells.get(id(week), show_cell(None, standing.unit)) for week in standing.weeks]
+        shown = [cells.get(id(week), show_cell(None, scale)) for week in standing.weeks]
         lines.append(TableLine([join(entry.shown), *shown]))
     title = "Every system in every week"
     note = "a cell leads to the page of the run"

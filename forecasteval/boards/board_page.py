@@ -233,7 +233,7 @@ def _draw_column(standing: ShownRanking, column: Column, keys: Sequence[str]) ->
     if column.page == "c":
         level = column.head.removeprefix("L")
         weight = {str(key): value for key, value in standing.table.weights.items()}.get(level, 0)
-        cells = [show_cell(column.cell(entry), standing.unit) for entry in entries]
+        cells = [show_cell(column.cell(entry), standing.table.scale) for entry in entries]
         return head._replace(about=f"Level {level}, weight {weight:g}"), cells
     return head, [str(column.show(entry)) for entry in entries]
 
@@ -320,7 +320,7 @@ def _list_weeks(standing: ShownRanking, system: str) -> Html:
                 join(" ", tag("a", str(place), href=page) if page else str(place))
                 for place, page in enumerate(more, 2)
             ]
-            cell = show_cell(row.score, standing.unit, first)
+            cell = show_cell(row.score, standing.table.scale, first)
             parts.append(tag("span", *label, cell, *others))
     return tag("div", *parts, class_="wks") if parts else Html()
 

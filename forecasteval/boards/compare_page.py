@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate, chain, combinations
 from math import fsum
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
@@ -52,7 +53,6 @@ from forecasteval.display.tables import (
     IntervalCell,
     format_signature,
     make_table,
-    show_interval,
     show_p,
 )
 from forecasteval.ranking.board import (
@@ -70,7 +70,7 @@ from forecasteval.ranking.reading import question_key
 from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 
-from .standings import list_names, show_cell, unit_scale
+from .standings import list_names, show_cell
 from .tables import AnyComparison, list_verdicts, season_remarks
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
@@ -125,7 +125,6 @@ class _ComparisonView:
 
     def __init__(self, comparison: AnyComparison, results: Sequence[JsonObject]) -> None:
         self.comparison = comparison
-        self.unit = unit_scale(comparison.scale)
         rows: Sequence[ScoredRow | SeasonRow] = comparison.systems
         copies = len(rows) * (len(rows) - 1)
         of_rows = results or [{"items": []} for _ in rows]
@@ -293,7 +292,7 @@ def _draw_lines(
         cells = [
             join(line.title, *remark),
             str(line.n),
-            *(show_cell(score, view.unit) for score in line.scores),
+            *(show_cell(score, view.comparison.scale) for score in line.scores),
             show_signed(mark.value),
             "",
             draw_interval(axis, mark, line.title, side),
@@ -435,7 +434,7 @@ def _draw_question(
         tag("span", span("qt", title), span("s tr", below) if below else ""),
     ]
     for item in (row.a, row.b):
-        chip = span("chip", show_cell(item["score"], view.unit))
+        chip = span("chip", show_cell(item["score"], view.comparison.scale))
         cells.append(span("side", chip, span("why", show_read(item) if "read" in item else "")))
     facts = [("Truth", show_text(truth))]
     inside = draw_inside(key, facts, _list_texts(pair, row), row.a["id"])
@@ -467,7 +466,7 @@ def _list_charts(view: _ComparisonView) -> dict[str, Chart]:
     columns = [
         Column("Pair", lambda line: line.title),
         Column("A − B", lambda line: line.mark, "mark"),
-        Column("95% interval", lambda line: show_interval(line.values.interval), "number"),
+        Column("95% interval", attrgetter("values.interval"), "number"),
     ]
     table = make_table(columns, _list_pairs(view))
     return {"differences": Chart("differences", "Difference of the scores", "", table)}

@@ -46,7 +46,7 @@ def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Htm
         link = tag("a", text, href=f"{page}#{anchor}") if page and often[anchor] == 1 else text
         level = soft(f"L{question.level}" if question.level else "")
         truth = soft(show_text(str(item.get("truth", "")), 60))
-        score = show_cell(question.mean, standing.unit)
+        score = show_cell(question.mean, table.scale)
         lines.append(TableLine([score, join(link, " ", level), truth], name=key))
     note = "Hardest first: the mean score of all systems."
     if len(table.questions) > _SHOWN:

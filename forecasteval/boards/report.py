@@ -4,15 +4,13 @@ Markdown.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from forecasteval.common import forms
 from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
-from forecasteval.display.formats import csv_cell, format_report
+from forecasteval.display.formats import csv_cell, format_report, write_csv
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Heading, Report, format_signature
 from forecasteval.ranking.board import Board, Comparison, Pair, PairedDifference
@@ -132,10 +130,7 @@ def format_csv(board: Board) -> str:
     apostrophe in front.
     """
     columns, records = flatten_board(board)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows(map(csv_cell, row) for row in (columns, *(each.values() for each in records)))
-    return text.getvalue()
+    return write_csv(map(csv_cell, row) for row in (columns, *map(dict.values, records)))
 
 
 def flatten_pairs(comparison: AnyComparison) -> list[dict[str, object]]:

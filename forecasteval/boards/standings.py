@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +11,9 @@ from typing import Final
 from forecasteval.common.records import JsonObject
 from forecasteval.display.html import (
     Html,
-    heat_class,
     link_to,
-    show_score,
+    show_heat,
     span,
-    tag,
 )
 from forecasteval.display.tables import Link, show_number
 from forecasteval.ranking.board import (
@@ -89,23 +86,11 @@ def list_names(names: Sequence[str]) -> Sentence:
 # --- Systems by weeks ---
 
 
-def unit_scale(scale: Scale) -> Callable[[float], float] | None:
-    """Make the function that gives a score as its share of the best one; None without bounds."""
-    if math.isinf(scale.width):
-        return None
-    worst = scale.low if scale.higher_is_better else scale.high
-    return lambda score: scale.sign * (score - worst) / scale.width
-
-
-def show_cell(
-    score: float | None, unit: Callable[[float], float] | None, href: str | None = None
-) -> Html:
-    """Show a score of two decimals on its colour, which may lead to a page."""
-    if score is None or math.isnan(score) or unit is None:
-        return span("hx", "·" if score is None else show_score(score, 2))
-    text = show_score(score, 2).removeprefix("0")
-    kind = heat_class(unit(score))
-    return tag("a" if href else "span", text, class_=kind, href=href, title=show_score(score, 4))
+def show_cell(score: float | None, scale: Scale, href: str | None = None) -> Html:
+    """Show a score on its colour, which may lead to a page; a dot where there is none."""
+    if score is None:
+        return span("hx", "·")
+    return show_heat(score, scale.to_unit(score), href=href)
 
 
 def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[SystemTable]:
@@ -158,10 +143,6 @@ class ShownRanking:
     @property
     def names(self) -> Names:
         return self.sources.names
-
-    @property
-    def unit(self) -> Callable[[float], float] | None:
-        return unit_scale(self.table.scale)
 
     @property
     def title(self) -> str:

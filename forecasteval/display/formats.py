@@ -11,7 +11,7 @@ from typing import Final
 
 from forecasteval.common.errors import InputError, printable
 
-from .tables import Column, Heading, Report, Table
+from .tables import Column, Ends, Heading, Report, Table
 
 _MISSING: Final = "–"
 
@@ -156,7 +156,6 @@ def latex_text(text: str) -> str:
 
 # --- CSV ---
 
-_INTERVAL: Final = re.compile(r"\[(.*), (.*)\]")
 # What a spreadsheet takes for the start of a formula, at the start of a cell: also where it splits
 # at a semicolon.
 _FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋－＠−﹢﹣﹦])")
@@ -164,20 +163,27 @@ _FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋�
 
 def csv_table(table: Table) -> str:
     """Return a table as CSV; an interval is two columns, a missing value is empty."""
-    columns, rows = table.texts()
+    columns, rows = table.text_cells()
     fields: list[list[str]] = []
     for column, *cells in zip(columns, *rows, strict=True):
-        ends = [_INTERVAL.fullmatch(cell) for cell in cells]
-        if any(ends):
-            for place, end in enumerate(("low", "high"), 1):
-                texts = [match[place] if match else "" for match in ends]
-                fields.append([f"{column.title.strip()} {end}", *texts])
+        title = column.title.strip()
+        if any(isinstance(cell, Ends) for cell in cells):
+            for end in ("low", "high"):
+                ends = [
+                    f"{getattr(cell, end):.4f}" if isinstance(cell, Ends) else "" for cell in cells
+                ]
+                fields.append([f"{title} {end}", *ends])
         else:
-            shown = ["" if cell == _MISSING else cell for cell in cells]
+            shown = ["" if cell == _MISSING else str(cell) for cell in cells]
             numbers = column.side == ">"
-            fields.append([column.title.strip(), *(shown if numbers else map(csv_text, shown))])
+            fields.append([title, *(shown if numbers else map(csv_text, shown))])
+    return write_csv(zip(*fields, strict=True))
+
+
+def write_csv(rows: Iterable[Iterable[object]]) -> str:
+    """Write rows of cells as the text of a CSV."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(zip(*fields, strict=True))
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 

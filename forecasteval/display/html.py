@@ -122,22 +122,21 @@ def show_signed(value: float | None, digits: int = 3) -> str:
     return shown if shown[0] in "−–" else f"+{shown}"
 
 
-def heat_class(value: float) -> str:
-    """Return the class of a score from 0 to 1: "h0", the worst, to "h8".
+def show_heat(
+    score: float | None, share: float | None = None, kind: str = "", href: str | None = None
+) -> Html:
+    """Show a score on the colour of its share of the best one, by default itself; it may lead to a
+    page. It has more digits when it is pointed at.
 
-    >>> heat_class(0), heat_class(0.5), heat_class(1.0)
-    ('h0', 'h4', 'h8')
+    >>> show_heat(0.5), show_heat(math.nan)
+    ('<span class="h4 " title="0.5000">0.50</span>', '<span class="hx ">–</span>')
     """
-    return f"h{min(_STRIPES - 1, max(0, int(value * _STRIPES)))}"
-
-
-def show_heat(value: float | None, text: str = "", kind: str = "") -> Html:
-    """Show a score on its colour, with all its digits when it is pointed at."""
-    if value is None or math.isnan(value):
-        return span(f"{kind} hx", text or "–")
-    shown = text or show_score(value, 2)
-    title = show_score(value, 4)
-    return tag("span", shown, class_=f"{kind} {heat_class(value)}", title=title)
+    share = score if share is None else share
+    if share is None or math.isnan(share):
+        return span(f"hx {kind}", show_score(score, 2))
+    style = f"h{min(_STRIPES - 1, max(0, int(share * _STRIPES)))} {kind}"
+    title = show_score(score, 4)
+    return tag("a" if href else "span", show_score(score, 2), class_=style, href=href, title=title)
 
 
 # --- Tables ---

@@ -44,6 +44,16 @@ class IntervalCell(NamedTuple):
         return f"{show_number(self.value)} {show_interval(self.bounds)}"
 
 
+class Ends(NamedTuple):
+    """The two ends of an interval."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"[{self.low:.4f}, {self.high:.4f}]"
+
+
 class Heat(NamedTuple):
     """A score from 0 to 1, which pages show on its colour."""
 
@@ -77,7 +87,7 @@ class Link(NamedTuple):
         return self.text
 
 
-Cell = str | Marked | Link | Heat | IntervalCell
+Cell = str | Marked | Link | Heat | IntervalCell | Ends
 
 
 # --- Tables ---
@@ -112,7 +122,7 @@ class Column:
         return ">" if self.kind in _NUMBERS else "<"
 
     def show(self, row: object) -> Any:
-        """Show the cell of a row; numbers and intervals are text there."""
+        """Show the cell of a row; numbers are text there."""
         value = self.cell(row)
         if self.kind == "p":
             return show_p(value)
@@ -135,14 +145,19 @@ class Table(NamedTuple):
     def header(self) -> list[str]:
         return [column.title for column in self.columns]
 
-    def texts(self) -> tuple[list[Column], list[list[str]]]:
+    def text_cells(self) -> tuple[list[Column], list[list[Cell]]]:
         """Return the columns that are text, of which some may be chosen, and the rows of them."""
         text = [(at, column) for at, column in enumerate(self.columns) if column.kind in _TEXT]
         chosen = [at for at, c in text if c.key in self.chosen or c.title in self.chosen]
         places = chosen or [at for at, _ in text]
         return [self.columns[place] for place in places], [
-            [str(row[place]) for place in places] for row in self.rows
+            [row[place] for place in places] for row in self.rows
         ]
+
+    def texts(self) -> tuple[list[Column], list[list[str]]]:
+        """Return the same as text."""
+        columns, rows = self.text_cells()
+        return columns, [list(map(str, row)) for row in rows]
 
 
 def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
@@ -258,11 +273,11 @@ def _pad(text: str, width: int, side: str) -> str:
 
 
 def show_value(value: Any, digits: int = 4) -> Any:
-    """Numbers, None and intervals as text; a cell stays what it is."""
+    """Show numbers and None as text, the ends of an interval as a cell; a cell stays what it is."""
     if value is None or isinstance(value, float):
         return show_number(value, digits)
     if type(value) in (list, tuple):
-        return show_interval(value)
+        return Ends(*value)
     return str(value) if isinstance(value, int) else value
 
 
@@ -283,7 +298,7 @@ def show_p(value: float | None) -> str:
 
 
 def show_interval(bounds: Sequence[float] | None) -> str:
-    return f"[{bounds[0]:.4f}, {bounds[1]:.4f}]" if bounds else "–"
+    return str(Ends(*bounds)) if bounds else "–"
 
 
 def format_signature(signature: Mapping[str, object], dataset: str | None = None) -> str:

@@ -305,7 +305,7 @@ def _list_events(shown: ForecastScores) -> Iterator[OpenRow]:
         closed = format_time(float(events.closed[at])) or ""
         title = show_text(events.title[at] or events.ids[at], 200)
         cells = [
-            show_heat(1 - 2 * brier, show_score(brier, 2), "chip"),
+            show_heat(brier, 1 - 2 * brier, "chip"),
             span("qt", title, " ", soft(category)),
             span("why", show_text(came, 120)),
             dots,

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from forecasteval.common.records import JsonObject
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 Interval = tuple[float, float]
 Level = int | str  # a number, or "" where a benchmark has no levels
@@ -34,8 +29,12 @@ class Scale(NamedTuple):
     def width(self) -> float:
         return self.high - self.low
 
-    def to_unit(self, scores: Array) -> Array:
-        """Scores of a bounded scale as ones in [0, 1], higher is better."""
+    def to_unit(self, scores: Any) -> Any:
+        """Turn a score, or an array of them, into ones in [0, 1], higher is better; nan without
+        bounds.
+        """
+        if math.isinf(self.width):
+            return math.nan
         return (scores - self.low if self.higher_is_better else self.high - scores) / self.width
 
     def describe(self) -> dict[str, Any]:

@@ -54,8 +54,8 @@ def test_page_shows_both_answers_where_scores_differ() -> None:
     assert list(rows) == ["n2", "q1", "q2"]  # a question of level 4 adds more than one of level 1
     truth = ["Truth: A"]
     prompt = rows["q1"][2]
-    assert rows["q1"] == ["+0.067", "L1", prompt, *truth, "1.00", "A", ".00", "B"]  # 0.1 / 0.5 / 3
-    assert rows["n2"][-4:] == [".75", "95", ".00", "(missing)"]
+    assert rows["q1"] == ["+0.067", "L1", prompt, *truth, "1.00", "A", "0.00", "B"]  # 0.1 / 0.5 / 3
+    assert rows["n2"][-4:] == ["0.75", "95", "0.00", "(missing)"]
     moved = {row["id"]: f"{row['adds']:+.3f}" for row in found["pairs"][0]["questions"]}
     assert {name: row[0].replace("−", "-") for name, row in rows.items()} == moved
     parsed = check_page(text)
@@ -77,10 +77,10 @@ def test_first_screen_says_what_is_better_and_where() -> None:
     ]  # fmt: skip
     assert [row[1] for row in rows[1:]] == ["5", "4", "3", "2"]
     assert [row[2:5] for row in rows[1:]] == [
-        [".83", ".53", "+0.300"],
-        [".93", ".93", "0.000"],
-        [".67", ".67", "0.000"],
-        [".88", ".50", "+0.375"],
+        ["0.83", "0.53", "+0.300"],
+        ["0.93", "0.93", "0.000"],
+        ["0.67", "0.67", "0.000"],
+        ["0.88", "0.50", "+0.375"],
     ]
     assert [row[8].partition("wins")[0] for row in rows[1:]] == ["221", "121", "111", "110"]
 
@@ -202,8 +202,8 @@ def test_runs_show_the_mean_score_and_what_each_run_said() -> None:
     page = compare([a, score([q("q1"), number("n1", Std=10)], "b")]).page()
     text = render(page)
     rows = rows_of(text)
-    assert rows["q1"][-4:] == [".67", "A | B | A", "1.00", "A"]
-    assert rows["n1"][-4:] == [".58", "95 | (missing) | 100", "1.00", "100"]
+    assert rows["q1"][-4:] == ["0.67", "A | B | A", "1.00", "A"]
+    assert rows["n1"][-4:] == ["0.58", "95 | (missing) | 100", "1.00", "100"]
     facts = check_page(text).facts
     assert ["A a: answer", r"\boxed{95} |  | \boxed{100}"] in facts
     assert ["B b: answer", "100"] in facts
