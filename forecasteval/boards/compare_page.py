@@ -15,26 +15,19 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import JsonObject, group_by
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
-    Head,
     Html,
     Page,
-    TableLine,
     draw_fold,
     draw_section,
-    draw_table,
     join,
     show_signed,
-    soft,
     span,
     tag,
 )
 from forecasteval.display.marks import (
     Share,
-    axis_head,
     draw_bar_of,
-    draw_interval,
     draw_shares,
-    interval_axis,
 )
 from forecasteval.display.pages import BYTES, MOST, make_keys, show_read, show_text
 from forecasteval.display.results import Item, Results
@@ -47,10 +40,13 @@ from forecasteval.display.rows import (
     draw_levels,
     draw_rows,
 )
+from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import (
     Cell,
     Column,
+    Heat,
     IntervalCell,
+    Table,
     format_signature,
     make_table,
     show_p,
@@ -213,14 +209,6 @@ class _DifferenceLine(NamedTuple):
     values: Pair | BothRead | LevelDifference
     tallies: Sequence[Tally]
 
-    @property
-    def mark(self) -> IntervalCell:
-        """Choose a ring where the interval has 0."""
-        value = self.values.difference
-        bounds = self.values.interval
-        low, high = bounds or (0, 0)
-        return IntervalCell(value, bounds, 0.0, int(low <= 0 <= high))
-
 
 def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_DifferenceLine]:
     """List all questions, those that both answered readably, and the levels."""
@@ -268,39 +256,38 @@ def _draw_levels(view: _ComparisonView, pair: _ShownPair) -> Html:
 def _draw_lines(
     view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine], names: tuple[str, str]
 ) -> Html:
-    axis = interval_axis([line.mark for line in lines], 0.0)
     better = [
         span(kind, name[:24], " better") for kind, name in zip(("la", "lb"), names, strict=True)
     ]
     left, right = better[:: -view.comparison.scale.sign]
-    heads = [
-        Head(title),
-        Head("n", "n k"),
-        Head("A", "c la", names[0]),
-        Head("B", "c lb", names[1]),
-        Head("A − B", "n sc"),
-        Head("", "g"),
-        axis_head(axis, join("← ", left), join(right, " →")),
-        Head("", "g"),
-        Head("A wins · ties · B wins", "w k"),
+    styles = ["all" if line.title == _ALL else None for line in lines]
+    ends = join("← ", left), join(right, " →")
+    return draw_marks(_tabulate(view, title, lines), None, "rank", styles, ends=ends)
+
+
+def _tabulate(view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine]) -> Table:
+    """Make the table of differences that the page and `plot` draw."""
+    to_unit = view.comparison.scale.to_unit
+    columns = [
+        Column(title, attrgetter("title")),
+        Column("", attrgetter("remark"), page="soft"),
+        Column("n", attrgetter("n"), "number", page="n k"),
+        Column("A", lambda line: Heat(line.scores[0], to_unit(line.scores[0])), page="c la"),
+        Column("B", lambda line: Heat(line.scores[1], to_unit(line.scores[1])), page="c lb"),
+        Column("A − B", lambda line: show_signed(line.values.difference), page="n sc"),
+        Column("A − B", partial(_mark, view), "mark"),
+        Column("A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k"),
     ]
-    rows = []
-    for line in lines:
-        mark = line.mark
-        remark = [" ", soft(line.remark)] if line.remark else []
-        side = "" if mark.group else view.better(line.values.difference).lower()
-        cells = [
-            join(line.title, *remark),
-            str(line.n),
-            *(show_cell(score, view.comparison.scale) for score in line.scores),
-            show_signed(mark.value),
-            "",
-            draw_interval(axis, mark, line.title, side),
-            "",
-            _draw_tally(line.tallies),
-        ]
-        rows.append(TableLine(cells, "all" if line.title == _ALL else None))
-    return draw_table(heads, rows, "rank")
+    return make_table(columns, lines)
+
+
+def _mark(view: _ComparisonView, line: _DifferenceLine) -> IntervalCell:
+    """Choose a ring where the interval has 0, else the colour of the better system."""
+    value = line.values.difference
+    low, high = line.values.interval or (0, 0)
+    is_open = low <= 0 <= high
+    kind = "" if is_open else view.better(value).lower()
+    return IntervalCell(value, line.values.interval, 0.0, int(is_open), kind)
 
 
 _TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
@@ -463,10 +450,5 @@ def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cel
 
 def _list_charts(view: _ComparisonView) -> dict[str, Chart]:
     """List what `plot` draws: the differences of all pairs."""
-    columns = [
-        Column("Pair", lambda line: line.title),
-        Column("A − B", lambda line: line.mark, "mark"),
-        Column("95% interval", attrgetter("values.interval"), "number"),
-    ]
-    table = make_table(columns, _list_pairs(view))
+    table = _tabulate(view, "Pair", _list_pairs(view))
     return {"differences": Chart("differences", "Difference of the scores", "", table)}

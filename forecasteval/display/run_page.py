@@ -153,10 +153,7 @@ class RunPage:
         rows = [_draw_question(question, most) for question in questions]
         yield draw_rows("questions", titles, rows, "cost")
         for chart in self.below:
-            marks = [
-                cell for row in chart.table.rows for cell in row if isinstance(cell, IntervalCell)
-            ]
-            table = draw_scroll(chart.title, draw_marks(chart.table, interval_axis(marks, 0.0)))
+            table = draw_scroll(chart.title, draw_marks(chart.table))
             yield draw_section(chart.title, table, note=chart.description, name=chart.name)
 
 
@@ -169,18 +166,20 @@ def _draw_list(texts: Iterable[str]) -> Html:
 
 def draw_marks(
     table: Table,
-    axis: Axis,
+    axis: Axis | None = None,
     kind: str | None = None,
     rows: Sequence[str | None] = (),
     line: float | None = None,
     ends: tuple[str, str] = ("", ""),
 ) -> Html:
-    """Draw a table whose marks share an axis.
+    """Draw a table whose marks share an axis, by default one that holds them and 0.
 
     `rows` are the classes of its rows (`html.Line`), `line` is the value of a dotted line through
     all of them, `ends` say what the ends of the axis mean. Without `rows` one with a mark of group
     1 is that of everything, and comes first.
     """
+    marks = [cell for row in table.rows for cell in row if isinstance(cell, IntervalCell)]
+    axis = axis or interval_axis(marks, 0.0)
     heads: list[Head] = []
     for column, cell in zip(table.columns, table.rows[0], strict=True):
         if isinstance(cell, IntervalCell):
@@ -196,9 +195,11 @@ def draw_marks(
         cells: list[Html] = []
         for column, cell in zip(table.columns, row, strict=True):
             if column.page == "soft" and cell:
-                cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}"))
+                cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}".strip()))
             elif isinstance(cell, IntervalCell):
-                mark = draw_interval(axis, cell, str(row[named]), _MARKS.get(style or "", ""), line)
+                of_row = _MARKS.get(style or "", "")
+                shape = of_row if cell.kind is None else cell.kind
+                mark = draw_interval(axis, cell, str(row[named]), shape, line)
                 cells += [Html(), mark, Html()]
             elif column.page not in _HIDDEN:
                 cells.append(_draw_cell(cell))
@@ -210,7 +211,7 @@ def _draw_cell(cell: Cell) -> Html:
     if isinstance(cell, Html):
         return cell
     if isinstance(cell, Heat):
-        return show_heat(cell.value)
+        return show_heat(*cell)
     return span("z", "0") if cell == "0" else join(str(cell))
 
 

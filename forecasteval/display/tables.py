@@ -33,12 +33,14 @@ class IntervalCell(NamedTuple):
     """A dot and its interval, on one axis with the other cells of its column.
 
     `mark` is an upright line, for example the score of a blind guess. Dots of group 1 are hollow.
+    `kind` is how pages draw it (`marks.draw_interval`); None: as the class of its row says.
     """
 
     value: float | None
     bounds: Sequence[float] | None = None
     mark: float | None = None
     group: int = 0
+    kind: str | None = None
 
     def __str__(self) -> str:
         return f"{show_number(self.value)} {show_interval(self.bounds)}"
@@ -55,9 +57,10 @@ class Ends(NamedTuple):
 
 
 class Heat(NamedTuple):
-    """A score from 0 to 1, which pages show on its colour."""
+    """A score, which pages show on the colour of its share of the best one, by default itself."""
 
     value: float | None
+    share: float | None = None
 
     def __str__(self) -> str:
         return show_number(self.value)

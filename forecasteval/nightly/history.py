@@ -16,9 +16,9 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
 from forecasteval.boards.changes import (
     ANSWERS,
@@ -41,6 +41,7 @@ from forecasteval.boards.changes import (
 from forecasteval.common import forms
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
+from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, as_text, dump_json
 from forecasteval.nightly.store import read_stored
 from forecasteval.ranking.board import (
@@ -100,25 +101,18 @@ def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
     return History(raw, lines, warnings)
 
 
-def _find_types(hint: object) -> set[object]:
-    """List the types that JSON has for a field: `float | None` → float, int, NoneType."""
-    kinds = {get_origin(kind) or kind for kind in get_args(hint) or (hint,)}
-    return kinds | {int} if float in kinds else kinds
-
-
-_TYPES: Final = {key: _find_types(hint) for key, hint in get_type_hints(HistoryLine).items()}
+_KEYS: Final = {field.name for field in fields(HistoryLine)}
 
 
 def _read_line(text: bytes) -> HistoryLine | None:
     """Read the known keys of a line; None if one has a value of another type."""
-    with contextlib.suppress(ValueError, RecursionError, TypeError, AttributeError):
+    with contextlib.suppress(ValueError, RecursionError, AttributeError, FormError):
         record = json.loads(text)
-        values = {key: record[key] for key in _TYPES.keys() & record.keys()}
-        is_typed = all(type(value) in _TYPES[key] for key, value in values.items())
-        line = HistoryLine(**values)
+        known = {key: value for key, value in record.items() if key in _KEYS}
+        line = forms.from_record(HistoryLine, known)
         usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
         # Not nested deeper than can be compared.
-        return line if is_typed and usable and text.count(b"{") + text.count(b"[") < _DEEP else None
+        return line if usable and text.count(b"{") + text.count(b"[") < _DEEP else None
     return None
 
 

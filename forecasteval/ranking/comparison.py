@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, compress
 from typing import Final
@@ -33,10 +33,9 @@ from .board import (
     Tally,
 )
 from .datasets import combine_all, combine_runs, describe_system
-from .files import ForecasterTable
 from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
-from .reading import distinct_names, read_result, read_system
+from .reading import distinct_names, read_system
 from .scale import Level
 from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences
 from .systems import SEED, System, make_questions, require_same_policy
@@ -52,15 +51,20 @@ def group_results(
     groups = [[entry] if isinstance(entry, Mapping) else list(entry) for entry in results]
     if not all(groups):
         raise InputError("compare", "expected the results of a system's runs", "none")
-    for run in chain.from_iterable(groups):
-        if "ranking" in run:
-            expected = "expected systems with a score per question; `-f` ranks forecasters in"
-            raise InputError("compare", f"{expected} one table", str(run.get("name")))
+    _require_items(chain.from_iterable(groups))
     if len(groups) < 2:
         raise InputError("compare", "expected two systems or more", str(len(groups)))
     if len(groups) > SYSTEMS:
         raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(groups)))
     return groups
+
+
+def _require_items(results: Iterable[Mapping[str, object]]) -> None:
+    """Raise InputError for a result that ranks forecasters itself."""
+    for result in results:
+        if "ranking" in result:
+            expected = "expected systems with a score per question; `-f` ranks forecasters in"
+            raise InputError("compare", f"{expected} one table", str(result.get("name")))
 
 
 def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
@@ -318,13 +322,8 @@ def compare_over_weeks(
 
 
 def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Season:
-    read = list(map(read_result, results, distinct_names(results)))
-    systems = [result for result in read if isinstance(result, System)]
-    for result in read:
-        if isinstance(result, ForecasterTable):
-            expected = "expected systems with a score per question"
-            problem = f"{expected}; `-f` ranks forecasters in one table"
-            raise InputError("compare", problem, result.name)
+    _require_items(results)
+    systems = map(read_system, results, distinct_names(results))
     connected = [
         (system, part)
         for system, parts in connect_systems(combine_all(systems)[0])
