@@ -100,7 +100,7 @@ def draw_weeks(standing: ShownRanking, name: str) -> Html:
             id(week): show_cell(row.score, scale, standing.page_of(files_of(week, row)[0]))
             for week, row in standing.weeks_of.get(entry.row.system_name, ())
         }
-        shown = [cells.get(id(week), show_cell(None, scale)) for week in standing.weeks]
+        shown = [cells.get(id(week), Html()) for week in standing.weeks]
         lines.append(TableLine([join(entry.shown), *shown]))
     title = "Every system in every week"
     note = "a cell leads to the page of the run"

@@ -6,7 +6,9 @@ open to the weeks and the runs of a system.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Final
 
@@ -22,16 +24,17 @@ from forecasteval.display.html import (
     draw_table,
     join,
     show_score,
-    show_signed,
     soft,
     span,
     tag,
 )
-from forecasteval.display.marks import axis_head, draw_interval, interval_axis
-from forecasteval.display.pages import make_keys
+from forecasteval.display.marks import interval_axis
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
+from forecasteval.display.run_page import mark_lines
 from forecasteval.display.tables import (
+    Cell,
     Column,
+    Heat,
     IntervalCell,
     Link,
     Table,
@@ -41,10 +44,11 @@ from forecasteval.display.tables import (
 from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
 from forecasteval.ranking.files import ForecasterTable
 from forecasteval.ranking.names import BOARD
+from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import draw_history, draw_weeks, history_chart
-from .changes import History, dataset_of, draw_changes
+from .changes import History, draw_changes
 from .columns import NOTES, Entry, list_columns, say_notes
 from .metadata import name_systems
 from .question_rows import draw_questions
@@ -55,6 +59,7 @@ from .standings import (
     SystemName,
     files_of,
     find_weeks,
+    heat_of,
     say_leader,
     say_resolved,
     show_cell,
@@ -121,7 +126,7 @@ def _find_standings(board: Board, sources: PageSources) -> list[ShownRanking]:
     others = [table for table in board.tables if id(table) not in seen]
     found += [(table, []) for table in others if not is_alone(table)]
     return [
-        ShownRanking(f"ranking{place}", table, weeks, dataset_of(board, table), sources)
+        ShownRanking(f"ranking{place}", table, weeks, sources)
         for place, (table, weeks) in enumerate(found or [(table, []) for table in others[:1]], 1)
     ]
 
@@ -170,43 +175,71 @@ def _count(number: int, what: str, more: str = "") -> str:
 
 # --- The ranking ---
 
-_Drawn = tuple[Head, Sequence[str]]  # a column
-
 
 def _draw_ranking(standing: ShownRanking) -> Html:
     """Draw the rows, the ranked ones first; of the others the first says why they have no rank.
-    Each opens the row below it.
+    Each opens the row below it. The leader's line crosses all rows.
     """
     table = standing.table
-    prefix = standing.name.replace("ranking", "s")
-    keys = make_keys((row.system_name for row in table.rows), prefix)
     columns = list_columns(table)
-    gap = Head("", "g"), [" "] * len(keys)
-    drawn: list[_Drawn] = []
-    for column in columns:
-        around = [gap] * (column.key == "interval")
-        drawn += [*around, _draw_column(standing, column, keys), *around] if column.head else []
-    drawn = [column for column in [*drawn, _draw_moves(standing)] if any(column[1])]
+    ranked = [row for row in table.rows if row.rank is not None]
+    leader = ranked[0].score if ranked else None
+    # Provisional systems may leave the axis.
+    axis = interval_axis([IntervalCell(row.score, row.interval) for row in ranked or table.rows])
+    styles = ["prov" if row.rank is None else "tie" if row.is_tied else None for row in table.rows]
+    heads, rows = mark_lines(_tabulate(standing), axis, styles, leader)
     of = "Weeks and runs" if standing.weeks else "Runs"
     lines: list[TableLine] = []
-    for place, (key, entry) in enumerate(zip(keys, standing.entries, strict=True)):
-        row = entry.row
-        if row.rank is None and not any(line.kind == "prov" for line in lines):
+    for entry, row in zip(standing.entries, rows, strict=True):
+        if row.kind == "prov" and not any(line.kind == "prov" for line in lines):
             lines.append(TableLine([_say_unranked(table)]))
-        kind = "prov" if row.rank is None else "tie" if row.is_tied else None
-        lines.append(TableLine([cells[place] for _, cells in drawn], kind))
         numbers = [("In numbers", _say_numbers(entry, columns))]
         weeks = [(of, _list_weeks(standing, entry.row.system_name))]
-        lines.append(TableLine([draw_inside(key, numbers, weeks)], "in"))
+        lines += [row, TableLine([draw_inside(entry.key, numbers, weeks)], "in")]
     count = len(table.rows)
-    search = draw_bar(standing.name, "systems", first=f"{prefix}.") if count >= _SEARCHED else ""
-    rows = draw_table([head for head, _ in drawn], lines, "rank", name=standing.name)
-    titles = {head.title for head, _ in drawn}
+    first = f"{standing.prefix}."
+    search = draw_bar(standing.name, "systems", first=first) if count >= _SEARCHED else ""
+    titles = {head.title for head in heads}
     said = [f"{title}: {about}." for title, about in _ABOUT.items() if title in titles]
-    if any(title.startswith("L") and title[1:].isdecimal() for title in titles):
-        said.append("L1, L2 …: the mean score of a level, from orange (0) to blue (1).")
+    if any(table.level_counts):
+        weights = ", ".join(f"{weight:g}" for weight in table.weights.values())
+        said.append(
+            f"L1, L2 …: the mean score of a level, from orange (0) to blue (1); weights {weights}."
+        )
     legend = tag("p", " ".join(said), class_="cap") if said else ""
-    return join(search, rows, draw_more(count), legend)
+    return join(
+        search, draw_table(heads, lines, "rank", name=standing.name), draw_more(count), legend
+    )
+
+
+def _tabulate(standing: ShownRanking) -> Table:
+    """Make the table that the page and `plot` draw: the columns that have a head on pages."""
+    scale = standing.table.scale
+    # What is drawn in another way than it stands in text.
+    drawn: dict[str, Callable[[Entry], Cell]] = {
+        "rank": lambda entry: _show_rank(entry.row),
+        "name": _show_name,
+        "score": lambda entry: show_score(entry.row.score),
+        "interval": _mark,
+    }
+    columns = [Column("System", attrgetter("shown"), page="no")]
+    for column in list_columns(standing.table):
+        cell = drawn.get(column.key, column.cell)
+        if column.page == "c":
+            cell = partial(_show_level, column, scale)
+        kind = "mark" if column.key == "interval" else column.kind
+        shown = replace(column, title=column.head, cell=cell, kind=kind)
+        columns += [shown] if column.head else []
+    return make_table(columns, standing.entries)
+
+
+def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
+    return heat_of(column.cell(entry), scale)
+
+
+def _mark(entry: Entry) -> IntervalCell:
+    row = entry.row
+    return IntervalCell(row.score, row.interval, None, int(row.is_tied is False))
 
 
 def _say_unranked(table: Ranking) -> str:
@@ -217,79 +250,17 @@ def _say_unranked(table: Ranking) -> str:
     return "Without a rank: too few events" if is_set else "Without a rank"
 
 
-def _draw_column(standing: ShownRanking, column: Column, keys: Sequence[str]) -> _Drawn:
-    """Draw a column: what has no drawing of its own stands as in text."""
-    entries = standing.entries
-    head = Head(column.head, column.page)
-    match column.key:
-        case "rank":
-            return head, [_show_rank(entry.row) for entry in entries]
-        case "name":
-            return head, list(map(_show_name, keys, entries))
-        case "score":
-            return head, [show_score(entry.row.score) for entry in entries]
-        case "interval":
-            return _draw_chart(entries)
-    if column.page == "c":
-        level = column.head.removeprefix("L")
-        weight = {str(key): value for key, value in standing.table.weights.items()}.get(level, 0)
-        cells = [show_cell(column.cell(entry), standing.table.scale) for entry in entries]
-        return head._replace(about=f"Level {level}, weight {weight:g}"), cells
-    return head, [str(column.show(entry)) for entry in entries]
-
-
-def _draw_chart(entries: Sequence[Entry]) -> _Drawn:
-    """Draw scores with their intervals on the axis of the ranked systems, which provisional ones
-    may leave. The leader's line crosses all rows.
-    """
-    rows = [entry.row for entry in entries]
-    ranked = [row for row in rows if row.rank is not None]
-    axis = interval_axis([IntervalCell(row.score, row.interval) for row in ranked or rows])
-    leader = ranked[0].score if ranked else None
-    marks = [
-        draw_interval(
-            axis,
-            IntervalCell(row.score, row.interval),
-            name,
-            "a" if row.rank is not None and row.is_tied else "",
-            leader,
-        )
-        for _, row, name in entries
-    ]
-    return axis_head(axis)._replace(about="score and 95% interval"), marks
-
-
 def _show_rank(row: RankedRow) -> Html:
     low, high = row.rank_interval or (None, None)
     between = [" ", soft(f"{low}–{high}" if low != high else "")] if row.rank and low else []
     return join(tag("b", str(row.rank or "–")), *between)
 
 
-def _show_name(key: str, entry: Entry) -> Html:
+def _show_name(entry: Entry) -> Html:
     """Show the name and the organisation of a system, which open the row below."""
     organisation = printable(entry.row.about.organisation, 24)
     of = [" ", soft(organisation)] if organisation else []
-    return tag("details", tag("summary", entry.shown, *of), id=key)
-
-
-def _draw_moves(standing: ShownRanking) -> _Drawn:
-    """Show how rank and score of each system moved in the last night."""
-    cells: list[str] = []
-    for row in standing.table.rows:
-        change = standing.moves.get(row.system_name)
-        parts: list[str] = []
-        if change and change["score"][0] is None:
-            parts = [span("new", "new")]
-        elif change:
-            score = change["score"][0] or 0.0
-            rank = change["rank"][0]
-            if rank and row.rank and rank != row.rank:
-                arrow, style = ("▲", "up") if rank > row.rank else ("▼", "dn")
-                parts = [span(style, f"{arrow}{abs(rank - row.rank)}"), " "]
-            moved = show_signed(row.score - score)
-            parts += [moved] if moved != "0.000" else []
-        cells.append(join(*parts))
-    return Head("Last night", "n vs"), cells
+    return tag("details", tag("summary", entry.shown, *of), id=entry.key)
 
 
 # --- A row that is open ---
@@ -401,15 +372,8 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
 
 def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     """List the rankings as charts of intervals, then their histories."""
-
-    def mark(entry: Entry) -> IntervalCell:
-        row = entry.row
-        return IntervalCell(row.score, row.interval, None, int(row.is_tied is False))
-
-    columns = [Column("System", attrgetter("shown")), Column("Score", mark, "mark")]
     charts = [
-        Chart(standing.name, standing.title, "", make_table(columns, standing.entries))
-        for standing in standings
+        Chart(standing.name, standing.title, "", _tabulate(standing)) for standing in standings
     ]
     charts += filter(None, map(history_chart, standings))
     return {chart.name: chart for chart in charts}

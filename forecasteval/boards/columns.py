@@ -35,11 +35,12 @@ TIE: Final = "≈ best"
 
 
 class Entry(NamedTuple):
-    """A row of a table, with the name that is shown of it."""
+    """A row of a table, with the name that is shown of it, and on pages its address."""
 
     table: Any  # a Ranking, or what else has the row
     row: Any  # a RankedRow, or one of a comparison
     shown: str
+    key: str = ""
 
 
 def list_entries(table: Ranking) -> list[Entry]:
@@ -264,7 +265,7 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
     """Make the values of a row by the keys of columns, an interval as its two ends. What tables say
     of all their rows is added.
     """
-    table, row, _ = entry
+    table, row, *_ = entry
     record: dict[str, object] = {}
     for column in columns:
         if ends := _ENDS.get(column.key):

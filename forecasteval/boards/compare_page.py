@@ -44,7 +44,6 @@ from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import (
     Cell,
     Column,
-    Heat,
     IntervalCell,
     Table,
     format_signature,
@@ -66,7 +65,7 @@ from forecasteval.ranking.reading import question_key
 from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 
-from .standings import list_names, show_cell
+from .standings import heat_of, list_names, show_cell
 from .tables import AnyComparison, list_verdicts, season_remarks
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
@@ -267,13 +266,13 @@ def _draw_lines(
 
 def _tabulate(view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine]) -> Table:
     """Make the table of differences that the page and `plot` draw."""
-    to_unit = view.comparison.scale.to_unit
+    scale = view.comparison.scale
     columns = [
         Column(title, attrgetter("title")),
         Column("", attrgetter("remark"), page="soft"),
         Column("n", attrgetter("n"), "number", page="n k"),
-        Column("A", lambda line: Heat(line.scores[0], to_unit(line.scores[0])), page="c la"),
-        Column("B", lambda line: Heat(line.scores[1], to_unit(line.scores[1])), page="c lb"),
+        Column("A", lambda line: heat_of(line.scores[0], scale), page="c la"),
+        Column("B", lambda line: heat_of(line.scores[1], scale), page="c lb"),
         Column("A − B", lambda line: show_signed(line.values.difference), page="n sc"),
         Column("A − B", partial(_mark, view), "mark"),
         Column("A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k"),

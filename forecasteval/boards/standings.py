@@ -13,9 +13,9 @@ from forecasteval.display.html import (
     Html,
     link_to,
     show_heat,
-    span,
 )
-from forecasteval.display.tables import Link, show_number
+from forecasteval.display.pages import make_keys
+from forecasteval.display.tables import Heat, Link, show_number
 from forecasteval.ranking.board import (
     PooledTable,
     RankedRow,
@@ -27,8 +27,8 @@ from forecasteval.ranking.board import (
 from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
 
-from .changes import Change, History
-from .columns import Entry, list_entries
+from .changes import History
+from .columns import Entry
 from .tables import show_size
 
 Names = Mapping[str, str]
@@ -86,11 +86,14 @@ def list_names(names: Sequence[str]) -> Sentence:
 # --- Systems by weeks ---
 
 
+def heat_of(score: float | None, scale: Scale) -> Heat:
+    """Place a score on the colour of its share of the best one."""
+    return Heat(score, None if score is None else scale.to_unit(score))
+
+
 def show_cell(score: float | None, scale: Scale, href: str | None = None) -> Html:
-    """Show a score on its colour, which may lead to a page; a dot where there is none."""
-    if score is None:
-        return span("hx", "·")
-    return show_heat(score, scale.to_unit(score), href=href)
+    """Show a score on its colour, which may lead to a page."""
+    return show_heat(*heat_of(score, scale), href=href)
 
 
 def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[SystemTable]:
@@ -130,14 +133,11 @@ class PageSources:
 
 @dataclass(frozen=True)
 class ShownRanking:
-    """A ranking with what its page says of it. `weeks` are the datasets of one over all weeks;
-    `dataset` is its name in the history.
-    """
+    """A ranking with what its page says of it. `weeks` are the datasets of one over all weeks."""
 
     name: str
     table: Ranking
     weeks: Sequence[SystemTable]
-    dataset: str
     sources: PageSources
 
     @property
@@ -150,12 +150,19 @@ class ShownRanking:
             return f"{self.table.benchmark}, {len(self.table.datasets)} weeks"
         return f"{self.table.benchmark}, {self.table.label}"
 
+    @property
+    def prefix(self) -> str:
+        """Begin the addresses of its rows: `s1`."""
+        return self.name.replace("ranking", "s")
+
     @cached_property
     def entries(self) -> list[Entry]:
         """List the rows, under the names that systems have on all of the board."""
+        rows: Sequence[RankedRow] = self.table.rows
+        keys = make_keys((row.system_name for row in rows), self.prefix)
         return [
-            entry._replace(shown=self.names[entry.row.system_name])
-            for entry in list_entries(self.table)
+            Entry(self.table, row, self.names[row.system_name], key)
+            for row, key in zip(rows, keys, strict=True)
         ]
 
     @property
@@ -176,15 +183,6 @@ class ShownRanking:
             for row in week.rows:
                 found[row.system_name].append((week, row))
         return found
-
-    @cached_property
-    def moves(self) -> Mapping[str, Change]:
-        """Find what the last night changed, by system; nothing where it made the whole table."""
-        changes = self.sources.history.changes if self.sources.history else []
-        place = self.table.benchmark, self.dataset
-        moves = {c["system"]: c for c in changes if (c["benchmark"], c["dataset"]) == place}
-        is_new = {*moves} >= {row.system_name for row in self.table.rows}
-        return {} if is_new and {c["score"][0] for c in moves.values()} <= {None} else moves
 
     def page_of(self, run: FileRow) -> str | None:
         """Return the address of a run's page, if it is there."""

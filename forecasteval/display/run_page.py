@@ -172,16 +172,31 @@ def draw_marks(
     line: float | None = None,
     ends: tuple[str, str] = ("", ""),
 ) -> Html:
-    """Draw a table whose marks share an axis, by default one that holds them and 0.
+    """Draw a table whose marks share an axis (`mark_lines`)."""
+    heads, lines = mark_lines(table, axis, rows, line, ends)
+    return draw_table(heads, lines, kind)
 
-    `rows` are the classes of its rows (`html.Line`), `line` is the value of a dotted line through
-    all of them, `ends` say what the ends of the axis mean. Without `rows` one with a mark of group
-    1 is that of everything, and comes first.
+
+def mark_lines(
+    table: Table,
+    axis: Axis | None = None,
+    rows: Sequence[str | None] = (),
+    line: float | None = None,
+    ends: tuple[str, str] = ("", ""),
+) -> tuple[list[Head], list[TableLine]]:
+    """Make the columns and rows of a table whose marks share an axis, by default one that holds
+    them and 0.
+
+    `rows` are the classes of its rows (`html.TableLine`), `line` is the value of a dotted line
+    through all of them, `ends` say what the ends of the axis mean. Without `rows` one with a mark
+    of group 1 is that of everything, and comes first. Marks have the name that is the first text of
+    their row.
     """
     marks = [cell for row in table.rows for cell in row if isinstance(cell, IntervalCell)]
     axis = axis or interval_axis(marks, 0.0)
     heads: list[Head] = []
-    for column, cell in zip(table.columns, table.rows[0], strict=True):
+    for place, column in enumerate(table.columns):
+        cell = table.rows[0][place] if table.rows else ""
         if isinstance(cell, IntervalCell):
             heads += [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
         elif column.page not in _HIDDEN:
@@ -204,7 +219,7 @@ def draw_marks(
             elif column.page not in _HIDDEN:
                 cells.append(_draw_cell(cell))
         lines.insert(0 if style == "all" else len(lines), TableLine(cells, style))
-    return draw_table(heads, lines, kind)
+    return heads, lines
 
 
 def _draw_cell(cell: Cell) -> Html:

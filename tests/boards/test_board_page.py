@@ -15,9 +15,8 @@ from cli import ROOT, q, question, run, write
 from forecasteval.boards import rank
 from forecasteval.display.html import render
 from forecasteval.display.tables import IntervalCell, format_text
-from forecasteval.nightly.history import read_history
 from forecasteval.ranking.significance import holm, sign_flip_test
-from html_page import check_page
+from html_page import Parsed, check_page
 from season import make_season
 
 LEADER = (True,) * 20
@@ -313,17 +312,21 @@ def test_what_is_missing_is_in_the_row() -> None:
     assert "No answer" not in render(make_page(rank([score(rows, "a"), score(rows, "b")])))
 
 
-def test_the_row_says_what_the_last_night_changed(tmp_path: Path) -> None:
+def changed_rows(root: Path) -> dict[str, list[str]]:
+    """Rank, score and reason in the table of what changed, by system and dataset."""
+    text = (root / "evaluation/leaderboard.html").read_text("utf-8")
+    after = text.split('id="changed"')[1].split("</section>")[0]
+    return {row[0]: row[1:] for row in Parsed(after).rows}
+
+
+def test_the_page_says_what_the_last_night_changed(tmp_path: Path) -> None:
     season(tmp_path)
     write(tmp_path, {"prediction/w9-c.json": {f"w9{n}": "B" for n in range(4)}})
     write(tmp_path, {"prediction/w10-d.json": {f"w10{n}": "A" for n in range(4)}})
     assert run(tmp_path, "nightly").code == 0
-    board, history = stored(tmp_path), read_history(tmp_path / "evaluation", {})
-    text = render(make_page(board, history=history))
-    row = {name: text.split(f'id="s1-{name}"')[1].split('class="in"')[0] for name in "acd"}
-    assert 'class="new">new<' in row["d"]
-    assert "▼1" in row["c"] or "−0." in row["c"]
-    assert "What changed on" in text
+    changed = changed_rows(tmp_path)
+    assert changed["d w10.json"] == ["– → 1", "– → 1.0000", "new"]
+    assert changed["b w10.json"] == ["2 → 3", "0.7500", "other systems moved"]
 
 
 def test_a_second_table_over_all_datasets_has_a_history_of_its_own(tmp_path: Path) -> None:
@@ -337,21 +340,7 @@ def test_a_second_table_over_all_datasets_has_a_history_of_its_own(tmp_path: Pat
     write(tmp_path, {"prediction/w1-d.json": {f"w1{n}": "B" for n in range(4)}})
     assert run(tmp_path, "nightly").code == 0
     assert len(stored(tmp_path)["pooled"]) == 2
-    text = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
-    rows = {key: text.split(f'id="{key}"')[1].split('class="in"')[0] for key in ("s1-b", "s2-d")}
-    assert [re.findall(r"[−+]0\.\d+|new", row) for row in rows.values()] == [[], ["−0.375"]]
-
-
-def test_a_history_without_the_table_makes_no_system_new(tmp_path: Path) -> None:
-    """Earlier versions wrote no lines of the table over all datasets."""
-    season(tmp_path)
-    path = tmp_path / "evaluation/history.jsonl"
-    lines = path.read_text("utf-8").splitlines(keepends=True)
-    path.write_text("".join(line for line in lines if '"rank"' not in line), encoding="utf-8")
-    write(tmp_path, {"prediction/w9-c.json": {f"w9{n}": "B" for n in range(4)}})
-    assert run(tmp_path, "nightly").code == 0
-    assert stored(tmp_path)["pooled"]
-    assert ">new<" not in (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert changed_rows(tmp_path)["d all datasets (2)"] == ["2", "0.7500 → 0.3750", "new answers"]
 
 
 def test_a_week_without_all_truths_is_pending_at_the_top(tmp_path: Path) -> None:

@@ -100,13 +100,15 @@ def test_markdown_shows_texts_as_they_are() -> None:
 
 
 def test_csv_has_two_columns_of_an_interval_and_no_formulas() -> None:
-    rows = [*ROWS, ("", '=cmd("x"),y', 0.0, -0.0, None)]
+    """A name that looks like an interval is none."""
+    rows = [*ROWS, ("", '=cmd("x"),y', 0.0, -0.0, None), ("4", "[a, b]", None, None, None)]
     assert list(csv.reader(io.StringIO(csv_table(table(*rows))))) == [
         ["Rank", "System", "Score_%", "Cost", "95% interval low", "95% interval high"],
         ["1", "a_b", "0.5000", "-2.0000", "-0.2500", "0.7500"],
         ["2", "[c]", "0.5000", "", "", ""],
         ["", "provisional", "0.7500", "-4.0000", "0.5000", "1.0000"],
         ["", '\'=cmd("x"),y', "0.0000", "-0.0000", "", ""],
+        ["4", "[a, b]", "", "", "", ""],
     ]
 
 
