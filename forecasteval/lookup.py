@@ -213,15 +213,14 @@ def find_tasks(
     usable = []
     for task in tasks:
         if task.name == BOARD:
-            problem = (
-                f"expected another name of the dataset: evaluation/{BOARD}.json is the leaderboard"
-            )
-            failures.append(failure(task.prediction, problem))
+            of = " of the dataset" * (len(task.predictions) > 1)
+            problem = f"expected another name{of}: evaluation/{BOARD}.json is the leaderboard"
         elif task.name in taken and len(task.predictions) == 1:
             problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
-            failures.append(failure(task.path.name, problem))
         else:
             usable.append(task)
+            continue
+        failures.append(failure(task.prediction, problem))
     return usable, failures, ignored
 
 
@@ -242,9 +241,7 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     files = []
     failures = []
     for stem, same in by_stem.items():
-        if stem == BOARD:
-            problem = f"expected another name: evaluation/{BOARD}.json is the leaderboard"
-        elif len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
+        if len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
             problem = (
                 f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
             )

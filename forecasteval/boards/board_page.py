@@ -30,7 +30,7 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.marks import interval_axis
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
-from forecasteval.display.run_page import mark_lines
+from forecasteval.display.run_page import draw_marks, mark_lines
 from forecasteval.display.tables import (
     Cell,
     Column,
@@ -158,12 +158,7 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
     parts: list[str] = [" · ".join(filter(None, facts))]
     for table in board.tables:
         if table.pending:
-            done = table.resolved
-            share = f"{100 * done / (done + table.pending):.0f}%"
-            bar = tag("rect", class_="pf", width=share, height=6)
-            drawn = tag("svg", bar, class_="prog", aria_hidden="true")
-            text = f"{table.label}: {say_resolved(table)} "
-            parts += ["   ", span("pend", text, drawn)]
+            parts += ["   ", span("pend", f"{table.label}: {say_resolved(table)}")]
     for text in describe_waiting(board):
         parts += ["   ", span("pend", text)]
     return join(*parts)
@@ -310,7 +305,9 @@ def _draw_body(
     shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
     alone = [table for table in board.tables if is_alone(table) and table not in shown]
     if alone:
-        yield draw_section("One system each", _draw_plain(view_alone(alone)), name="alone")
+        yield draw_section(
+            "One system each", draw_marks(view_alone(alone), kind="rank"), name="alone"
+        )
     if sources.history:
         yield draw_changes(sources.history, sources.names)
     for standing in standings:
@@ -324,14 +321,6 @@ def _draw_body(
         yield draw_weeks(standing, f"weeks{place}")
     yield from _draw_remarks(board)
     yield _draw_method(standings)
-
-
-def _draw_plain(table: Table) -> Html:
-    """Draw a table as it stands in text."""
-    heads = [
-        Head(column.title, column.page or "n k" * (column.side == ">")) for column in table.columns
-    ]
-    return draw_table(heads, [TableLine([*map(str, row)]) for row in table.rows], "rank")
 
 
 def _draw_remarks(board: Board) -> Iterator[Html]:

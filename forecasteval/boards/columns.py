@@ -98,7 +98,7 @@ def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
     best = "low" if is_lower else "high"
     return [
         _number(title, "score", best=best, page="n sc", head=head),
-        _number("95% interval", "interval", head=" " * bool(head)),
+        _number("95% interval", "interval", page="n k", head=" " * bool(head)),
     ]
 
 
@@ -151,7 +151,7 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     unread = any(row.missing or row.unparsed for row in rows)
     return [
         Column("", _join_unread, page="n k", head="No answer" * unread),
-        _number("Missing", spare=1),
+        _number("Missing", spare=1, page="n k"),
         _number("Unparsed", spare=800),
         _number(padded, "padded", spare=800, page="n k", head=padded),
     ]

@@ -28,9 +28,9 @@ from .tables import (
     list_verdicts,
     lower_is_better,
     moved_questions,
+    report_table,
     season_remarks,
     view_alone,
-    view_table,
 )
 
 if TYPE_CHECKING:
@@ -50,10 +50,7 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     alone = [table for table in board.tables if is_alone(table)]
     report: Report = []
     for table in (table for table in board.rankings if not is_alone(table)):
-        view = view_table(table)
-        dataset = getattr(table, "dataset", None)
-        report += [Heading(f"Leaderboard  {view.title}"), "", view.table, "", *view.remarks]
-        report += [format_signature(table.signature, dataset), ""]
+        report += report_table(table)
     for benchmark, tables in group_by(alone, lambda table: table.benchmark).items():
         title = f"Leaderboard  {benchmark}, one system{lower_is_better(tables[0])}"
         signatures = dict.fromkeys(format_signature(table.signature) for table in tables)

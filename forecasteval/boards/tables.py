@@ -7,11 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final, TypeGuard
 
 from forecasteval.common.errors import grouped_names, printable
 from forecasteval.common.records import group_by
-from forecasteval.display.tables import Column, Table, make_table, show_p
+from forecasteval.display.tables import (
+    Column,
+    Heading,
+    Report,
+    Table,
+    format_signature,
+    make_table,
+    show_p,
+)
 from forecasteval.ranking.board import (
     Board,
     BothRead,
@@ -55,16 +63,8 @@ AnyComparison = Comparison | SeasonComparison
 # --- The tables of a board ---
 
 
-class TableView(NamedTuple):
-    """A table of a board as it is shown, with remarks below it."""
-
-    title: str
-    table: Table
-    remarks: list[str]
-
-
-def view_table(table: Ranking) -> TableView:
-    """Show a ranking, in which systems have their display names."""
+def report_table(table: Ranking) -> Report:
+    """Report a ranking, in which systems have their display names, with remarks below it."""
     columns = [column for column in list_columns(table) if column.title]
     remarks: list[str] = []
     if isinstance(table, PooledTable):
@@ -83,8 +83,10 @@ def view_table(table: Ranking) -> TableView:
     else:
         title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
     tied = [TIED] * any(is_marked(row) for row in table.rows)
-    title = f"{table.benchmark}, {title}{lower_is_better(table)}"
-    return TableView(title, make_table(columns, list_entries(table)), tied + remarks)
+    heading = Heading(f"Leaderboard  {table.benchmark}, {title}{lower_is_better(table)}")
+    signature = format_signature(table.signature, getattr(table, "dataset", None))
+    shown = make_table(columns, list_entries(table))
+    return [heading, "", shown, "", *tied, *remarks, signature, ""]
 
 
 def _show_used(table: SystemTable) -> str:

@@ -278,9 +278,11 @@ def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
     if not levels:
         return None
     weights = {level: first.weights[level] for level in levels}
-    fit = _fit(answered, datasets, weights).scale(first.share_of(counts))
+    fit = _fit(answered, datasets, weights)
+    share = first.share_of(counts)
     # Equal scores may differ in their last digits.
-    fit = fit._replace(scores=fit.scores.round(_DIGITS) + 0.0)
+    scores = (share * fit.scores).round(_DIGITS) + 0.0
+    fit = fit._replace(scores=scores, errors=share**2 * fit.errors)
     gaps = difference_spread(fit)
     return Season(answered, datasets, counts, weights, fit, gaps, compare_pairs(fit, gaps))
 

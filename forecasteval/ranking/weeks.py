@@ -35,10 +35,6 @@ class Fit(NamedTuple):
     varies: Array  # S: whether scores vary within a level, so that they measure an error
     design_effect: float  # of weeks; nan if nothing measures it
 
-    def scale(self, factor: float) -> Fit:
-        """Return the fit of scores `factor` times as large."""
-        return self._replace(scores=factor * self.scores, errors=factor**2 * self.errors)
-
 
 # --- The fit ---
 
