@@ -42,7 +42,6 @@ from forecasteval.display.tables import (
     make_table,
 )
 from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
-from forecasteval.ranking.files import ForecasterTable
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
@@ -53,10 +52,8 @@ from .columns import NOTES, Entry, list_columns, say_notes
 from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
-    PageSources,
     ReadItems,
     ShownRanking,
-    SystemName,
     files_of,
     find_weeks,
     heat_of,
@@ -68,6 +65,7 @@ from .tables import (
     describe_waiting,
     is_alone,
     list_failed,
+    say_unranked,
     season_remarks,
     view_alone,
 )
@@ -91,8 +89,11 @@ def make_page(
     of changes; without `read_items` (the items of a stored result by its name) questions have no
     texts.
     """
-    sources = PageSources(name_systems(board), linked, history, read_items)
-    standings = _find_standings(board, sources)
+    names = name_systems(board)
+    standings = [
+        ShownRanking(f"ranking{place}", table, weeks, names, linked, read_items)
+        for place, (table, weeks) in enumerate(_find_rankings(board), 1)
+    ]
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
     parts = {
@@ -100,22 +101,26 @@ def make_page(
         "of-questions1": "Questions" * any(one.newest for one in standings[:1]),
         "weeks1": "Weeks" * any(standing.weeks for standing in standings),
     }
+    lead = Html()
+    for first in standings[:1]:
+        about = f"{first.title}: " if len(board.rankings) > 1 else ""
+        lead = join(about, say_leader(first.table, names))
     settings = board.leaderboard
     return Page(
         title,
         _show_facts(board, standings, history),
         lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
-        lambda: _draw_body(board, sources, standings),
+        lambda: _draw_body(board, standings, history),
         lambda: _list_charts(standings),
-        join(*(_say(one, one.title * (len(board.rankings) > 1)) for one in standings[:1])),
+        lead,
         [Link(text, "", anchor) for anchor, text in parts.items() if text]
         + [Link("CSV", f"{BOARD}.csv")] * bool(history),
         f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
     )
 
 
-def _find_standings(board: Board, sources: PageSources) -> list[ShownRanking]:
-    """Find the rankings over all weeks, then the datasets that none of these has.
+def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[SystemTable]]]:
+    """Find the rankings over all weeks with their weeks, then the datasets that none of these has.
 
     Datasets of one system are no rankings, unless there is nothing else.
     """
@@ -125,19 +130,10 @@ def _find_standings(board: Board, sources: PageSources) -> list[ShownRanking]:
     seen = [id(week) for _, weeks in found for week in weeks]
     others = [table for table in board.tables if id(table) not in seen]
     found += [(table, []) for table in others if not is_alone(table)]
-    return [
-        ShownRanking(f"ranking{place}", table, weeks, sources)
-        for place, (table, weeks) in enumerate(found or [(table, []) for table in others[:1]], 1)
-    ]
+    return found or [(table, []) for table in others[:1]]
 
 
 # --- The top ---
-
-
-def _say(standing: ShownRanking, title: str = "") -> Html:
-    said = say_leader(standing.table, standing.names)
-    parts = [tag("b", part) if isinstance(part, SystemName) else part for part in said]
-    return join(f"{title}: " if title else "", *parts)
 
 
 def _show_facts(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
@@ -187,7 +183,7 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     lines: list[TableLine] = []
     for entry, row in zip(standing.entries, rows, strict=True):
         if row.kind == "prov" and not any(line.kind == "prov" for line in lines):
-            lines.append(TableLine([_say_unranked(table)]))
+            lines.append(TableLine([say_unranked(table) or "Without a rank"]))
         numbers = [("In numbers", _say_numbers(entry, columns))]
         weeks = [(of, _list_weeks(standing, entry.row.system_name))]
         lines += [row, TableLine([draw_inside(entry.key, numbers, weeks)], "in")]
@@ -235,14 +231,6 @@ def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
 def _mark(entry: Entry) -> IntervalCell:
     row = entry.row
     return IntervalCell(row.score, row.interval, None, int(row.is_tied is False))
-
-
-def _say_unranked(table: Ranking) -> str:
-    if isinstance(table, PooledTable):
-        least = table.signature["min_datasets"]
-        return f"Without a rank: fewer than {least} of {len(table.datasets)} weeks"
-    is_set = isinstance(table, ForecasterTable)
-    return "Without a rank: too few events" if is_set else "Without a rank"
 
 
 def _show_rank(row: RankedRow) -> Html:
@@ -295,11 +283,11 @@ def _list_weeks(standing: ShownRanking, system: str) -> Html:
 
 
 def _draw_body(
-    board: Board, sources: PageSources, standings: Sequence[ShownRanking]
+    board: Board, standings: Sequence[ShownRanking], history: History | None
 ) -> Iterator[Html]:
     """Draw the other rankings, what changed, charts, questions, and what is folded."""
     for standing in standings[1:]:
-        said = tag("p", _say(standing), class_="cap")
+        said = tag("p", say_leader(standing.table, standing.names), class_="cap")
         name = standing.name.replace("ranking", "r")
         yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
     shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
@@ -308,8 +296,8 @@ def _draw_body(
         yield draw_section(
             "One system each", draw_marks(view_alone(alone), kind="rank"), name="alone"
         )
-    if sources.history:
-        yield draw_changes(sources.history, sources.names)
+    if history:
+        yield draw_changes(history, name_systems(board))
     for standing in standings:
         yield draw_history(standing)
     for place, standing in enumerate(standings, 1):

@@ -98,7 +98,7 @@ def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
     best = "low" if is_lower else "high"
     return [
         _number(title, "score", best=best, page="n sc", head=head),
-        _number("95% interval", "interval", page="n k", head=" " * bool(head)),
+        _number("95% interval", "interval", page="n k", head=head),
     ]
 
 

@@ -172,11 +172,12 @@ def _say_first(view: _ComparisonView) -> str:
 
     groups = group_by(view.pairs[: len(view.sides) - 1], verb)
     said = [
-        f"{verb} {''.join(map(str, list_names([pair.b.name for pair in groups[verb]])))}"
+        join(f"{verb} ", list_names([pair.b.name for pair in groups[verb]]))
         for verb in ("is better than", "is worse than", "cannot be told apart from")
         if verb in groups
     ]
-    return f"{view.sides[0].name} {', '.join(said)} (p with Holm’s adjustment)."
+    first = view.sides[0].name
+    return join(first, " ", Html(", ".join(said)), " (p with Holm’s adjustment).")
 
 
 def _count_unread(view: _ComparisonView) -> list[str]:

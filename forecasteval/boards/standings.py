@@ -11,8 +11,10 @@ from typing import Final
 from forecasteval.common.records import JsonObject
 from forecasteval.display.html import (
     Html,
+    join,
     link_to,
     show_heat,
+    tag,
 )
 from forecasteval.display.pages import make_keys
 from forecasteval.display.tables import Heat, Link, show_number
@@ -27,7 +29,6 @@ from forecasteval.ranking.board import (
 from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
 
-from .changes import History
 from .columns import Entry
 from .tables import show_size
 
@@ -44,43 +45,35 @@ def say_resolved(table: RankedTable) -> str:
     return show_size(table.resolved, table, "questions")
 
 
-class SystemName(str):
-    """The name of a system in a sentence."""
-
-
-Sentence = list[str]
-
-
-def say_leader(table: Ranking, names: Names) -> Sentence:
+def say_leader(table: Ranking, names: Names) -> Html:
     """Say who leads, and who cannot be told apart from it."""
     rows: list[RankedRow] = [row for row in table.rows if row.rank is not None]
     if not rows:
-        return ["No system is ranked yet."]
-    leaders = [names[row.system_name] for row in rows if row.rank == 1]
+        return join("No system is ranked yet.")
+    bold = {name: tag("b", shown) for name, shown in names.items()}
+    leaders = [bold[row.system_name] for row in rows if row.rank == 1]
     rest = rows[len(leaders) :]
     score = show_number(rows[0].score, 3)
     if len(table.rows) == 1:
-        return [SystemName(leaders[0]), f" has {score}; no other system answered these questions."]
+        return join(leaders[0], f" has {score}; no other system answered these questions.")
     leads, them = ("leads", "it") if len(leaders) == 1 else ("lead together", "them")
-    said = [*list_names(leaders), f" {leads} with {score}"]
-    if tied := [names[row.system_name] for row in rest if row.is_tied]:
-        return [*said, "; ", *list_names(tied), f" cannot be told apart from {them}."]
+    said = join(list_names(leaders), f" {leads} with {score}")
+    if tied := [bold[row.system_name] for row in rest if row.is_tied]:
+        return join(said, "; ", list_names(tied), f" cannot be told apart from {them}.")
     is_ahead = rest and all(row.is_tied is False for row in rest)
-    return [*said, "; every other system is significantly behind." if is_ahead else "."]
+    return join(said, "; every other system is significantly behind." if is_ahead else ".")
 
 
-def list_names(names: Sequence[str]) -> Sentence:
-    """`a, b and c`; of many the first, and how many more.
+def list_names(names: Sequence[str]) -> Html:
+    """List names in a sentence; of many the first, and how many more.
 
-    >>> "".join(map(str, list_names(["a", "b", "c", "d", "e"])))
-    'a, b and 3 more'
+    >>> list_names(["a", "b", "c"]), list_names(["a", "b", "c", "d", "e"])
+    ('a, b and c', 'a, b and 3 more')
     """
-    most = len(names) if len(names) <= _NAMED else _NAMED - 1
-    parts: Sentence = []
-    for place, name in enumerate(names[:most]):
-        last = place and place == len(names) - 1
-        parts += [*([" and " if last else ", "] if place else []), SystemName(name)]
-    return [*parts, f" and {len(names) - most} more"] if most < len(names) else parts
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
+    *others, last = map(join, names)
+    return join(Html(", ".join(others)), " and " if others else "", last)
 
 
 # --- Systems by weeks ---
@@ -120,29 +113,19 @@ def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:
 
 
 @dataclass(frozen=True)
-class PageSources:
-    """What a page reads besides the board: names of systems, names of the runs that have a page,
-    the history, items of results by their names.
-    """
-
-    names: Names
-    linked: Collection[str]
-    history: History | None
-    items: ReadItems | None
-
-
-@dataclass(frozen=True)
 class ShownRanking:
-    """A ranking with what its page says of it. `weeks` are the datasets of one over all weeks."""
+    """A ranking with what its page says of it.
+
+    `weeks` are the datasets of one over all weeks. What is read besides the board: `names` of
+    systems, the names of the runs that are `linked`, and the `items` of results by their names.
+    """
 
     name: str
     table: Ranking
     weeks: Sequence[SystemTable]
-    sources: PageSources
-
-    @property
-    def names(self) -> Names:
-        return self.sources.names
+    names: Names
+    linked: Collection[str]
+    items: ReadItems | None
 
     @property
     def title(self) -> str:
@@ -186,4 +169,4 @@ class ShownRanking:
 
     def page_of(self, run: FileRow) -> str | None:
         """Return the address of a run's page, if it is there."""
-        return link_to(Link("", f"{run.name}.html")) if run.name in self.sources.linked else None
+        return link_to(Link("", f"{run.name}.html")) if run.name in self.linked else None

@@ -70,23 +70,29 @@ def report_table(table: Ranking) -> Report:
     if isinstance(table, PooledTable):
         total = sum(table.level_counts[level] for level in table.weights)
         title = f"all {len(table.datasets)} datasets, {total} questions"
-        if any(row.rank is None for row in table.rows):
-            least = table.signature["min_datasets"]
-            rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
-            remarks.append(f"provisional: {rule}")
         remarks += season_remarks(table, table.apart)
     elif isinstance(table, ForecasterTable):
         title = f"{printable(table.name)}, {show_size(table.n_events, table, 'events')}"
         title += f", {count_warnings(table.warnings)}" if table.warnings else ""
-        if any(row.provisional for row in table.rows):
-            remarks.append("–: provisional, in too few events for a rank (--min-events).")
     else:
         title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
     tied = [TIED] * any(is_marked(row) for row in table.rows)
+    if any(getattr(row, "provisional", False) for row in table.rows):
+        remarks.insert(0, say_unranked(table))
     heading = Heading(f"Leaderboard  {table.benchmark}, {title}{lower_is_better(table)}")
     signature = format_signature(table.signature, getattr(table, "dataset", None))
     shown = make_table(columns, list_entries(table))
     return [heading, "", shown, "", *tied, *remarks, signature, ""]
+
+
+def say_unranked(table: Ranking) -> str:
+    """Say why systems have no rank; "" where no rule says so."""
+    if isinstance(table, PooledTable):
+        least = table.signature["min_datasets"]
+        rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
+        return f"provisional: {rule}"
+    is_set = isinstance(table, ForecasterTable)
+    return "–: provisional, in too few events for a rank (--min-events)." if is_set else ""
 
 
 def _show_used(table: SystemTable) -> str:

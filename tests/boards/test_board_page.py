@@ -43,6 +43,7 @@ def test_p_leader_is_holms_of_the_paired_tests_with_the_first() -> None:
 def test_systems_like_the_leader_are_told_from_those_behind_it() -> None:
     chart = make_page(board()).charts()["ranking1"]
     assert [row[0] for row in chart.table.rows] == ["leader", "near", "far"]
+    assert [column.title for column in chart.table.columns if column.kind == "mark"] == ["Score"]
     assert behind(chart) == [0, 0, 1]
 
 
