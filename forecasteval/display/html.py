@@ -84,20 +84,14 @@ def soft(text: str) -> Html:
     return span("s", text)
 
 
-def show_link(link: Link) -> Html:
-    """Show a link to an anchor or to a file beside the page; plain text if it has neither."""
-    target = link_to(link)
-    return tag("a", link.text, href=target) if target else join(link.text)
-
-
-def link_to(link: Link) -> str | None:
-    """Return the address of a link.
+def link_to(link: Link) -> str:
+    """Return the address of a link to a file beside the page, or to an anchor.
 
     `./` stands before the file, or else `javascript:…` would be no name of a file.
     """
     file = f"./{quote(link.file.encode('utf-8', 'surrogateescape'))}" if link.file else ""
     anchor = f"#{link.to}" if link.to else ""
-    return f"{file}{anchor}" or None
+    return f"{file}{anchor}"
 
 
 # --- Numbers ---
@@ -264,7 +258,7 @@ def render(page: Page) -> str:
         tag("style", style),
         tag("script", script),
     ]
-    links = [show_link(link) for link in (*page.links, *page.parts)]
+    links = [tag("a", link.text, href=link_to(link)) for link in (*page.links, *page.parts)]
     nav = [tag("nav", *links, aria_label="Contents")] if links else []
     # A name of words between underscores may break behind each of them.
     title = tag("h1", Html(escaped(page.title).replace("_", "_<wbr/>")))

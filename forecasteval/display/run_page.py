@@ -35,7 +35,7 @@ from .html import (
 from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares, interval_axis
 from .pages import count_rows, show_text
 from .results import Results
-from .rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows
+from .rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows, show_marked
 from .tables import (
     Cell,
     Column,
@@ -223,11 +223,9 @@ def mark_lines(
 
 
 def _draw_cell(cell: Cell) -> Html:
-    if isinstance(cell, Html):
-        return cell
     if isinstance(cell, Heat):
         return show_heat(*cell)
-    return span("z", "0") if cell == "0" else join(str(cell))
+    return span("z", "0") if cell == "0" else show_marked(cell)
 
 
 # --- What was lost, by cause ---

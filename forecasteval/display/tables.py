@@ -26,7 +26,7 @@ _TEXT: Final = (*_NUMBERS, "text")  # kinds of columns that text shows
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
 
 
-# --- Cells: texts, and what pages draw or link; `str` of a cell is its text ---
+# --- Cells: texts, and what pages draw; `str` of a cell that text shows is its text ---
 
 
 class IntervalCell(NamedTuple):
@@ -41,9 +41,6 @@ class IntervalCell(NamedTuple):
     mark: float | None = None
     group: int = 0
     kind: str | None = None
-
-    def __str__(self) -> str:
-        return f"{show_number(self.value)} {show_interval(self.bounds)}"
 
 
 class Ends(NamedTuple):
@@ -77,6 +74,9 @@ class Marked(NamedTuple):
         return "".join(self)
 
 
+Cell = str | Marked | Heat | IntervalCell | Ends
+
+
 class Link(NamedTuple):
     """A text that leads to a file beside the page. `to` is an anchor of it; `file` is "" for this
     page.
@@ -85,12 +85,6 @@ class Link(NamedTuple):
     text: str
     file: str
     to: str = ""
-
-    def __str__(self) -> str:
-        return self.text
-
-
-Cell = str | Marked | Link | Heat | IntervalCell | Ends
 
 
 # --- Tables ---

@@ -12,7 +12,7 @@ from forecasteval.display.tables import (
     Column,
     Heat,
     IntervalCell,
-    Link,
+    Marked,
     Table,
     display_width,
     format_text,
@@ -85,7 +85,7 @@ def test_columns_without_a_value_go_first_and_a_last_text_is_cut(
 
 def test_marks_are_left_out_of_text_and_other_cells_are_their_text() -> None:
     columns = [
-        Column("page", lambda row: Link(row["name"], "a.html")),
+        Column("page", lambda row: Marked("", row["name"], "")),
         Column("drawn", lambda row: IntervalCell(row["n"]), "mark"),
         Column("n", lambda row: Heat(row["n"]), "number"),
     ]
