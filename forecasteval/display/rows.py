@@ -139,11 +139,13 @@ def draw_inside(
         tag("button", "Copy link", type="button", class_="js", data_copy=key),
     ]
     foot = [] if name is None else [soft(f"id {show_text(name, 200)}")]
-    return join(
-        tag("dl", *pairs, class_="facts"),
-        tag("dl", *boxes, class_="two"),
-        tag("p", *address, *foot, class_="foot"),
-    )
+    # An empty list would not be closed.
+    lists = [
+        tag("dl", *parts, class_=kind)
+        for parts, kind in ((pairs, "facts"), (boxes, "two"))
+        if parts
+    ]
+    return join(*lists, tag("p", *address, *foot, class_="foot"))
 
 
 def _draw_text(title: str, text: Cell) -> Html:
