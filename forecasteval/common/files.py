@@ -9,7 +9,6 @@ import itertools
 import os
 import re
 import stat
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,7 +16,6 @@ from typing import Final
 from .errors import EvaluationError, InputError, printable
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_SETTLED: Final = 2.0  # seconds; two changes further apart give different times on any file system
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
 MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's 128 KiB
 TRUTHS_END: Final = ".truths"  # of the stem of a file with the truths of a dataset
@@ -47,24 +45,21 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
 
     `position` is where `raw` begins in the file.
     """
-    packed = (
-        next((kind for magic, kind in _MAGIC.items() if raw.startswith(magic)), "")
-        if position == 0
-        else ""
-    )
-    if packed:
-        raise InputError(where, "expected text", packed)
-    if position == 0 and (raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]):
-        at = 0 if raw[:1] >= b"\xfe" else raw.index(b"\0")
-        raise InputError(
-            where, f"not UTF-8: byte 0x{raw[at]:02x} at position {at}", "UTF-16 or UTF-32 text"
-        )
-    mark = len(BYTE_ORDER_MARK) if position == 0 and raw.startswith(BYTE_ORDER_MARK) else 0
+    text = raw
+    if position == 0:
+        for magic, kind in _MAGIC.items():
+            if raw.startswith(magic):
+                raise InputError(where, "expected text", kind)
+        if raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]:
+            at = 0 if raw[:1] >= b"\xfe" else raw.index(b"\0")
+            expected = f"not UTF-8: byte 0x{raw[at]:02x} at position {at}"
+            raise InputError(where, expected, "UTF-16 or UTF-32 text")
+        text = raw.removeprefix(BYTE_ORDER_MARK)
     try:
-        return raw[mark:].decode("utf-8")
+        return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        at = mark + error.start
-        wanted = f"not UTF-8: byte 0x{raw[at]:02x} at position {position + at}"
+        at = position + len(raw) - len(text) + error.start
+        wanted = f"not UTF-8: byte 0x{text[error.start]:02x} at position {at}"
         raise InputError(where, wanted, _guess_encoding(raw)) from None
 
 
@@ -158,14 +153,6 @@ def stamp_of(path: Path) -> tuple[int, ...] | None:
     return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_dev, status.st_ino
 
 
-def settled_stamp(path: Path) -> tuple[int, ...] | None:
-    """Return the stamp of a file. None if it changed a moment ago, since it may change once more
-    within the same time.
-    """
-    stamp = stamp_of(path)
-    return stamp if stamp and time.time() - stamp[0] / 1e9 > _SETTLED else None
-
-
 def hash_file(path: Path) -> str:
     """sha256 of a file's bytes; InputError if it cannot be read."""
     require_regular(path)
@@ -194,18 +181,15 @@ def find_file(name: str, folder: Path) -> Path:
         for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES))
         if os.path.isfile(path)
     ]
-    if len(matches) == 1 or (matches and matches[0] == base):
+    if len(matches) == 1 or base in matches:
         return matches[0]
     if matches:
         raise InputError(
-            str(base), "expected one file", f"{' and '.join(path.name for path in matches)}"
+            str(base), "expected one file", " and ".join(path.name for path in matches)
         )
     if os.path.exists(base):
         require_plain(base)  # raises an error that says what it is
-    try:
-        names = os.listdir(base.parent)
-    except (OSError, ValueError):
-        names = []
+    names = os.listdir(base.parent) if os.path.isdir(base.parent) else []
     candidates = sorted(name for name in names if name.endswith(SUFFIXES) and name[0] != ".")
     import difflib  # here: it costs more than all the rest of the start-up
 
@@ -282,12 +266,10 @@ def find_dataset(
     if has_questions(prediction):
         return None
     stem = prediction.stem
-    try:
-        names = sorted(os.listdir(folder))
-    except FileNotFoundError:
+    if not folder.exists():
         return None
-    except OSError as error:
-        raise InputError(str(folder), f"cannot be read: {error.strerror or error}") from None
+    with readable(folder):
+        names = sorted(os.listdir(folder))
     fitting = [
         path
         for path in (folder / name for name in names if stem.startswith(name.partition(".")[0]))

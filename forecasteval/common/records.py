@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from sys import intern
 from typing import Any, Final, TypeVar
@@ -26,7 +25,6 @@ from .files import (
     readable,
     require_plain,
     require_regular,
-    settled_stamp,
 )
 
 JsonObject = Mapping[str, Any]  # of a file, or a part of a result
@@ -304,18 +302,8 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
     """Return the keys of the first objects in a JSON or JSONL file, by which its benchmark is
     recognised.
 
-    Of a CSV the names in its first row, unless it `is_json`. Kept as long as the file stays as it
-    is: all benchmarks ask for the same files. A checksum is not kept with them: it must be of the
-    bytes that were scored.
-    """
-    stamp = settled_stamp(path)
-    return set((_read_keys if stamp else _read_keys.__wrapped__)(path, is_json, stamp))
-
-
-@lru_cache(maxsize=256)
-def _read_keys(path: Path, is_json: bool, stamp: object) -> set[str]:
-    """Read the keys in the first piece of a file. If that piece contains no complete object, the
-    whole file is read.
+    Of a CSV the names in its first row, unless it `is_json`. If the first piece of a file contains
+    no complete object, the whole file is read.
     """
     if path.suffix == ".csv" and not is_json:
         return set(csv_header(path))

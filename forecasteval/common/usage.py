@@ -21,7 +21,7 @@ _CODES: Final = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line of the error and one of usage, without all options.
+    """A parser whose errors are one line of the error, and one that names `--help`.
 
     `source` stands in front of an error: the file that the words come from, if it is one.
     """
@@ -37,17 +37,8 @@ class Parser(argparse.ArgumentParser):
         options = [word.partition("=")[0] for word in rest.split() if word.startswith("--")]
         near = [name for word in options for name in difflib.get_close_matches(word, known, n=1)]
         hint = f" (did you mean {', '.join(near)}?)" if near and unknown else ""
-        needed = [action for action in self._actions if action.required]
-        words = [
-            " ".join(
-                [*action.option_strings[:1], str(action.metavar), *["…"] * (action.nargs == "+")]
-            )
-            for action in needed
-        ]
-        call = command_line(self.prog)
-        usage = " ".join(["usage:", call, "[OPTIONS]", *words])
         error = printable(f"{self.prog}: {self.source}{message}{hint}")
-        self.exit(2, f"{error}\n{usage}; options: {call} --help\n")
+        self.exit(2, f"{error}\nusage: {command_line(self.prog)} --help\n")
 
 
 def program_name(path: str) -> str:

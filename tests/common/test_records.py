@@ -11,7 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import ROOT
-from forecasteval.common import files
 from forecasteval.common.errors import UNSAFE, InputError
 from forecasteval.common.records import (
     BadRecord,
@@ -314,21 +312,3 @@ def test_what_is_no_file_has_no_keys(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, *map(str, [*pipes, *folders, tmp_path / "nobody.json"])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == f"{[set()] * 6}\n"
-
-
-def test_first_keys_are_read_once_and_again_when_a_file_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.json"
-    path.write_text('[{"a": 1}]', encoding="utf-8")
-    assert first_keys(path) == {"a"}
-    path.write_text('[{"b": 1}]', encoding="utf-8")  # the same size, and perhaps the same time
-    assert first_keys(path) == {"b"}
-    monkeypatch.setattr(files, "_SETTLED", -1e9)
-    assert first_keys(path) == {"b"}
-    with mock.patch.object(Path, "open", side_effect=AssertionError("read again")):
-        assert first_keys(path) == {"b"}
-    path.unlink()
-    assert first_keys(path) == set()
-    path.write_text('[{"cc": 1}]', encoding="utf-8")
-    assert first_keys(path) == {"cc"}
