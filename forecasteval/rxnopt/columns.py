@@ -63,18 +63,15 @@ def find_second_quantity(name: str) -> str:
 def find_header(cells: Mapping[str, str], results: Sequence[str]) -> str:
     """Find the cell that shows a row to be a second header; "" if none does.
 
-    Two of its cells are names of columns, or a cell below the name of a result repeats it, or names
-    a quantity or a unit.
+    A cell below the name of a result repeats it, or names a quantity or a unit.
 
     >>> find_header({"base": "solvent", "yield": "Yield (%)"}, ["yield"])
     'Yield (%)'
     """
-    names = {name.casefold() for name in cells}
     for name in results:
         if cells[name].casefold() == name.casefold() or _HEADER.fullmatch(cells[name]):
             return cells[name]
-    same = [cell for cell in cells.values() if cell.casefold() in names]
-    return same[0] if len(same) > 1 else ""
+    return ""
 
 
 # --- Conditions that give the result away ---
@@ -94,7 +91,7 @@ def warn_of_conditions(
         if len(varying) > 1 and 2 < len(cells) == len(set(cells)):
             yield f"the condition {name} is different in every row"
         if standard := [cell for cell in cells if pattern.fullmatch(cell)]:
-            which = f"{standard[0] or 'an empty cell'!r} says which option is the standard"
+            which = f"{standard[0]!r} says which option is the standard"
             yield f"{name}: {which}, mostly the best one: write there what was used instead"
 
 

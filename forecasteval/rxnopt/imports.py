@@ -20,6 +20,7 @@ from .chemicals import YIELDS, Substance, any_case, is_smiles, read_items
 from .columns import find_header, find_second_quantity, warn_of_conditions
 from .settings import Settings
 from .sheets import Sheet, SheetRow, read_sheet, show_names
+from .tables import Unused
 
 Tables = dict[str, dict[str, Any]]
 SPLIT: Final = "expected one quantity in a column: split it into two columns"
@@ -162,48 +163,49 @@ def _find_experiments(
     used: list[Experiment] = []
     left_out, changed = RecordNotes(), RecordNotes()
     for number, row in enumerate(sheet.rows, 1):
-        if reason := _why_no_experiment(row, layout):
-            left_out[reason].append(row.place)
-            continue
-        results = {key: cell for key, name in layout.results.items() if (cell := row.cells[name])}
-        read = {key: read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
-        notes = {key: f"{_NAMES.get(key, key)}: {note}" for key, (_, note) in read.items() if note}
-        unread = [key for key in notes if read[key][0] is None]
-        yields = [read[key][0] for key in YIELDS if key in read]
-        amounts = [amount for amount in yields if amount is not None]
-        if unread:
-            left_out[notes[unread[0]]].append(f"{row.place}: {results[unread[0]]}")
-            continue
-        if not amounts:
-            left_out["no yield"].append(row.place)
-            continue
-        for key, note in notes.items():
-            changed[note].append(f"{row.place}: {results[key]}")
-        entry = {
-            "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
-            "rxn_id": "0",
-            "conditions": {
-                name: read_items(_item(name, row.cells[name], False)) for name in layout.conditions
-            },
-            "results": results,
-        }
-        sides = (
-            _read_side(row, layout.reactants_smiles, layout.reactants),
-            _read_side(row, layout.products_smiles, layout.products),
-        )
-        used.append(Experiment(row, entry, amounts[0], sides))
+        try:
+            used.append(_read_experiment(row, number, layout, changed))
+        except Unused as left:
+            left_out[left.reason].append(row.place + left.detail)
     return used, left_out, changed
 
 
-def _why_no_experiment(row: SheetRow, layout: Layout) -> str:
-    """Say why a row holds no experiment, by its cells alone; "" if it may hold one."""
+def _read_experiment(
+    row: SheetRow, number: int, layout: Layout, changed: RecordNotes
+) -> Experiment:
+    """Read the experiment of a row, or raise Unused; notes cells not read as they stand."""
     if _SUMMARY.fullmatch(next(filter(None, row.cells.values()), "")):
-        return "an average or a total"
+        raise Unused("an average or a total")
     blank = [name for name in layout.conditions if not row.cells[name]]
     if len(blank) == len(layout.conditions):
-        return "no condition"
-    # Merged and repeated values are blank, too, in what other programs write.
-    return f"{blank[0]}: blank (write – for none)" if blank else ""
+        raise Unused("no condition")
+    if blank:  # merged and repeated values are blank, too, in what other programs write
+        raise Unused(f"{blank[0]}: blank (write – for none)")
+    results = {key: cell for key, name in layout.results.items() if (cell := row.cells[name])}
+    read = {key: read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
+    notes = {key: f"{_NAMES.get(key, key)}: {note}" for key, (_, note) in read.items() if note}
+    for key, note in notes.items():
+        if read[key][0] is None:
+            raise Unused(note, f": {results[key]}")
+    yields = [read[key][0] for key in YIELDS if key in read]
+    amount = next((each for each in yields if each is not None), None)
+    if amount is None:
+        raise Unused("no yield")
+    for key, note in notes.items():
+        changed[note].append(f"{row.place}: {results[key]}")
+    entry = {
+        "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
+        "rxn_id": "0",
+        "conditions": {
+            name: read_items(_item(name, row.cells[name], False)) for name in layout.conditions
+        },
+        "results": results,
+    }
+    sides = (
+        _read_side(row, layout.reactants_smiles, layout.reactants),
+        _read_side(row, layout.products_smiles, layout.products),
+    )
+    return Experiment(row, entry, amount, sides)
 
 
 def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]:

@@ -194,6 +194,7 @@ def test_yield_priority_and_missing_rows() -> None:
     assert read_scores({"isolated_yield": "40", "yield_ratio": "46"}, Settings(), False)[1] == 40.0
     assert read_scores({"isolated_yield": "40", "yield_ratio": "46"}, first, False)[1] == 46.0
     assert read_scores({"yield_ratio": "80(77)"}, first, False)[1] == 80.0
+    assert read_scores({"isolated_yield": "80(77)"}, Settings(), False)[1] == 77.0
     assert read_scores({"isolated_yield": "0", "yield_ratio": "46"}, Settings(), False)[1] == 0.0
     assert (
         read_scores({"isolated_yield": "complex", "yield_ratio": "46"}, Settings(), False)[1]
