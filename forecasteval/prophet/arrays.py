@@ -34,7 +34,7 @@ def flat_columns(
     size = len(arrays[0])
     ends = np.asarray([0, size] if offsets is None else offsets, dtype=np.int64)
     sizes = np.diff(ends)
-    if ends.ndim != 1 or len(ends) < 1 or ends[0] != 0 or ends[-1] != size or (sizes < 1).any():
+    if [*ends[:1], *ends[-1:]] != [0, size] or (sizes < 1).any():
         raise InputError(where, f"offsets must rise from 0 to {size}", printable(ends.tolist(), 60))
     for name, array in zip(values, arrays, strict=True):
         if len(array) != size:
@@ -61,12 +61,14 @@ def answer_table(
         raise InputError(where, "expected arrays of one length", sizes)
     if not len(y):
         raise InputError(where, "expected observations", "none")
-    if any(column.dtype.kind not in "iu" for column in numbers):
-        got = f"{numbers[0].dtype} and {numbers[1].dtype}"
-        raise InputError(where, "forecasters and problems must be numbered by integers", got)
+    try:
+        is_numbered = all(np.bincount(column).all() for column in numbers)
+    except (TypeError, ValueError):  # no integers, or below 0
+        is_numbered = False
+    if not is_numbered:
+        expected = "forecasters and problems must be integers from 0 without gaps"
+        raise InputError(where, expected)
     i, j = (column.astype(np.int64) for column in numbers)
-    if any(column.min() < 0 or (np.bincount(column) == 0).any() for column in (i, j)):
-        raise InputError(where, "forecasters and problems must be numbered from 0 without gaps")
     table, present = np.zeros((2, j.max() + 1, i.max() + 1))
     table[j, i], present[j, i] = y, 1
     if present.sum() < len(y):
@@ -77,12 +79,12 @@ def answer_table(
 def positions(starts: Ints, sizes: Ints) -> Ints:
     """List where the elements of segments stand, one segment after the other."""
     ends = np.cumsum(sizes)
-    return np.asarray(np.repeat(starts - ends + sizes, sizes) + np.arange(sizes.sum()))
+    return np.repeat(starts - ends + sizes, sizes) + np.arange(sizes.sum())
 
 
 def all_of_each(good: Bools, starts: Ints) -> Bools:
     """Return whether all values of each segment are true."""
-    return np.asarray(np.logical_and.reduceat(good, starts))
+    return np.logical_and.reduceat(good, starts)
 
 
 def ends_of_runs(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
@@ -97,15 +99,12 @@ def split_runs(order: Ints, key: Ints) -> list[Ints]:
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []
 
 
-def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> tuple[Floats, Ints]:
-    """Compute Σ w x / Σ w and the count of every row, over the values that are not nan."""
+def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> Floats:
+    """Compute Σ w x / Σ w of every row, over the values that are not nan; nan without any."""
     has = ~np.isnan(values)
-    counts = np.bincount(row[has], minlength=rows)
+    sums = np.bincount(row[has], (weight * values)[has], rows)
     with np.errstate(invalid="ignore"):
-        means = np.bincount(row[has], (weight * values)[has], rows) / np.bincount(
-            row[has], weight[has], rows
-        )
-    return means, counts
+        return sums / np.bincount(row[has], weight[has], rows)
 
 
 def plain_number(value: Any) -> float | None:

@@ -118,8 +118,6 @@ def require_columns(columns: Sequence[str], path: Path) -> None:
             if not {"option", "result"} & roles.keys():
                 missing[missing.index("'option'")] = "'option' (or 'resolution': Yes or No)"
             expected = f"expected a column {', a column '.join(missing)}"
-            if len(columns) == 1:
-                expected += ", and commas between the columns"
         raise InputError(str(path), expected, got)
     elif "option" not in roles and _fold(roles["result"]) == "correct":
         what = "expected 'resolution' for what came true: 'correct' may be of the forecast"

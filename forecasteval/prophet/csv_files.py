@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import csv_rows, decode_utf8, readable, require_regular
+from forecasteval.common.files import csv_rows, decode_utf8, read_file
 from forecasteval.common.records import Loaded, group_by, has_repeated_keys, parse_json
 
 from .columns import find_roles, is_arena, is_of_option, list_unread, require_columns
@@ -81,9 +81,7 @@ class CsvData(NamedTuple):
 
 def load_csv(path: Path) -> CsvData:
     """Read a CSV; InputError for no UTF-8, no CSV, or columns that mean no forecasts."""
-    require_regular(path)
-    with readable(path):
-        raw = path.read_bytes()
+    raw = read_file(path)
     rows = csv_rows(decode_utf8(raw, str(path)), str(path), strict=False)
     _, columns = next(rows, (0, list[str]()))
     require_columns(columns, path)
@@ -154,7 +152,7 @@ def _read_question(roles: Mapping[str, str], number: int, cells: Cells) -> list[
     no = yes._replace(
         forecast=number,
         option="No",
-        probability=yes.probability if math.isnan(p) else 1 - p,
+        probability=1 - p,
         result=not result if isinstance(result, bool) else result,
         price="" if math.isnan(ask) else ask,
         bid="" if math.isnan(bid) or math.isnan(price) else 1 - price,

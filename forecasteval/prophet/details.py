@@ -44,7 +44,7 @@ def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[st
     )
     keys, cell = np.unique(label[data.event] * len(data.names) + data.forecaster, False, True)
     table = {
-        name: weighted_means(values, scored.weight, cell, len(keys))[0]
+        name: weighted_means(values, scored.weight, cell, len(keys))
         for name, values in scored.values.items()
     }
     table["ece"] = calibration_errors(sum_bins(scored, cell, len(keys)))

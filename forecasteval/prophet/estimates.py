@@ -16,6 +16,7 @@ from .score_table import BASELINES, ForecastScores, normalise
 from .scores import PRICE_RANGE, calibration_errors
 
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
+_NUMBERS: Final = ("values", "error", "low", "high")  # columns of an estimate
 
 
 class Estimate(NamedTuple):
@@ -88,7 +89,7 @@ class Contestants(NamedTuple):
         - mean) / Σ w.
         """
         row, weight = self.scored.forecasts.forecaster, np.where(np.isnan(values), 0, weight)
-        means = weighted_means(values, weight, row, self.rows)[0]
+        means = weighted_means(values, weight, row, self.rows)
         moved = self.sum_cells(np.nan_to_num(weight * (values - means[row])))
         total = np.bincount(row, weight, self.rows)
         return self.estimate(means, moved / np.where(total > 0, total, 1), values, weight)
@@ -157,12 +158,8 @@ def _adjust(board: Contestants, brier: Estimate, effects: Fitted[EffectsFit]) ->
     is_last = np.arange(board.rows) >= board.rows - len(BASELINES)
     own = is_last & (brier.counts == len(weight)) & bool((weight == weight[0]).all())
     adjusted = board.estimate_model(effects, fit.score, fit.influence)
-    return adjusted._replace(
-        values=np.where(own, brier.values, adjusted.values),
-        error=np.where(own, brier.error, adjusted.error),
-        low=np.where(own, brier.low, adjusted.low),
-        high=np.where(own, brier.high, adjusted.high),
-    )
+    pairs = {key: (getattr(brier, key), getattr(adjusted, key)) for key in _NUMBERS}
+    return adjusted._replace(**{key: np.where(own, *pair) for key, pair in pairs.items()})
 
 
 # --- Returns ---

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -56,22 +56,18 @@ CHOICES: Final = {
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
+@dataclass(eq=False)
 class ForecastData:
     """Problems and sources of forecasts (files, or records in memory), read when they are scored.
 
     `where` is what errors name. A CSV is both.
     """
 
-    def __init__(
-        self,
-        where: str,
-        problems: Loaded,
-        sources: Sequence[Loaded],
-        notes: DataNotes | None = None,
-    ) -> None:
-        self.where, self.problems, self.sources = where, problems, sources
-        self.notes = notes or DataNotes()
-        self.shown: ForecastScores | None = None  # for a page
+    where: str
+    problems: Loaded
+    sources: Sequence[Loaded]
+    notes: DataNotes = field(default_factory=DataNotes)
+    shown: ForecastScores | None = None  # for a page
 
     def collect(self, late: str, min_events: int | None) -> tuple[Events, Forecasts]:
         """Collect the forecasts that count, paid by their events, and the events that have any.
@@ -236,7 +232,6 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         records = make_records(measures, everything, bins)
         least = least_events(self.min_events, len(events.ids))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
-        clusters = len(set(events.cluster_names()))
         add_ranks(records, ranked, measures, self.metrics)
         named = dict(zip(names, records, strict=False))  # the last records are the baselines'
         forecasters = {names[at]: records[at] for at in ranked}
@@ -246,7 +241,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         checksums = details.question_checksums(scored.events)
         values: details.ProphetResult = {
             "n_events": len(events.ids),
-            "n_clusters": clusters,
+            "n_clusters": len(set(events.cluster_names())),
             "n_forecasts": len(scored.forecasts.event),
             "n_pending": notes.pending["event"],
             "n_pending_forecasts": notes.pending["forecast"],

@@ -65,10 +65,6 @@ class Events(NamedTuple):
         """List where in `outcome` the options of some events stand, one event after the other."""
         return positions(self.offsets[event], self.sizes[event])
 
-    def names(self, event: int) -> Names:
-        """List the options of an event."""
-        return self.option[self.offsets[event] : self.offsets[event + 1]]
-
     def select(self, chosen: Ints) -> Events:
         """Select the events at these positions."""
         slots = self.slots(chosen)
@@ -160,7 +156,7 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
     winners, unclear = _parse_winners(record, names)
     exclusive, name = record.get("exclusive"), parse_id(record.get("problem_id"))
     weight = 1.0 if record.get("weight") is None else parse_number(record["weight"])
-    metadata, closed, series = (record.get(key) for key in ("metadata", "end_date", "series"))
+    metadata, closed = record.get("metadata"), record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
     time, odd_time = parse_time(closed)
@@ -185,7 +181,7 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
         number=number,
         id=name,
         category=parse_id(record.get("category")).strip(),
-        series=parse_id(record.get("cluster") if series is None else series).strip(),
+        series=parse_id(record.get("series")).strip(),
         title=str(record.get("title") or ""),
         is_declared=exclusive is False,
         closed=time,

@@ -57,12 +57,9 @@ class DataNotes:
         self, what: str, reason: str, names: Iterable[str], count: int | None = None
     ) -> None:
         """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
-        kept = self.names[what, reason]
-        before = len(kept)
-        kept.extend(names)
-        self.counts[what, reason] += len(kept) - before if count is None else count
-        if what != "event" and len(kept) > 50 * NAMES_KEPT:  # of millions not all are held
-            kept[:] = sorted(kept)[:NAMES_KEPT]
+        more = [*names]
+        self.names[what, reason] += more
+        self.counts[what, reason] += len(more) if count is None else count
 
     def warn(self, text: str, names: Iterable[str], count: int | None = None) -> None:
         """Count something odd."""

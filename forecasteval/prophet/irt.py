@@ -62,7 +62,7 @@ class Posterior(NamedTuple):
     def values(self, x: Floats) -> tuple[float, float]:
         """Compute the log-likelihood and the log-prior."""
         theta, alpha, b, mu = self.split(x)
-        eta = np.exp(alpha)[:, None] * (theta - b[:, None])
+        _, eta, _, _ = self.terms(x)
         prior = theta @ theta + alpha @ alpha / ALPHA_VARIANCE + (b - mu) @ (b - mu) / B_VARIANCE
         fit = self.y * eta - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))
         return float((fit * self.present).sum()), -float(prior) / 2
@@ -191,4 +191,4 @@ def _step(model: Posterior, x: Floats, value: float, gradient: Floats) -> Floats
             length /= 2
             if length < 1e-10:
                 break
-    return np.asarray(x + length * step)
+    return x + length * step

@@ -136,7 +136,7 @@ def _mean_ranks(values: Floats) -> Floats:
     By hand: scipy.stats takes half a second to import.
     """
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place])
+    return (np.cumsum(counts) - (counts - 1) / 2)[place]
 
 
 def _kendall_tau(a: Floats, b: Floats) -> float:

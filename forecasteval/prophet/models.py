@@ -183,35 +183,29 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
     ("correct"). prior: of Bradley–Terry.
     """
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
-    models = Models(
-        _fit(fit_effects, scored, brier), None, None, {"irt": None, "bradley_terry": None}
-    )
+    effects, irt, pool = _fit(fit_effects, scored, brier), None, None
+    fits: dict[str, dict[str, object] | None] = {"irt": None, "bradley_terry": None}
     if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
-        return models
-    parts = _note_parts(names, models.effects.fit.part, notes)
+        return Models(effects, irt, pool, fits)
+    parts = _note_parts(names, effects.fit.part, notes)
     few = "fewer than two forecasters of exclusive events: no"
     right = 1 - brier if response == "brier" else scored.correct
     if _is_enough(scored, right):
-        models = models._replace(irt=_fit(fit_irt, scored, right))
+        irt = _fit(fit_irt, scored, right)
+        more = {"log_posterior": irt.fit.log_posterior, "response": response, "parts": parts}
+        fits["irt"] = _describe("irt", irt.fit, notes) | more
     else:
         notes.lines.append(f"{few} IRT of correct answers")
     if _is_enough(scored, scored.p_winner):
         pool = _fit(partial(fit_bradley_terry, prior=prior), scored, scored.p_winner)
         text = "from Bradley–Terry: no forecaster gave its winner any probability"
         notes.exclude("event", text, scored.events.ids[pool.events[~pool.fit.used]])
-        models = models._replace(strengths=pool._replace(events=pool.events[pool.fit.used]))
+        more = {"events": int(pool.fit.used.sum()), "prior": prior}
+        fits["bradley_terry"] = _describe("bradley_terry", pool.fit, notes) | more
     else:
         notes.lines.append(f"{few} Bradley–Terry")
-    if models.irt:
-        more = {"log_posterior": models.irt.fit.log_posterior, "response": response, "parts": parts}
-        models.fits["irt"] = _describe("irt", models.irt.fit, notes) | more
-    if models.strengths:
-        more = {"events": len(models.strengths.events), "prior": prior}
-        models.fits["bradley_terry"] = (
-            _describe("bradley_terry", models.strengths.fit, notes) | more
-        )
-    return models
+    return Models(effects, irt, pool, fits)
 
 
 def _is_enough(scored: ForecastScores, values: Floats) -> bool:

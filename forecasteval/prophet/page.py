@@ -142,7 +142,7 @@ def _draw_body(
 
 
 def _draw_cells(title: str, table: Table) -> Html:
-    return draw_scroll(title, draw_marks(table, _SHARE, "mx")) if table.rows else Html()
+    return draw_scroll(title, draw_marks(table, _SHARE, "mx"))
 
 
 def _make_charts(results: ProphetResult, rows: Sequence[BoardRow]) -> dict[str, Chart]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .arrays import Bools, Floats, Ints, weighted_means
+from .arrays import Floats, Ints, weighted_means
 from .estimates import Estimate, Measures
 from .metrics import RANK_TIE, Metric, shared_ranks
 from .score_table import BASELINES, ForecastScores
@@ -26,7 +26,7 @@ def make_records(
     """Make the forecasters' records, then those of the market and the crowd."""
     brier, means = measures["brier", ""], [metric for metric in scored.metrics if metric.formula]
     data, rows = scored.forecasts, len(scored.forecasts.names)
-    ahead, _ = weighted_means(scored.less("brier", "crowd"), scored.weight, data.forecaster, rows)
+    ahead = weighted_means(scored.less("brier", "crowd"), scored.weight, data.forecaster, rows)
     crowd = brier.values - ahead  # on each forecaster's events
     priced = [measures[metric.name, ""].counts for metric in means if metric.payoffs]
     columns: Columns = {
@@ -78,8 +78,8 @@ def sharpe_ratios(scored: ForecastScores) -> dict[str, Floats]:
     for metric in scored.metrics:
         if metric.payoffs:
             paid = scored.values[metric.name]
-            means, _ = weighted_means(paid, scored.weight, row, rows)
-            spread, _ = weighted_means((paid - means[row]) ** 2, scored.weight, row, rows)
+            means = weighted_means(paid, scored.weight, row, rows)
+            spread = weighted_means((paid - means[row]) ** 2, scored.weight, row, rows)
             known = np.where(spread > 1e-18, spread, np.nan)  # of equal payoffs rounding is left
             ratios[metric.name] = (means - 1) / np.sqrt(known)
     return ratios
@@ -148,14 +148,6 @@ def rank_intervals(
     return 1 + (sure & (gap < 0)).sum(axis=1), size - (sure & (gap > 0)).sum(axis=1)
 
 
-def answered(scored: ForecastScores, metric: str) -> Bools:
-    """Tabulate which forecaster has which event."""
-    has = ~np.isnan(scored.values[metric])
-    met = np.zeros((len(scored.forecasts.names), len(scored.events.ids)), dtype=bool)
-    met[scored.forecasts.forecaster[has], scored.forecasts.event[has]] = True
-    return met
-
-
 def choose_ranking(scored: ForecastScores, ranked: Sequence[int]) -> tuple[str, str]:
     """Choose the metric that ranks by default, and say why: adjusted Brier where events differ.
 
@@ -164,10 +156,12 @@ def choose_ranking(scored: ForecastScores, ranked: Sequence[int]) -> tuple[str, 
     """
     if not ranked:
         return "brier", "no forecaster has enough events for a rank"
-    met = answered(scored, "brier")[list(ranked)].astype(float)
+    data, events = scored.forecasts, len(scored.events.ids)
+    answered = np.zeros((len(data.names), events))
+    answered[data.forecaster, data.event] = 1
+    met = answered[list(ranked)]
     counts = met.sum(axis=1)
-    apart = (counts[:, None] + counts - 2 * met @ met.T).max(initial=0)
-    events = met.shape[1]
+    apart = (counts[:, None] + counts - 2 * met @ met.T).max()
     if apart > UNEQUAL * events:
         least, most = int(counts.min()), int(counts.max())
         share = f"{least} to {most}" if least < most else f"{most} each"

@@ -286,17 +286,11 @@ def say_who_beats_the_market(rows: Iterable[BoardRow], by: str) -> str:
 
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     """Write notes that explain the board."""
-    ranked, provisional = results["forecasters"], results["provisional"]
-    messages = list[str]()
+    ranked, messages = results["forecasters"], list[str]()
     if not full and len(ranked) > SHOWN:
         messages += [f"… the first {SHOWN} of {len(ranked)}: --full"]
-    if provisional:
+    if results["provisional"]:
         messages += ["", f"{say_who_has_no_rank(results)} See --min-events and --full."]
-    if by == "adjusted_brier":
-        everybody = (ranked | provisional).items()
-        odd = sorted(name for name, row in everybody if not 0 <= row[by] <= 1)
-        text = "Adjusted Brier outside [0, 1], from few or unusual events"
-        messages += ["", f"{text}: {grouped_names(odd)}"] if odd else []
     ranked_rows = [BoardRow(name, record, by) for name, record in ranked.items()]
     beats = say_who_beats_the_market(ranked_rows, by)
     kendall = results["rank_correlation"]["overall"]["kendall"] if len(ranked) > 2 else {}

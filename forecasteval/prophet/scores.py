@@ -6,7 +6,6 @@ Forecast i has the positions offsets[i]:offsets[i + 1] of the arrays.
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 import numpy as np
@@ -171,15 +170,12 @@ def average_return(
     return winner_values("average_return", paid, o, starts)
 
 
-def expected_calibration_error(
-    p: ArrayLike, outcome: ArrayLike, bins: int = BINS, weights: ArrayLike | None = None
-) -> float:
+def expected_calibration_error(p: ArrayLike, outcome: ArrayLike, bins: int = BINS) -> float:
     """Σ_b (n_b/N) |mean p - mean o| over `bins` uniform bins of [0, 1] (1 in the last); in [0, 1],
     0 is calibrated.
 
-    p, outcome: arrays of N probabilities and 0/1, every option of every event; weights: N positive
-    ones (1). nan if N = 0. Raises InputError: values outside [0, 1], bins < 1. Source: Naeini et
-    al., AAAI 2015.
+    p, outcome: arrays of N probabilities and 0/1, every option of every event. nan if N = 0. Raises
+    InputError: values outside [0, 1], bins < 1. Source: Naeini et al., AAAI 2015.
 
     >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [1, 1, 1, 0])
     0.0
@@ -189,12 +185,7 @@ def expected_calibration_error(
     (p, o), _, _ = flat_columns(
         "expected_calibration_error", {"p": p, "outcome": outcome}, range(np.size(p) + 1)
     )
-    w = np.ones(len(p)) if weights is None else np.asarray(weights, dtype=float).reshape(-1)
-    if len(w) != len(p) or not ((w > 0) & (w < math.inf)).all():
-        raise InputError(
-            "expected_calibration_error", f"'weights' must be {len(p)} positive numbers"
-        )
-    sums = bin_sums(p, o, w, np.zeros(len(p), dtype=np.int64), 1, bins)
+    sums = bin_sums(p, o, np.ones(len(p)), np.zeros(len(p), dtype=np.int64), 1, bins)
     return float(calibration_errors(sums)[0])
 
 

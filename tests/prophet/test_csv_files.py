@@ -145,6 +145,26 @@ def test_rows_of_an_event_that_differ_in_closing_time(tmp_path: Path) -> None:
     assert results["score_curve"]["ada"]["closed"] == ["2025-07-01T10:00:00+00:00"]
 
 
+def test_rows_of_an_event_that_differ_in_options(tmp_path: Path) -> None:
+    """What one forecaster was asked is not what the other was."""
+    won = {"A": 1, "B": 0}
+    rows = [
+        csv_row("E1", "ada", {"A": 0.5, "B": 0.5}, won),
+        csv_row("E2", "ada", {"A": 0.5, "B": 0.5}, won),
+        csv_row("E2", "bob", {"A": 0.5, "B": 0.5, "C": 0}, {**won, "C": 0}),
+    ]
+    results = evaluate_csv(write_csv(tmp_path / "x.csv", rows))
+    (entry,) = (entry for entry in results["excluded"] if entry["what"] == "event")
+    assert (entry["reason"], entry["names"]) == ("its rows differ in options or outcome", ["E2"])
+
+
+def test_events_of_one_stem_are_a_series(tmp_path: Path) -> None:
+    tickers = ["KXMLBGAME-25JUL02SEANYY", "KXMLBGAME-25JUL03SEANYY", "INX-25JUL03", "INX", "INX-2"]
+    rows = [csv_row(name, "ada", {"A": 0.5, "B": 0.5}, {"A": 1, "B": 0}) for name in tickers]
+    results = evaluate_csv(write_csv(tmp_path / "x.csv", rows))
+    assert (results["n_events"], results["n_clusters"]) == (5, 4)
+
+
 @pytest.mark.parametrize("outcome", ["", "{}", '{"A": null, "B": ""}'])
 def test_blank_outcomes_are_pending(tmp_path: Path, outcome: str) -> None:
     rows = [

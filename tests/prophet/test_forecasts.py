@@ -38,6 +38,17 @@ def test_bad_forecast(change: Row, reason: str) -> None:
     assert set(results["forecasters"]) == {"ada", "bob"}
 
 
+def test_probabilities_by_name() -> None:
+    """In any order; not where one is missing or of no option."""
+    given = [{"B": 0.25, "A": 0.75}, {"A": 0.75}, {"A": 0.75, "C": 0.25}]
+    rows = [{**GOOD[0], "username": f"f{n}", "prediction": p} for n, p in enumerate(given)]
+    results = evaluate([*GOOD, *rows], [GOOD_PROBLEM])
+    assert results["forecasters"]["f0"]["brier"] == 0.0625
+    (entry,) = results["excluded"]
+    assert entry["reason"] == "expected a probability for every option"
+    assert entry["names"] == ["f1 on 1", "f2 on 1"]
+
+
 def test_field_that_is_given_twice() -> None:
     """Only where it is one that counts."""
     row = {**GOOD[0], "username": "eve"}

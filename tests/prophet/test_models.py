@@ -65,8 +65,8 @@ def test_fit_that_has_not_converged_is_told_of(monkeypatch: pytest.MonkeyPatch) 
     )
     results = evaluate(GOOD, [{**GOOD_PROBLEM, "correct_answer": ["A", "B"]}])
     assert results["warnings"] == [
-        "fewer than two forecasters of exclusive events: no Bradley–Terry",
         "the fit of irt has not converged: 7 iterations",
+        "fewer than two forecasters of exclusive events: no Bradley–Terry",
     ]
 
 
@@ -264,7 +264,15 @@ def test_optimum_does_not_depend_on_the_start(
 BAD_CALLS: Final = {
     "bt gap": (
         lambda: fit_bradley_terry([0, 2], [0, 0], [1, 0]),
-        "fit_bradley_terry: forecasters and problems must be numbered from 0 without gaps",
+        "fit_bradley_terry: forecasters and problems must be integers from 0 without gaps",
+    ),
+    "bt below 0": (
+        lambda: fit_bradley_terry([0, -1], [0, 0], [1, 0]),
+        "fit_bradley_terry: forecasters and problems must be integers from 0 without gaps",
+    ),
+    "bt no integers": (
+        lambda: fit_bradley_terry([0, 1], [0.0, 0.5], [1, 0]),
+        "fit_bradley_terry: forecasters and problems must be integers from 0 without gaps",
     ),
     "bt prior": (
         lambda: fit_bradley_terry([0], [0], [1], -1),

@@ -17,6 +17,7 @@ from forecasteval.prophet.scores import (
     average_return,
     bin_sums,
     brier_score,
+    calibration_errors,
     contract_payoffs,
     crra_stake,
     expected_calibration_error,
@@ -153,15 +154,18 @@ def test_calibration_by_hand() -> None:
     )
     edges = np.linspace(0, 1, 11)[1:-1]
     which = np.digitize(p.round(6), edges.round(6))
-    parts = [
-        abs(
-            np.average(p[which == b], weights=w[which == b])
-            - np.average(o[which == b], weights=w[which == b])
-        )
-        * w[which == b].sum()
-        for b in range(10)
-    ]
-    assert expected_calibration_error(p, o, 10, w) == pytest.approx(sum(parts) / w.sum(), rel=1e-9)
+
+    def by_hand(w: np.ndarray) -> float:
+        parts = [
+            abs(np.average(p[bin_], weights=w[bin_]) - np.average(o[bin_], weights=w[bin_]))
+            * w[bin_].sum()
+            for bin_ in (which == b for b in range(10))
+        ]
+        return float(sum(parts) / w.sum())
+
+    assert expected_calibration_error(p, o) == pytest.approx(by_hand(np.ones(5000)), rel=1e-9)
+    sums = bin_sums(p, o, w, np.zeros(5000, dtype=np.int64), 1, 10)
+    assert calibration_errors(sums)[0] == pytest.approx(by_hand(w), rel=1e-9)
     assert math.isnan(expected_calibration_error([], []))
 
 
