@@ -12,7 +12,6 @@ left out count as missing. With several epochs they are means.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import sys
 from collections import Counter
@@ -153,9 +152,11 @@ class FutureX:
                 twice = "a record with this id and prompt already exists"
                 raise InputError(place, twice, printable(given_id, 60))
             seen.add((str(given_id), prompt))
-            more = (f"{given_id}#{count}" for count in itertools.count(2))
-            names = itertools.chain([str(given_id)], more)
-            self._questions[next(name for name in names if name not in self._questions)] = record
+            name, count = str(given_id), 1
+            while name in self._questions:
+                count += 1
+                name = f"{given_id}#{count}"
+            self._questions[name] = record
 
     def _score_rows(self, rows: Iterable[Any]) -> list[AnswerItem]:
         scoring = Scoring(RULE_SETS["readme"], self._where)

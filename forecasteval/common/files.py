@@ -212,13 +212,6 @@ def csv_header(path: Path) -> list[str]:
     return []
 
 
-def csv_delimiter(text: str) -> str:
-    """Return the separator of a CSV: the most frequent of comma, semicolon and tab in its first
-    row.
-    """
-    return max(",;\t", key=text.lstrip("\r\n").partition("\n")[0].count)
-
-
 def csv_rows(
     text: str | Iterable[str], where: str, strict: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
@@ -236,9 +229,8 @@ def csv_rows(
     blank, first = next(
         ((number, line) for number, line in enumerate(lines) if line.strip("\r\n")), (0, "")
     )
-    reader = csv.reader(
-        itertools.chain([first], lines), delimiter=csv_delimiter(first), strict=strict
-    )
+    delimiter = max(",;\t", key=first.count)  # the most frequent in the header
+    reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter, strict=strict)
     csv.field_size_limit(MAX_CELL)
     begin = blank + 1
     try:
@@ -274,7 +266,7 @@ def find_dataset(
         path
         for path in (folder / name for name in names if stem.startswith(name.partition(".")[0]))
         if path.suffix in (".json", ".jsonl")
-        and not is_truths(path)
+        and not path.stem.endswith(TRUTHS_END)
         and belongs_to(stem, path.stem)
     ]
     longest = max((len(path.stem) for path in fitting), default=0)
@@ -284,13 +276,6 @@ def find_dataset(
             str(folder), "expected one dataset", " and ".join(path.name for path in best)
         )
     return best[0] if best else None
-
-
-def is_truths(path: Path) -> bool:
-    """Return whether a file has the name of one with the truths of a dataset,
-    `250922.truths.csv`.
-    """
-    return path.suffix in SUFFIXES and path.stem.endswith(TRUTHS_END)
 
 
 def find_truths(dataset: Path) -> Path | None:

@@ -94,11 +94,6 @@ def ends_of_runs(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     return ends, np.diff(ends, prepend=0)
 
 
-def split_runs(order: Ints, key: Ints) -> list[Ints]:
-    """`order`, by which `key` is sorted, cut wherever `key` changes."""
-    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []
-
-
 def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> Floats:
     """Compute Σ w x / Σ w of every row, over the values that are not nan; nan without any."""
     has = ~np.isnan(values)

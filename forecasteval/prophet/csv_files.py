@@ -364,6 +364,6 @@ def _make_forecast(lines: Sequence[OptionLine], options: Sequence[str]) -> dict[
     }
 
 
-def _list_prices(values: Sequence[object]) -> list[float] | None:
-    """Read prices as numbers; None if there is none."""
-    return [parse_number(value) for value in values] if any(v != "" for v in values) else None
+def _list_prices(values: list[object]) -> list[object] | None:
+    """List the prices; None if there is none."""
+    return values if any(value != "" for value in values) else None

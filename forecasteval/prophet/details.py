@@ -13,7 +13,7 @@ import numpy as np
 
 from forecasteval.common.records import hash_question
 
-from .arrays import Floats, plain_number, split_runs, weighted_means
+from .arrays import Floats, plain_number, weighted_means
 from .events import Events
 from .fields import Exclusion, format_time
 from .metrics import Matrix, agreement_tables
@@ -147,7 +147,8 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
     closed = events.closed[data.event]
     order = np.lexsort((data.event, closed, data.forecaster))
     curves = {}
-    for group in split_runs(order, data.forecaster):
+    changes = np.flatnonzero(np.diff(data.forecaster[order])) + 1
+    for group in np.split(order, changes):
         at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
         curve: dict[str, list[Any]] = {
             "n_events": (at + 1).tolist(),

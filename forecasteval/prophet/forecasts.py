@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from forecasteval.common.errors import ClashError, InputError, look_of, printable
-from forecasteval.common.records import BadRecord, JsonObject, Loaded, as_text, repeated_keys
+from forecasteval.common.records import BadRecord, Loaded, as_text, repeated_keys
 
 from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, positions
 from .events import NO_OUTCOME, Events
@@ -103,13 +103,7 @@ def join_forecasts(names: list[str], parts: Sequence[Forecasts]) -> Forecasts:
 # --- Records ---
 
 
-class _Said(NamedTuple):
-    """A record that names an event and a forecaster, who has a number."""
-
-    record: JsonObject
-    problem: str
-    label: str
-    forecaster: int
+_ForecastRow = tuple[str, int, int, float, Sequence[object], object, object]
 
 
 def read_forecasts(
@@ -125,9 +119,8 @@ def read_forecasts(
     names: dict[str, dict[str, int]] = {}  # the same, by source
     pieces = []
     for source in sources:
-        own, prefix = names.setdefault(str(source.path), {}), f"{source.path} "
-        said = _find_names(source, prefix if len(sources) > 1 else "", own, numbers, notes)
-        rows = _parse_records(said, places, options, notes)
+        own, prefix = names.setdefault(str(source.path), {}), f"{source.path} " * (len(sources) > 1)
+        rows = _parse_records(source, prefix, own, numbers, places, options, notes)
         while piece := list(islice(rows, PIECE)):
             pieces.append(_make_columns(piece, events.sizes, notes))
     if clashes := _find_clashes(names):
@@ -141,20 +134,42 @@ def read_forecasts(
     return data._replace(forecaster=by_number[data.forecaster])
 
 
-def _find_names(
-    source: Loaded, prefix: str, own: dict[str, int], numbers: dict[str, int], notes: DataNotes
-) -> Iterator[_Said]:
-    """Find the records with names; a forecaster gets a number, also in `own`."""
+def _parse_records(
+    source: Loaded,
+    prefix: str,
+    own: dict[str, int],
+    numbers: dict[str, int],
+    places: Mapping[str, int | str],
+    options: Sequence[Sequence[str]],
+    notes: DataNotes,
+) -> Iterator[_ForecastRow]:
+    """Read the label, event, forecaster, time, probabilities, odds and bids of each forecast.
+
+    A forecaster gets a number, also in `own`.
+    """
     for position, record in enumerate(source, 1):
         reason = record.problem if isinstance(record, BadRecord) else "no object"
         if isinstance(record, Mapping):
             problem, name = parse_id(record.get("problem_id")), parse_id(record.get("username"))
             reason = "" if problem and name in own else _judge_names(problem, name)
-            if not reason:
-                number = own[name] = numbers.setdefault(name, len(numbers))
-                yield _Said(record, problem, f"{name} on {problem}", number)
-                continue
-        notes.exclude("forecast", reason, [f"{prefix}{source.place(position)}"])
+        if reason:
+            notes.exclude("forecast", reason, [f"{prefix}{source.place(position)}"])
+            continue
+        label, event = f"{name} on {problem}", places.get(problem, UNKNOWN)
+        own[name] = numbers.setdefault(name, len(numbers))
+        if event == NO_OUTCOME:
+            notes.pending["forecast"] += 1
+            continue
+        p = event if isinstance(event, str) else _parse_probabilities(record, options[event])
+        if isinstance(p, str) or isinstance(event, str):
+            notes.exclude("forecast", str(p), [label])
+            continue
+        if record.get("weight") is not None:
+            notes.warn("weight of a forecast, ignored: events have weights", [label])
+        time, odd = parse_time(record.get("timestamp"))
+        if odd:
+            notes.warn(f"timestamp {odd}", [label])
+        yield label, event, own[name], time, p, record.get("odds"), record.get("bids")
 
 
 def _judge_names(problem: str, name: str) -> str:
@@ -181,33 +196,6 @@ def _find_clashes(names: Mapping[str, Iterable[str]]) -> dict[str, InputError]:
                 if (first, other) != (name, source):
                     errors.setdefault(where, InputError(where, expected, got))
     return errors
-
-
-_ForecastRow = tuple[str, int, int, float, Sequence[object], object, object]
-
-
-def _parse_records(
-    said: Iterable[_Said],
-    places: Mapping[str, int | str],
-    options: Sequence[Sequence[str]],
-    notes: DataNotes,
-) -> Iterator[_ForecastRow]:
-    """Label, event, forecaster, time, probabilities, odds and bids of records with a forecast."""
-    for record, problem, label, forecaster in said:
-        event = places.get(problem, UNKNOWN)
-        if event == NO_OUTCOME:
-            notes.pending["forecast"] += 1
-            continue
-        p = event if isinstance(event, str) else _parse_probabilities(record, options[event])
-        if isinstance(p, str) or isinstance(event, str):
-            notes.exclude("forecast", str(p), [label])
-            continue
-        if record.get("weight") is not None:
-            notes.warn("weight of a forecast, ignored: events have weights", [label])
-        time, odd = parse_time(record.get("timestamp"))
-        if odd:
-            notes.warn(f"timestamp {odd}", [label])
-        yield label, event, forecaster, time, p, record.get("odds"), record.get("bids")
 
 
 def _parse_probabilities(

@@ -87,11 +87,11 @@ def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Pa
     }
     facts = [f"{count} {what}" for what, count in counts.items() if count]
     parts = {
-        "Calibration": _choose_ranked(rows),
-        "Over time": _find_return(results, rows),
-        "Categories": results["by_category"],
-        "Events": shown,
-        "Every metric": True,
+        "calibration": ("Calibration", _choose_ranked(rows)),
+        "over-time": ("Over time", _find_return(results, rows)),
+        "categories": ("Categories", results["by_category"]),
+        "events": ("Events", shown),
+        "every-metric": ("Every metric", True),
     }
     return Page(
         title=printable(about.get("name") or about["benchmark"], 120),
@@ -100,13 +100,9 @@ def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Pa
         body=partial(_draw_body, results, rows, shown),
         charts=partial(_make_charts, results, rows),
         lead=_say_verdict(results, rows),
-        parts=[Link(text, "", _anchor(text)) for text, is_there in parts.items() if is_there],
+        parts=[Link(text, "", name) for name, (text, is_there) in parts.items() if is_there],
         signature=format_signature(results["signature"], about.get("dataset")),
     )
-
-
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
 
 
 def _draw_body(

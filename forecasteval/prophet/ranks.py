@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .arrays import Floats, Ints, weighted_means
-from .estimates import Estimate, Measures
+from .estimates import Measures
 from .metrics import RANK_TIE, Metric, shared_ranks
 from .score_table import BASELINES, ForecastScores
 from .scores import decompose_brier
@@ -46,7 +46,11 @@ def make_records(
     columns["one_minus_brier"] = 1 - brier.values
     columns["brier_skill"] = 1 - brier.values / np.where(crowd > 0, crowd, math.nan)
     columns["decomposition"] = _list_rows({**decompose_brier(bins)})
-    differences: Columns = {m.name: _list_differences(measures[m.name, "market"]) for m in means}
+    differences: Columns = {}
+    for metric in means:
+        estimate = measures[metric.name, "market"]
+        cells: Columns = {"n": estimate.counts, "difference": estimate.values}
+        differences[metric.name] = _list_rows(cells | {"interval": estimate.intervals()})
     records = _list_rows(columns | {"against": _list_rows({"market": _list_rows(differences)})})
     del records[-len(BASELINES)]["against"]["market"]  # the market's own record
     return records
@@ -59,11 +63,6 @@ def _list_rows(columns: Columns) -> list[ForecasterRecord]:
         for column in columns.values()
     ]
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
-
-
-def _list_differences(estimate: Estimate) -> list[ForecasterRecord]:
-    columns: Columns = {"n": estimate.counts, "difference": estimate.values}
-    return _list_rows(columns | {"interval": estimate.intervals()})
 
 
 def sharpe_ratios(scored: ForecastScores) -> dict[str, Floats]:

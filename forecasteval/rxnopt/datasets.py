@@ -163,7 +163,7 @@ def require_question(record: object, place: str) -> str:
         raise InputError(place, f"expected an object: {problem}")
     place = f"{place} (id {printable(record.get('id'), 60)})"
     name, kind, options = (record.get(key) for key in ("id", "question_type", "options"))
-    if not isinstance(name, (str, int)) or isinstance(name, bool):
+    if type(name) not in (str, int):
         raise InputError(place, "'id' must be text", printable(repr(name), 60))
     if kind not in QUESTION_TYPES:
         expected = f"'question_type' must be one of {', '.join(QUESTION_TYPES)}"

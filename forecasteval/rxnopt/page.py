@@ -197,16 +197,6 @@ def _list_conditions(conditions: object) -> str:
     )
 
 
-def _show_conditions(conditions: object) -> str:
-    return _list_conditions(conditions).replace("\n", "; ")
-
-
-def _show_option(record: Record, place: int) -> str:
-    """Show the conditions of an option; only its value where one condition is asked about."""
-    items = find_asked(record, place)
-    return _show_conditions(record["options"][place]) if items is None else show_items(items)
-
-
 def _draw_options(record: Record, read: object) -> Html:
     """Draw the options with their scores, the best ones shaded, and which of them was picked."""
     if not record:
@@ -221,11 +211,13 @@ def _draw_options(record: Record, read: object) -> Html:
         Head("Effective", "n"),
     ]
     lines = []
-    for place in range(len(record["options"])):
+    for place, option in enumerate(record["options"]):
+        items = find_asked(record, place)  # of the one condition that is asked about
+        conditions = _list_conditions(option).replace("\n", "; ")
         words = ["picked"] * (place == read) + ["best"] * (place in best)
         cells = [
             str(place),
-            join(show_text(_show_option(record, place), TEXT)),
+            join(show_text(conditions if items is None else show_items(items), TEXT)),
             tag("b", ", ".join(words)) if words else "",
             show_heat(meta["option_relative_scores"][place]),
             f"{meta['yields'][place]:g}",

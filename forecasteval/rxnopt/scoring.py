@@ -202,13 +202,15 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
     tables = [item["cluster"] for item in items]
     uniform = zip(*(keys[item["id"]].uniform for item in items), strict=True)
     columns = _columns(items)
+    errors = {name: clustered_error(column, tables) for name, column in columns.items()}
+    unmeasured = 0.0 if len(set(tables)) > 1 else None  # equal values, or one table
     return {
         "n": len(items),
         "tables": len(set(tables)),
         **_means(columns),
         "intervals": {name: clustered_interval(column, tables) for name, column in columns.items()},
         "standard_errors": {
-            name: _standard_error(column, tables) for name, column in columns.items()
+            name: error[0] if error else unmeasured for name, error in errors.items()
         },
         "uniform_guess": dict(zip(METRICS, map(mean, uniform), strict=True)),
         "answered_only": {"n": len(answered), **_means(_columns(answered))},
@@ -227,12 +229,6 @@ def _columns(items: Items) -> dict[str, list[float]]:
 
 def _means(columns: Mapping[str, Sequence[float]]) -> dict[str, float | None]:
     return {name: mean(column) for name, column in columns.items()}
-
-
-def _standard_error(values: Sequence[float], tables: Sequence[str]) -> float | None:
-    """Compute the clustered error: None for one table, 0 for equal values."""
-    error = clustered_error(values, tables)
-    return error[0] if error else 0.0 if len(set(tables)) > 1 else None
 
 
 def _by_condition(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, dict[str, object]]:
