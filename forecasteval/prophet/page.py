@@ -43,7 +43,7 @@ from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import Link, Table, format_signature
 
 from .arrays import Bools, Floats
-from .details import Bin, ProphetResult
+from .details import ProphetResult
 from .fields import format_time
 from .metrics import find_metric
 from .report import (
@@ -218,17 +218,15 @@ _OVER_TIME: Final = (
 
 
 def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[Panel]:
-    tables = results["reliability"]
-    return [_reliability_panel(row.shown, tables[row.name]) for row in ranked[:_SMALL]]
-
-
-def _reliability_panel(name: str, bins: Sequence[Bin]) -> Panel:
-    known = [each for each in bins if each["n"]]
-    most = max(each["n"] for each in known)
-    points = [(each["mean_probability"] or 0.0, each["frequency"] or 0.0) for each in known]
-    line = ChartLine(name, points, [each["n"] / most for each in known])
+    panels = []
     x, y = (_SHARE._replace(title=title) for title in ("Probability given", "Came true"))
-    return Panel(name, [line], x, y, ((0, 0), (1, 1)), False, 140)
+    for row in ranked[:_SMALL]:
+        known = [each for each in results["reliability"][row.name] if each["n"]]
+        most = max(each["n"] for each in known)
+        points = [(each["mean_probability"] or 0.0, each["frequency"] or 0.0) for each in known]
+        line = ChartLine(row.shown, points, [each["n"] / most for each in known])
+        panels.append(Panel(row.shown, [line], x, y, ((0, 0), (1, 1)), False, 140))
+    return panels
 
 
 def _find_return(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | None:
