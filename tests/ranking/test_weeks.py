@@ -332,9 +332,10 @@ def test_freedom_is_that_of_the_fewer_questions() -> None:
     """
     scores, _, week = draw(4, gaps=False)
     scores[1, week > 0], scores[2, week > 1] = np.nan, np.nan  # 60, 12 and 24 questions
+    scores[4, 2:] = np.nan  # 2 questions
     found = fit_scores(scores, np.zeros(scores.shape[1], int), week, np.array([1.0]))
     found.errors[-1] = 0
-    assert score_spread(found).freedom[:3] == pytest.approx([59, 11, 23])
+    assert score_spread(found).freedom[:5] == pytest.approx([59, 11, 23, 59, 1])
     freedom = difference_spread(found).freedom
     assert [freedom[0, 1], freedom[1, 2], freedom[2, 0], freedom[0, 3]] == pytest.approx(
         [11, 11, 23, 59]
