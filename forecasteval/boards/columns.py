@@ -1,7 +1,10 @@
 """The columns of rankings, declared once: text, Markdown, LaTeX, CSV, frames and pages show these.
 
 A column stands in text if it has a title, in CSV and frames if it has a key, and in the rows of a
-page if it has a head. To add one, add a `Column` to the list of its ranking; CSV has it at the end.
+page if it has a head. To add one, add a `Column` to `list_columns`. What it shows is a field of a
+row (`ranking/board.py`, whose `schema` is then raised), made by `describe_system` in
+`ranking/datasets.py`, over all weeks by `Season._row`. Tables of several `-f`, of one system each,
+and of `compare` have columns of their own.
 """
 
 from __future__ import annotations
@@ -94,7 +97,7 @@ def _first_columns(table: Ranking, name: str, score: str, head: str) -> list[Col
 
 
 def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
-    """Compute a score and its interval."""
+    """Return the columns of a score and its interval."""
     best = "low" if is_lower else "high"
     return [
         _number(title, "score", best=best, page="n sc", head=head),

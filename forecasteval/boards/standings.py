@@ -91,15 +91,13 @@ def show_cell(score: float | None, scale: Scale, href: str | None = None) -> Htm
 
 def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[SystemTable]:
     """Find the tables of the datasets of a table over all of them, the oldest first."""
-    places = {week.questions_sha256: at for at, week in enumerate(season.datasets)}
-    weeks = {
-        places[checksum]: table
+    found = {
+        (table.dataset, table.signature["questions_sha256"]): table
         for table in tables
-        if isinstance(table, SystemTable)
-        and table.benchmark == season.benchmark
-        and (checksum := str(table.signature["questions_sha256"])) in places
+        if isinstance(table, SystemTable) and table.benchmark == season.benchmark
     }
-    return [weeks[place] for place in sorted(weeks)]
+    weeks = [(week.dataset, week.questions_sha256) for week in season.datasets]
+    return [found[week] for week in weeks if week in found]
 
 
 def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:

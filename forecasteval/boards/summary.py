@@ -59,7 +59,8 @@ class Summary:
 
 
 def make_summary(systems: Sequence[System], names: Systems, has_ends: bool = False) -> Table:
-    """Make the systems of one dataset: levels, overall score, its interval, and what has no score.
+    """Make the table of the systems of one dataset: levels, overall score, its interval, and what
+    has no score.
 
     An interval is ± h, but [low, high] where a bound of the score cuts it, and with `has_ends`.
     """

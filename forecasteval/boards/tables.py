@@ -178,7 +178,7 @@ def list_failed(board: Board) -> list[tuple[str, str]]:
 
 
 def describe_waiting(board: Board) -> list[str]:
-    """Describe a line for each dataset that has no truth yet."""
+    """Return a line for each dataset that has no truth yet."""
     return [
         f"{printable(dataset, 60)}: "
         + ("no question to score, " if dataset in board.void else "no truth yet, ")

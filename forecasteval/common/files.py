@@ -161,7 +161,7 @@ def hash_file(path: Path) -> str:
 
 
 def join_checksums(checksums: Sequence[str]) -> str:
-    """Join the checksum of a single file, or a checksum of the checksums of several."""
+    """Return the checksum of a single file, or one of the checksums of several."""
     return (
         checksums[0]
         if len(checksums) == 1

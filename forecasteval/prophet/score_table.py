@@ -1,4 +1,6 @@
-"""Every score of every forecast; the market and the crowd as forecasters beside the others."""
+"""Every score of every forecast; probabilities that do not add up to 1; market and crowd as
+forecasters beside the others.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class RunRow(FileRow):
 
 
 class _Overall:
-    """Call an overall score and its interval as forecasters' are called."""
+    """Gives `overall_score` and `overall_interval` the names that rows of forecasters have."""
 
     overall_score: float
     overall_interval: Interval | None

@@ -290,8 +290,8 @@ def _deviation_within(system: System, levels: Sequence[Level]) -> float:
 
 
 def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
-    """Compute the result of one run, or of several what a page shows. That is each question's mean
-    score, and what every run said.
+    """Return the result of one run; of several what a page shows: each question's mean score, and
+    what every run said.
     """
     if len(runs) == 1:
         return runs[0]

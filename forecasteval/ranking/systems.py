@@ -51,8 +51,8 @@ def make_questions(columns: Iterable[Iterable[Any]]) -> QuestionColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class System(Scaled):
-    """One file's result without its texts: what a board says of the file, and its questions by
-    level.
+    """A system on one dataset, without texts: the result of a file, or the means of its runs, and
+    its questions by level.
     """
 
     row: FileRow
@@ -124,7 +124,7 @@ class System(Scaled):
         return self.count_pending(self.questions)
 
     def count_pending(self, levels: Iterable[Level]) -> int:
-        """Count the number of these levels' questions without a truth yet."""
+        """Count the questions of these levels without a truth yet."""
         run = self.runs[0] if self.runs else self
         return sum(run.questions[level].outcomes.get("pending", 0) for level in levels)
 
@@ -156,7 +156,7 @@ def rename(
 
 
 def mark_file(result: System | ForecasterTable, checksum: str) -> System | ForecasterTable:
-    """Make the result with the sha256 of the file that holds it."""
+    """Return the result with the sha256 of the file that holds it."""
     if isinstance(result, System):
         return replace(result, row=replace(result.row, file_sha256=checksum))
     return replace(result, file_sha256=checksum)

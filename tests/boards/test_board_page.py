@@ -372,6 +372,15 @@ def test_the_table_over_all_datasets_comes_first(tmp_path: Path) -> None:
     assert matrix == ["questions", "4", "4", "4"]
 
 
+def test_two_weeks_of_the_same_questions_are_two(tmp_path: Path) -> None:
+    for week in ("250901", "250908"):
+        files = {f"prediction/{week}-{name}.json": {"q": name.upper()} for name in "ab"}
+        write(tmp_path, {f"dataset/{week}.json": [question("q")], **files})
+    assert run(tmp_path, "nightly").code == 0
+    charts = make_page(stored(tmp_path)).charts()
+    assert [chart.title for chart in charts.values()] == ["FutureX, 2 weeks", "Score by week"]
+
+
 def test_runs_are_listed_and_linked_and_their_mean_is_not(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/d.json": [question("q")], "prediction/d-a.json": {"q": "A"}})
     write(tmp_path, {"prediction/d-a@2.json": {"q": "B"}, "prediction/d-b.json": {"q": "A"}})
