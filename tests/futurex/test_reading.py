@@ -121,6 +121,8 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", "I think the answer is B"),
         ("side", "The most likely outcome is B"),
         ("side", "Final: B"),
+        ("side", "Verdict: B"),
+        ("side", "They rest players. My pick: B"),
         ("side", "我预测结果为B"),
         ("yes", "The answer is probably Yes."),
         ("price", "Final answer: 71.5 USD per barrel. This is uncertain."),
@@ -190,6 +192,7 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("winner", "Final answer: Sweden, but Norway could win"),
         ("side", '{"answer": "B"}\nAnswer: A'),
         ("side", "> Answer: B"),
+        ("side", "They rest players. Verdict: B"),  # whose it is, only "my" or a line can say
         ("side", "Most say that the answer is B."),
     ],
     "refusals and statuses": [
