@@ -403,10 +403,11 @@ def _write_value(value: object) -> str:
 
 class TruthOf(Generic[Read]):
     """A ground truth: it reads answers as its kind has them (picks, names, a number) and scores
-    what it read.
+    what it read. `kind`: what a question of level 3 or 4 asks for.
     """
 
     __slots__ = ()
+    kind: str = "ranking"
 
     def read(self, answer: Answer) -> Read | str:
         """Read the value of an answer, or the reason why it cannot be read."""

@@ -22,9 +22,10 @@ class PendingTruth(TruthOf[Any]):
     `numeric`: whether the question has a Std, and asks for a number.
     """
 
-    __slots__ = ("_truths",)
+    __slots__ = ("_truths", "kind")
 
     def __init__(self, level: int, prompt: str, numeric: bool) -> None:
+        self.kind = "number" if numeric else "number or ranking"
         self._truths: list[TruthOf[Any]] = []
         if level > 2:
             number = NumberTruth(Quantity(0.0, None, ""), None, None, prompt)

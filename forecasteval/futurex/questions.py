@@ -88,34 +88,24 @@ def interpret_question(
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
     title = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
     title = f"{title[: TITLE - 1]}…" if len(title) > TITLE else title
-    return Question(level, _kind_of(level, read, std), read, shown[:SHOWN], warning, title, digest)
-
-
-def _kind_of(level: int, truth: Truth | None, std: float | None) -> str:
-    if level <= 2:
-        return CHOICE_KINDS[level]
-    if isinstance(truth, PendingTruth):
-        return "number or ranking" if std is None else "number"
-    return "number" if isinstance(truth, NumberTruth) else "ranking"
+    kind = CHOICE_KINDS.get(level) or (read.kind if read else "")
+    return Question(level, kind, read, shown[:SHOWN], warning, title, digest)
 
 
 def score_answer(question: Question, answer: Answer | None) -> AnswerScore:
     """Read an answer as the question's kind asks for and score it; pending without a truth."""
-    scored = _score_answer(question.truth, answer)
-    if type(question.truth) is not PendingTruth:
+    if answer is None:
+        scored = MISSING
+    elif not answer.text:
+        scored = unparsed(answer.problem)
+    elif len(answer.text) > MAX_SPAN:
+        scored = unparsed(f"longer than {MAX_SPAN} characters")
+    else:
+        scored = question.truth.score(answer) if question.truth else unparsed("no truth")
+    if not question.pending:
         return scored
     note = "" if scored.read else scored.note or NO_ANSWER
     return AnswerScore(math.nan, "pending", scored.read, note)
-
-
-def _score_answer(truth: Truth | None, answer: Answer | None) -> AnswerScore:
-    if answer is None:
-        return MISSING
-    if not answer.text:
-        return unparsed(answer.problem)
-    if len(answer.text) > MAX_SPAN:
-        return unparsed(f"longer than {MAX_SPAN} characters")
-    return truth.score(answer) if truth else unparsed("no truth")
 
 
 def parse_record(record: object, where: str, number: int, rules: Rules) -> Question:
