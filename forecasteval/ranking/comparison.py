@@ -63,8 +63,11 @@ def _require_items(results: Iterable[Mapping[str, object]]) -> None:
     """Raise InputError for a result that ranks forecasters itself."""
     for result in results:
         if "ranking" in result:
-            expected = "expected systems with a score per question; `-f` ranks forecasters in"
-            raise InputError("compare", f"{expected} one table", str(result.get("name")))
+            raise InputError(
+                "compare",
+                "expected systems with a score per question; `-f` ranks forecasters in one table",
+                str(result.get("name")),
+            )
 
 
 def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
@@ -73,12 +76,6 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
     first = systems[0]
     counts = {level: count for level, count in first.counts.items() if count}
     levels = [*counts]
-    settings = {
-        "leaderboard": __version__,
-        "flips": FLIPS,
-        "seed": SEED,
-        "questions_sha256": first.group[2],
-    }
     return Comparison(
         **first.scale.describe(),
         dataset=groups[0][0].get("dataset"),
@@ -87,7 +84,13 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
         level_counts=counts,
         systems=[describe_system(system, levels) for system in systems],
         pairs=_compare_pairs(systems, levels),
-        signature={**first.policy, **settings},
+        signature={
+            **first.policy,
+            "leaderboard": __version__,
+            "flips": FLIPS,
+            "seed": SEED,
+            "questions_sha256": first.group[2],
+        },
     )
 
 
@@ -106,8 +109,7 @@ def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[Syst
         runs = [read_system(result, name if len(results) == 1 else None) for result in results]
         first_name = first_name or runs[0].name
         for result, run in zip(results, runs, strict=True):
-            if result is not first:
-                _require_same_questions(first, result, (first_name, run.name))
+            _require_same_questions(first, result, (first_name, run.name))
         systems.append(combine_runs(runs, name))
         require_same_policy(systems[0], systems[-1])
     return systems
@@ -129,11 +131,11 @@ def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]
     if a["signature"]["questions_sha256"] == b["signature"]["questions_sha256"]:
         return
     for field in ("id", "level", "truth"):
-        counts = [
+        of_a, of_b = (
             Counter((str(item["id"]), str(item.get(field))) for item in result["items"])
             for result in (a, b)
-        ]
-        only = [_list_some(counts[0] - counts[1]), _list_some(counts[1] - counts[0])]
+        )
+        only = _list_some(of_a - of_b), _list_some(of_b - of_a)
         if any(only) and field == "id":
             listed = [
                 f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some
@@ -332,13 +334,18 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
     ]
     if len(connected) != 1:
         where = ", ".join(printable(name, 40) for name in names)
-        shared = "expected systems that are connected by shared datasets"
-        got = f"{len(connected)} such benchmarks" if connected else "none"
-        raise InputError(where, f"{shared} of one benchmark and rule set", got)
+        raise InputError(
+            where,
+            "expected systems that are connected by shared datasets of one benchmark and rule set",
+            f"{len(connected)} such benchmarks" if connected else "none",
+        )
     ((system, part),) = connected
     if math.isinf(system.scale.width):
-        problem = "expected scores with bounds; others are compared within one dataset"
-        raise InputError("compare", problem, system.group[0])
+        raise InputError(
+            "compare",
+            "expected scores with bounds; others are compared within one dataset",
+            system.group[0],
+        )
     season = fit_season(part, 0)
     if season is None:
         raise InputError("compare", "expected questions", "none")

@@ -55,10 +55,12 @@ def rank_results(
     read = list(results)
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
     groups = sorted(group_by(systems, attrgetter("group")).items(), key=itemgetter(0))
-    forecasters = [result for result in read if isinstance(result, ForecasterTable)]
     tables: list[RankedTable] = [
         *(_rank_group(group, min_questions) for _, group in groups),
-        *sorted(forecasters, key=attrgetter("name")),
+        *sorted(
+            (result for result in read if isinstance(result, ForecasterTable)),
+            key=attrgetter("name"),
+        ),
     ]
     tables.sort(key=lambda table: natural_key(table.dataset or ""), reverse=True)
     tables.sort(key=lambda table: (isinstance(table, ForecasterTable), table.benchmark))
@@ -73,8 +75,13 @@ def rank_results(
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, object]:
     """Return the settings of a board."""
-    least = {"min_questions": min_questions, "min_datasets": min_datasets}
-    return {"version": __version__, **least, "flips": FLIPS, "seed": SEED}
+    return {
+        "version": __version__,
+        "min_questions": min_questions,
+        "min_datasets": min_datasets,
+        "flips": FLIPS,
+        "seed": SEED,
+    }
 
 
 def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
@@ -120,12 +127,11 @@ def _rank_rows(
     scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level]
 ) -> list[SystemRow]:
     """Compute the rows of systems, best first, each tested against the first; ties share a rank."""
-    leader = scored[0][1]
-    behind = [system for _, system in scored[1:]]
-    pairs = [(leader, system) for system in behind] if levels else []
-    differences = measure_differences(pairs, levels)
     p_values: list[float | None] = [None] * len(scored)
-    p_values[1 : len(pairs) + 1] = holm([difference.p for difference in differences])
+    if levels:
+        pairs = [(scored[0][1], system) for _, system in scored[1:]]
+        differences = measure_differences(pairs, levels)
+        p_values[1:] = holm([difference.p for difference in differences])
     ranks = shared_ranks([row.overall_score for row, _ in scored])
     return [
         SystemRow(
@@ -189,8 +195,10 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
         if len(parts) > 1:
             groups = sorted(sorted(printable(run.name) for run in runs) for runs in parts)
             listed = "; ".join(map(", ".join, groups))
-            problem = "its runs have different questions and are not averaged"
-            remarks.append(f"{printable(name)}: {problem}: {listed}")
+            remarks.append(
+                f"{printable(name)}: its runs have different questions and are not averaged: "
+                f"{listed}"
+            )
         combined += map(combine_runs, parts)
     return combined, sorted(remarks)
 
@@ -214,7 +222,6 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
     first, *rest = runs = sorted(runs, key=lambda run: run.name)
     for run in rest:
         require_same_policy(first, run)
-    signatures = [run.row.signature for run in runs]
     row = replace(
         first.row,
         name=name or without_run(first.name, first.group[1]),
@@ -224,8 +231,8 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
         file_sha256="",  # each run has its own
         signature={
             key: value
-            for key, value in signatures[0].items()
-            if all(signature.get(key) == value for signature in signatures)
+            for key, value in first.row.signature.items()
+            if all(run.row.signature.get(key) == value for run in rest)
         },
     )
     questions = {}
@@ -280,10 +287,18 @@ def _deviation_within(system: System, levels: Sequence[Level]) -> float:
 
     √ Σ (w/Σw)²·mean(s²ᵢ)/n with the variance s²ᵢ over the runs at question i.
     """
-    parts = []
-    for level in levels:
-        runs = zip(*(run.questions[level].scores for run in system.runs), strict=True)
-        parts.append((system.weights[level], [variance(scores) for scores in runs]))
+    parts = [
+        (
+            system.weights[level],
+            [
+                variance(scores)
+                for scores in zip(
+                    *(run.questions[level].scores for run in system.runs), strict=True
+                )
+            ],
+        )
+        for level in levels
+    ]
     total = math.fsum(weight for weight, _ in parts)
     squares = [(weight / total) ** 2 * mean(within) / len(within) for weight, within in parts]
     return system.share * math.sqrt(math.fsum(squares))
@@ -295,25 +310,20 @@ def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
     """
     if len(runs) == 1:
         return runs[0]
-    items = [
-        _mean_item(same)
-        for same in zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)
-    ]
-    return {**runs[0], "items": items}
+    same = zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)
+    return {**runs[0], "items": list(map(_mean_item, same))}
 
 
 def _mean_item(same: Sequence[JsonObject]) -> dict[str, object]:
     outcomes = [item["outcome"] for item in same]
     is_pending = "pending" in outcomes  # in every run, or in none
-    read = [
-        as_text(item["read"]) if item["outcome"] in _READ else f"({item['outcome']})"
-        for item in same
-    ]
-    answers = [str(item["answer"])[-_TAIL // len(same) :] for item in same]
     return {
         **same[0],
         "score": None if is_pending else mean([item["score"] for item in same]),
-        "read": " | ".join(read),
-        "answer": " | ".join(answers),
+        "read": " | ".join(
+            as_text(item["read"]) if item["outcome"] in _READ else f"({item['outcome']})"
+            for item in same
+        ),
+        "answer": " | ".join(str(item["answer"])[-_TAIL // len(same) :] for item in same),
         "outcome": "scored" if "scored" in outcomes else outcomes[0],
     }

@@ -23,13 +23,19 @@ def find_breach(results: JsonObject, threshold: float) -> list[str]:
     scale = read_scale(results)
     records = [results]
     if not (scale.higher_is_better and scale.low <= threshold <= scale.high):
-        expected = f"expected a score in [{scale.low:g}, {scale.high:g}] of which higher are better"
-        raise InputError("--fail-under", expected, f"{threshold:g}")
+        raise InputError(
+            "--fail-under",
+            f"expected a score in [{scale.low:g}, {scale.high:g}] of which higher are better",
+            f"{threshold:g}",
+        )
     if "ranking" in results:
         records = [*results["forecasters"].values(), *results["provisional"].values()]
     if len(records) != 1:
-        got = f"{len(records)} in {results['name']}"
-        raise InputError("--fail-under", "expected files of one forecaster", got)
+        raise InputError(
+            "--fail-under",
+            "expected files of one forecaster",
+            f"{len(records)} in {results['name']}",
+        )
     keys = ("one_minus_brier", "overall_score", "avg_relative_score")
     score = next((records[0][key] for key in keys if key in records[0]), None)
     if score is None or math.isnan(score):
@@ -56,8 +62,10 @@ def require_not_worse(comparison: JsonObject) -> list[str]:
         if sign * pair["difference"] > 0 and pair["p_holm"] < ALPHA:
             worse.append(f"{pair['b']} ({-pair['difference']:+.4f}, p {show_p(pair['p_holm'])})")
         elif count and 2 / 2**count >= ALPHA:
-            line = f"{pair['b']}: it differs on {count} questions only"
-            unsure.append(f"--fail-if-worse shows nothing of {line}")
+            unsure.append(
+                f"--fail-if-worse shows nothing of {pair['b']}: "
+                f"it differs on {count} questions only"
+            )
     if worse:
         raise GateError(f"worse than {first} (--fail-if-worse): {', '.join(worse)}")
     return unsure

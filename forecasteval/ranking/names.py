@@ -166,8 +166,10 @@ def read_systems(folder: Path) -> Systems:
     for system, entry in read.items():
         for name in entry.pop("aliases", ()):
             if (value.keys() - {system}) & {name} or aliases.setdefault(name, system) != system:
-                where = f"system {printable(system, 40)}"
-                mistakes.append(f"{where}: the alias {printable(repr(name), 40)} is another system")
+                mistakes.append(
+                    f"system {printable(system, 40)}: "
+                    f"the alias {printable(repr(name), 40)} is another system"
+                )
     aliases = {name: system for name, system in aliases.items() if name not in value}
     owners = {name: entry.pop("owner") for name, entry in read.items() if "owner" in entry}
     entries = {name: About(**entry) for name, entry in read.items() if entry}
@@ -184,8 +186,9 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]
     known = {}
     for key in (key for key in _KEYS if key in entry):
         if expected := _find_problem(key, entry[key]):
-            got = describe_value(entry[key])
-            mistakes.append(f"{where}: '{key}' must be {expected}, got {got}")
+            mistakes.append(
+                f"{where}: '{key}' must be {expected}, got {describe_value(entry[key])}"
+            )
         else:
             known[key] = entry[key]
     return known

@@ -38,8 +38,7 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
         low, high, _ = system.scale
         for score in chain.from_iterable(each.scores for each in system.questions.values()):
             if not low - 1e-9 <= score <= high + 1e-9:  # no benchmark made it
-                expected = f"expected scores in [{low:g}, {high:g}]"
-                raise InputError(system.name, expected, f"{score}")
+                raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
         return system
     row = _file_row(results, name or str(results.get("name", "forecasts")))
     table = {

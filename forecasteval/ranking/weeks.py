@@ -45,7 +45,7 @@ def fit_scores(
     weeks: Array,
     weights: Array,
     clusters: Array | None = None,
-    blank: Array | None = None,
+    blank: Array | bool = False,
 ) -> Fit:
     """Fit the score that every system would have on all questions, from those that it answered.
 
@@ -67,7 +67,7 @@ def fit_scores(
     clusters = np.arange(len(levels)) if clusters is None else clusters
     took_part = ~np.isnan(scores)
     y = np.nan_to_num(scores)
-    used = took_part if blank is None else took_part & ~blank
+    used = took_part & np.logical_not(blank)
     live = (used * y).any(axis=1, keepdims=True)
     counted = np.where(live, used, took_part)
     missed = live & ~took_part
@@ -94,8 +94,8 @@ def fit_scores(
     varies = []
     for at in (levels == level for level in np.flatnonzero(sizes)):
         units = _number(clusters[at])
-        errors.append(_sample(influence[:, at], (used | missed)[:, at], counted[:, at], units))
         counts.append((_sum_by(counted[:, at], units) > 0).sum(axis=1))
+        errors.append(_sample(influence[:, at], (used | missed)[:, at], counts[-1], units))
         varies.append(np.ma.array(y[:, at], mask=~counted[:, at]).ptp(axis=1).filled(0) > _NOISE)
     effect, added, freedom = _disperse(residuals, used * slopes * v, v, cells, weeks, clusters)
     # A good week moves what a system answered, and by its effect what is expected of it elsewhere.
@@ -169,8 +169,8 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
         slope = np.concatenate([rest.sum(axis=1), rest.sum(axis=0)]) - _RIDGE * point
         step = np.linalg.solve(information(p), slope)
         while loss(point + step) > loss(point) * (1 + 1e-9) and np.abs(step).max() > _NOISE:
-            step = step / 2
-        point = point + step
+            step /= 2
+        point += step
         if np.abs(step).max() < 1e-9:
             break
     p = _expit(logits(point))
@@ -180,15 +180,15 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
 # --- Errors ---
 
 
-def _sample(influence: Array, drawn: Array, counted: Array, units: Array) -> Array:
+def _sample(influence: Array, drawn: Array, answered: Array, units: Array) -> Array:
     """Return the covariance of the scores that the questions of a level add; nan if they are one
     unit.
 
     Influences are centred over the questions that count, summed by unit and multiplied by
-    √(n/(n − 1)), n being the units that a system answered. The zeros of blank weeks, which are not
-    `drawn`, are no sample of anything.
+    √(n/(n − 1)), n being the units that a system `answered`. The zeros of blank weeks, which are
+    not `drawn`, are no sample of anything.
     """
-    count = np.maximum((_sum_by(counted, units) > 0).sum(axis=1), 2)
+    count = np.maximum(answered, 2)
     if not units.any():
         return np.full((len(count), len(count)), np.nan)
     centre = (influence * drawn).sum(axis=1) / np.maximum(drawn.sum(axis=1), 1)
@@ -229,7 +229,7 @@ def _disperse(
     added = max(0.0, effect - 1) * squares * unshared
     # A mean is taken of each system's weeks, and of all systems on a question. Of the dispersion
     # only the share (d − 1) / d is that of weeks.
-    live = np.count_nonzero(moved.any(axis=1))
+    live = moved.any(axis=1).sum()
     freedom = max(1.0, (several.sum() - several.any(axis=1).sum()) * (1 - 1 / live))
     return effect, added, float(freedom * (1 - 1 / effect) ** 2) if effect > 1 else 1.0
 
@@ -291,7 +291,7 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     none = np.isnan(differences.variance) | (np.abs(differences.value) < _NOISE)
     upper = np.triu(np.isfinite(t) & ~none, 1)
     p = np.zeros_like(t)
-    p[upper] = _TAILS(t[upper], differences.freedom[upper]) if upper.any() else 0.0
+    p[upper] = _TAILS(t[upper], differences.freedom[upper])
     p = np.clip(p + p.T, least, 1.0)
     return np.where(none, 1.0, p)
 
