@@ -66,8 +66,8 @@ def number_axis(values: Iterable[float | None]) -> Axis:
     low = min(known)
     high = max(known)
     if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
-        low = low - 0.5
-        high = high + 0.5
+        low -= 0.5
+        high += 0.5
     power = math.floor(math.log10(high - low)) - 1
     steps = [part * 10.0**ten for ten in range(power, power + 3) for part in (1, 2, 5)]
     step = next(s for s in steps if math.ceil(high / s) - math.floor(low / s) <= _STEPS)
@@ -246,9 +246,13 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
         for x, y, area in line.marks():
             ax.scatter(x, y, 8 + 110 * area, color=colour)
         if panel.named and line.end and not line.faint:
-            name = printable(line.name, LABEL)
-            label = ax.annotate(name, line.end, (4, 0), textcoords="offset points", va="center")
-            label.set(color=colour, parse_math=False)
+            ax.annotate(
+                printable(line.name, LABEL),
+                line.end,
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+            ).set(color=colour, parse_math=False)
     if panel.reference:
         ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
     places, texts = zip(*panel.x.ticks, strict=True)

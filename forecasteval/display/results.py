@@ -193,13 +193,13 @@ def check_results(
 
 def _report_findings(results: Results) -> Report:
     """Make the findings by kind, each with id and record."""
-    report: Report = [f"Dataset check  {printable(results['dataset'])}"]
-    report += [
+    record = Column("Record", lambda finding: f"record {finding['record']}")
+    return [
+        f"Dataset check  {printable(results['dataset'])}",
         f"{results['count']} records, {len(results['findings'])} findings",
         *results["notes"],
+        *list_findings(results["findings"], "kind", record),
     ]
-    record = Column("Record", lambda finding: f"record {finding['record']}")
-    return [*report, *list_findings(results["findings"], "kind", record)]
 
 
 def list_findings(findings: Iterable[JsonObject], key: str, column: Column) -> Report:

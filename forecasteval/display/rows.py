@@ -88,9 +88,16 @@ def draw_bar(
     )
     options = [tag("option", text, value=value) for value, text in orders]
     order = [tag("select", *options, aria_label="Order", data_k=f"{first}sort")] if orders else []
-    download = tag("button", "CSV", type="button", data_csv=what)
-    count = tag("output", "", data_what=what)
-    return tag("div", search, *filters, *order, download, count, class_="bar js", data_for=of)
+    return tag(
+        "div",
+        search,
+        *filters,
+        *order,
+        tag("button", "CSV", type="button", data_csv=what),
+        tag("output", "", data_what=what),
+        class_="bar js",
+        data_for=of,
+    )
 
 
 # --- Rows ---

@@ -212,8 +212,7 @@ def mark_lines(
             if column.page == "soft" and cell:
                 cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}".strip()))
             elif isinstance(cell, IntervalCell):
-                of_row = _MARKS.get(style or "", "")
-                shape = of_row if cell.kind is None else cell.kind
+                shape = _MARKS.get(style or "", "") if cell.kind is None else cell.kind
                 mark = draw_interval(axis, cell, str(row[named]), shape, line)
                 cells += [Html(), mark, Html()]
             elif column.page not in _HIDDEN:
@@ -254,11 +253,12 @@ def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
         if cost:
             shares.append(Share(cost, style, f"{cause}: {count}, {lost}", cause))
     lost_all = math.fsum(cost for _, cost, _ in totals)
-    ends = (
+    caption = tag(
+        "div",
         tag("span", f"earned {show_score(score)}"),
         tag("span", f"lost {show_score(lost_all)}, by cause"),
+        class_="lostcap",
     )
-    caption = tag("div", *ends, class_="lostcap")
     return join(draw_shares(shares), caption, draw_chips("questions", "cause", choices))
 
 

@@ -303,11 +303,10 @@ def format_signature(signature: Mapping[str, object], dataset: str | None = None
 
     Checksums, weights, seeds and numbers of resamples are in JSON only.
     """
-    texts = {
-        key: value
+    parts = [
+        f"{key}:{value}"
         for key, value in sorted(signature.items(), key=lambda entry: (entry[0] != "rules", entry))
-        if isinstance(value, (str, float)) and not key.endswith("sha256")
-    }
-    parts = [f"{key}:{value}" for key, value in texts.items() if key not in _NOT_RULES]
+        if isinstance(value, (str, float)) and not key.endswith("sha256") and key not in _NOT_RULES
+    ]
     parts += [f"dataset:{printable(dataset, 60)}"] if dataset else []
     return " ".join(["signature:", str(signature["evaluator"]), *parts])

@@ -50,10 +50,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="leave out levels with fewer questions",
     )
-    least = (
-        "datasets that a system must answer for a rank over all datasets (half of them, at most 6)"
+    add(
+        "--min-datasets",
+        metavar="N",
+        type=int,
+        help="datasets that a system must answer for a rank over all datasets (half of them, at "
+        "most 6)",
     )
-    add("--min-datasets", metavar="N", type=int, help=least)
     add(
         "--jobs",
         metavar="N",
@@ -89,8 +92,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     _warn(program, board["notes"])
     counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
-        ignored = grouped_names(board["ignored"])
-        counts += f"; not read, because they are not {', '.join(SUFFIXES)}: {ignored}"
+        counts += (
+            f"; not read, because they are not {', '.join(SUFFIXES)}: "
+            f"{grouped_names(board['ignored'])}"
+        )
     report = board.report()
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
@@ -129,8 +134,10 @@ def _name_samples(board: Board) -> list[str]:
     samples = {f.dataset for f in board.files if f.signature.get("dataset_sha256") in SAMPLES}
     if not samples or samples >= {*board.waiting, *(file.dataset for file in board.files)}:
         return []
-    remedy = "delete their files, or keep yours in a folder of their own (--root DIR)"
-    return [f"invented samples: {grouped_names(sorted(map(str, samples)))}; {remedy}"]
+    return [
+        f"invented samples: {grouped_names(sorted(map(str, samples)))}; "
+        "delete their files, or keep yours in a folder of their own (--root DIR)"
+    ]
 
 
 def _warn(program: str, lines: Iterable[str]) -> None:

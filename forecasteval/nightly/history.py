@@ -93,8 +93,7 @@ def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
     damaged: list[str] = []
     for number, text in enumerate(raw.split(b"\n"), 1):
         if line := _read_line(text):
-            name = aliases.get(line.system)
-            lines.append(replace(line, system=name) if name else line)
+            lines.append(replace(line, system=aliases.get(line.system) or line.system))
         elif text.strip():
             damaged.append(f"line {number}")
     warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
@@ -107,8 +106,7 @@ _KEYS: Final = {field.name for field in fields(HistoryLine)}
 def _read_line(text: bytes) -> HistoryLine | None:
     """Read the known keys of a line; None if one has a value of another type."""
     with contextlib.suppress(ValueError, RecursionError, AttributeError, FormError):
-        record = json.loads(text)
-        known = {key: value for key, value in record.items() if key in _KEYS}
+        known = {key: value for key, value in json.loads(text).items() if key in _KEYS}
         line = forms.from_record(HistoryLine, known)
         usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
         # Not nested deeper than can be compared.
@@ -142,8 +140,9 @@ def append_night(
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
             continue
-        checksums = before.questions_sha256 if before else None, state.questions_sha256
-        corrected = corrections.get(checksums)
+        corrected = corrections.get(
+            (before.questions_sha256 if before else None, state.questions_sha256)
+        )
         reason = state.reason or _find_reason(before, state, corrected)
         of_system = reasons[state.benchmark, state.system]
         # Over all datasets: what moved it on its datasets, if they did. Version 1.5 wrote no such
@@ -151,8 +150,15 @@ def append_night(
         if _is_overall(state) and reason in (NEW, OTHERS):
             reason = min(of_system, key=REASONS.index, default=reason)
         of_system.add(reason)
-        line = replace(state, night=history.night + 1, date=date, reason=reason)
-        new.append(replace(line, corrections=corrected or None))
+        new.append(
+            replace(
+                state,
+                night=history.night + 1,
+                date=date,
+                reason=reason,
+                corrections=corrected or None,
+            )
+        )
     if not new:
         return history
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
@@ -164,8 +170,9 @@ def append_night(
 
 def _state_of(line: HistoryLine) -> HistoryLine:
     """Strip a line of what it says of its night."""
-    line = replace(line, night=0, date="", reason=None, corrections=None)
-    return replace(line, resolved=None, questions=None)
+    return replace(
+        line, night=0, date="", reason=None, corrections=None, resolved=None, questions=None
+    )
 
 
 def _is_overall(line: HistoryLine) -> bool:
@@ -209,8 +216,15 @@ def _find_lost(
         if not _is_overall(line):
             there = there & {*line.prediction.split(", ")}
         if not line.gone and there <= ranked:
-            state = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
-            yield replace(state, gone=not there, reason=UNRANKED if there else GONE)
+            yield replace(
+                line,
+                score=None,
+                rank=None,
+                questions_sha256=None,
+                degraded=False,
+                gone=not there,
+                reason=UNRANKED if there else GONE,
+            )
 
 
 # --- The board ---
@@ -239,7 +253,6 @@ def _read_row(table: Ranking, row: RankedRow, dataset: str) -> HistoryLine:
     of_file = {} if isinstance(row, PooledRow) else file.signature
     signature: dict[str, Any] = {**of_file, **table.signature}
     runs = row.runs if isinstance(row, SystemRow) else []
-    checksums = [str(run.signature["prediction_sha256"]) for run in runs]
     return HistoryLine(
         benchmark=table.benchmark,
         dataset=dataset,
@@ -250,7 +263,9 @@ def _read_row(table: Ranking, row: RankedRow, dataset: str) -> HistoryLine:
         resolved=table.resolved,
         questions=table.resolved + table.pending,
         prediction=getattr(file, "prediction", None) or "",
-        prediction_sha256=join_checksums(checksums) if runs else signature.get("prediction_sha256"),
+        prediction_sha256=join_checksums([str(run.signature["prediction_sha256"]) for run in runs])
+        if runs
+        else signature.get("prediction_sha256"),
         # over all datasets, those of its datasets are
         questions_sha256=None
         if isinstance(table, PooledTable)
@@ -293,10 +308,9 @@ def compare_truths(before: Iterable[JsonObject], now: Iterable[JsonObject]) -> s
     >>> compare_truths([{"id": "q1", "truth": "A"}], [{"id": "q1", "truth": "B"}])
     '1 truth corrected: q1 (A → B)'
     """
-    old = _read_truths(before)
     new = _read_truths(now)
     corrected: list[str] = []
-    for name, truths in old.items():
+    for name, truths in _read_truths(before).items():
         came = (new[name] - truths).elements()  # several, where questions have one id
         for truth in (truths - new[name]).elements():
             texts = (printable(text, _CUT) for text in (name, truth, next(came, "–")))

@@ -68,8 +68,11 @@ def require_usable(path: str | bool | None) -> None:
     the option.
     """
     if isinstance(path, str) and not path.endswith(".html"):
-        expected = "expected a path that ends in .html, or no word behind it (put --html last)"
-        raise InputError("--html", expected, printable(repr(path), 60))
+        raise InputError(
+            "--html",
+            "expected a path that ends in .html, or no word behind it (put --html last)",
+            printable(repr(path), 60),
+        )
 
 
 def write_comparison(results: Results, folder: Path, path: str | bool) -> None:

@@ -219,11 +219,10 @@ class _Night:
         """Write leaderboard.json unless `board` is just that already, and give the board."""
         failed = sorted(self.failures, key=_BY_FILE)
         least = self.options.min_questions, self.options.min_datasets
-        code = hash_code(PACKAGE / "ranking")  # an edited model makes another board
         inputs = hash_text(
             dump_json(
                 [
-                    code,
+                    hash_code(PACKAGE / "ranking"),  # an edited model makes another board
                     ranking_settings(*least),
                     self.checksums,
                     failed,
@@ -235,8 +234,10 @@ class _Night:
         )
         if board and board.inputs_sha256 == inputs:
             return board
-        names = sorted(self.checksums)
-        systems = [mark_file(self._read(name), self.checksums[name]) for name in names]
+        systems = [
+            mark_file(self._read(name), checksum)
+            for name, checksum in sorted(self.checksums.items())
+        ]
         about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
         systems = [rename(system, about.aliases) for system in systems]
         ranked = replace(
@@ -292,9 +293,11 @@ class _Night:
 
 def _group(row: FileRow) -> tuple[object, ...]:
     """Tell the dataset of a file, its questions, and the version and rules that scored it."""
-    signature = row.signature.items()
-    alike = {k: v for k, v in signature if k == "questions_sha256" or not k.endswith("sha256")}
-    return row.dataset, alike
+    return row.dataset, {
+        key: value
+        for key, value in row.signature.items()
+        if key == "questions_sha256" or not key.endswith("sha256")
+    }
 
 
 def _holds(
@@ -316,7 +319,10 @@ def _holds(
             f"expected its dataset, {row.dataset}, as before (or --force)",
             "none",
         )
-    beside = dict.fromkeys(("dataset_sha256", "truths_sha256"))
-    expected = {**beside, **settings(row.benchmark), **checksums}
+    expected = {
+        **dict.fromkeys(("dataset_sha256", "truths_sha256")),
+        **settings(row.benchmark),
+        **checksums,
+    }
     same = row.dataset == (task.dataset.name if task.dataset else None)
     return same and all(row.signature.get(key) == value for key, value in expected.items())

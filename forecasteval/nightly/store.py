@@ -70,12 +70,11 @@ def result_pieces(results: JsonObject) -> Iterator[str]:
     """
     digest = hashlib.sha256()
     mark = os.urandom(16).hex()
-    items = results.get("items") or ()
     plain = dump_around(results)
     shown = dump_around({**results, "result_sha256": mark}, 1)
     digest.update(plain[0].encode())
     yield shown[0]
-    for number, item in enumerate(items):
+    for number, item in enumerate(results.get("items") or ()):
         text = dump_json(item)
         digest.update((plain[1] * (number > 0) + text).encode())
         yield shown[1] * (number > 0) + text

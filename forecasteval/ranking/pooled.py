@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -96,8 +95,7 @@ class Season(NamedTuple):
 
         halves = half_widths(score_spread(self.fit))
         halves[~self.fit.varies] = math.nan
-        measured = zip(self.answered, self.fit.scores.tolist(), halves.tolist(), strict=True)
-        return [self._row(*each) for each in measured]
+        return list(map(self._row, self.answered, self.fit.scores.tolist(), halves.tolist()))
 
     def _row(self, name: str, fitted: float, half: float) -> SeasonRow:
         scale = self.scale
@@ -132,7 +130,7 @@ class Season(NamedTuple):
         from .weeks import Spread, half_widths
 
         width = self.scale.width
-        most = self.share * self.scale.width
+        most = self.share * width
         value, variance, freedom = (part[better, other] for part in self.gaps)
         difference = width * float(value.round(_DIGITS)) + 0.0
         half = width * float(half_widths(Spread(value, variance, freedom)))
@@ -234,51 +232,43 @@ def _by_name(systems: Iterable[System]) -> SystemsByGroup:
     return answered
 
 
-def _fit(
-    answered: SystemsByGroup, datasets: Mapping[Group, System], weights: Mapping[Level, float]
-) -> Fit:
-    """Fit the scores on the questions of these levels."""
+def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
+    """Fit the scores of connected systems; None if no level has `min_questions` questions."""
     import numpy as np
 
-    from .weeks import fit_scores
+    from .weeks import compare_pairs, difference_spread, fit_scores
 
-    levels = [*weights]
-    cells = [system.questions[level] for system in datasets.values() for level in levels]
+    datasets = _datasets(answered)
+    first = next(iter(datasets.values()))
+    counts = {
+        level: sum(each.counts[level] for each in datasets.values()) for level in first.weights
+    }
+    levels = levels_that_count(counts, min_questions)
+    if not levels:
+        return None
+    weights = {level: first.weights[level] for level in levels}
+    cells = [each.questions[level] for each in datasets.values() for level in levels]
     places = np.indices((len(datasets), len(levels))).reshape(2, -1)
     weeks, strata = places.repeat([len(cell.ids) for cell in cells], axis=1)
     names = [name for cell in cells for name in cell.clusters]
-    scores = np.full((len(answered), len(weeks)), math.nan)
-    blank = np.zeros(scores.shape, bool)
+    own_scores = np.full((len(answered), len(weeks)), math.nan)
+    blank = np.zeros(own_scores.shape, bool)
     for system, results in enumerate(answered.values()):
         for week, group in enumerate(datasets):
             if group in results:
                 taken = [results[group].questions[level] for level in levels]
-                scores[system, weeks == week] = [*chain.from_iterable(q.scores for q in taken)]
+                own_scores[system, weeks == week] = [
+                    score for each in taken for score in each.scores
+                ]
                 blank[system, weeks == week] = not any(any(each.answered) for each in taken)
-    return fit_scores(
-        next(iter(datasets.values())).scale.to_unit(scores),
+    fit = fit_scores(
+        first.scale.to_unit(own_scores),
         strata,
         weeks,
         np.array([*weights.values()], float),
         clusters=np.unique(names, return_inverse=True)[1] if names else None,
         blank=blank,
     )
-
-
-def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
-    """Fit the scores of connected systems; None if no level has `min_questions` questions."""
-    from .weeks import compare_pairs, difference_spread
-
-    datasets = _datasets(answered)
-    first = next(iter(datasets.values()))
-    counts = {
-        level: sum(system.counts[level] for system in datasets.values()) for level in first.weights
-    }
-    levels = levels_that_count(counts, min_questions)
-    if not levels:
-        return None
-    weights = {level: first.weights[level] for level in levels}
-    fit = _fit(answered, datasets, weights)
     share = first.share_of(counts)
     # Equal scores may differ in their last digits.
     scores = (share * fit.scores).round(_DIGITS) + 0.0
