@@ -79,7 +79,7 @@ def _view_comparison(
         forms.to_record(compared),
         lambda _: report.comparison_report(text),
         lambda _: compare_page.make_page(page, runs),
-        rows=lambda _: report.flatten_pairs(compared),
+        rows=lambda _: list(map(report.flatten_pair, compared.pairs)),
     )
 
 

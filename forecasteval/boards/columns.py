@@ -67,8 +67,7 @@ def list_columns(table: Ranking) -> list[Column]:
     last = [*unread_columns(table.rows), NOTES, *_about_columns(table.rows)]
     p = Column("p (Holm)", attrgetter("row.p_leader"), "p", key="p_leader")
     if isinstance(table, SystemTable):
-        n = _number("n", spare=900)
-        return [*first, *run_columns(table.rows), *levels, n, p, *last]
+        return [*first, *run_columns(table.rows), *levels, _number("n", spare=900), p, *last]
     return [
         *(*first, *levels),
         Column("Ranks", attrgetter("row.rank_interval"), "ranks", key="ranks"),
@@ -124,17 +123,18 @@ def level_columns(levels: Iterable[Level], is_lower: bool, in_text: bool) -> lis
     ]
 
 
-def _find_level(level: Level, entry: Entry) -> float | None:
-    score: float | None = entry.row.level_scores.get(level)
-    return score
+def _find_level(level: Level, entry: Entry) -> Any:
+    return entry.row.level_scores.get(level)
 
 
 def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
     """Return how many runs there are and how they scatter, if somebody has several."""
     if not any(row.runs for row in rows):
         return []
-    runs = Column("Runs", lambda entry: len(entry.row.files), "number", key="runs")
-    return [runs, _number("Run SD", "run_deviation")]
+    return [
+        Column("Runs", lambda entry: len(entry.row.files), "number", key="runs"),
+        _number("Run SD", "run_deviation"),
+    ]
 
 
 WEEK_COLUMNS: Final = (
@@ -168,12 +168,13 @@ def _join_unread(entry: Entry) -> str:
 
 def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:
     """Return what `systems.json` says of some."""
-    organisation = Column("Organisation", _show_organisation, spare=1000)
-    title = "Cost per question"
-    cost = Column(title, _show_cost, "number", spare=1001, page="n vs", head="Cost")
-    has_organisation = any(row.about.organisation for row in rows)
-    has_cost = any(row.about.cost is not None for row in rows)
-    return [*[organisation] * has_organisation, *[cost] * has_cost]
+    columns: list[Column] = []
+    if any(row.about.organisation for row in rows):
+        columns.append(Column("Organisation", _show_organisation, spare=1000))
+    if any(row.about.cost is not None for row in rows):
+        title = "Cost per question"
+        columns.append(Column(title, _show_cost, "number", spare=1001, page="n vs", head="Cost"))
+    return columns
 
 
 def _show_organisation(entry: Entry) -> str:

@@ -215,9 +215,8 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
     comparison = view.comparison
     values = pair.values
     scores = [side.row.score for side in (pair.a, pair.b)]
-    size = comparison.resolved
     tallies = [*values.levels.values()]
-    yield _DifferenceLine(_ALL, "", size, scores, values, tallies)
+    yield _DifferenceLine(_ALL, "", comparison.resolved, scores, values, tallies)
     if both := values.both_read:
         title = "Both answered readably"
         yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
@@ -225,11 +224,14 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
     if isinstance(values, PairedDifference):
         for level, difference in values.level_differences.items():
             if level:
-                title = f"Level {level}"
-                remark = f"weight {weights[level]:g}"
-                count = comparison.level_counts[level]
-                tallies = [values.levels[level]]
-                yield _DifferenceLine(title, remark, count, difference.scores, difference, tallies)
+                yield _DifferenceLine(
+                    f"Level {level}",
+                    f"weight {weights[level]:g}",
+                    comparison.level_counts[level],
+                    difference.scores,
+                    difference,
+                    [values.levels[level]],
+                )
 
 
 def _draw_summary(view: _ComparisonView) -> Html:
@@ -334,10 +336,9 @@ def _draw_body(view: _ComparisonView) -> Iterator[Html]:
             yield draw_section("The questions that decide it", questions, note=note)
         else:
             levels = _draw_levels(view, pair)
-            name = f"p{pair.number}"
-            yield draw_fold(pair.title, levels, questions, note=note, name=name)
-    if len(view.pairs) > _SHOWN:
-        left = len(view.pairs) - _SHOWN
+            yield draw_fold(pair.title, levels, questions, note=note, name=f"p{pair.number}")
+    left = len(view.pairs) - _SHOWN
+    if left > 0:
         yield tag("p", f"The questions of {left} more pairs are not shown.", class_="cap")
 
 

@@ -21,16 +21,21 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
     pass for that system's. Returns these mistakes, too.
     """
     rows: list[RankedRow] = [row for table in board.rankings for row in table.rows]
-    named = [(text, row.system_name) for row in rows for text in (row.system_name, row.name)]
-    holders = {(look_of(text).casefold(), system) for text, system in named}
+    holders = {
+        (look_of(text).casefold(), row.system_name)
+        for row in rows
+        for text in (row.system_name, row.name)
+    }
     entries = dict(systems.entries)
     mistakes: list[str] = []
     for system, about in systems.entries.items():
         shown = about.name or system
         look = look_of(shown).casefold()
         if any(look == other and holder != system for other, holder in holders):
-            problem = f"'name' must not be that of another system, got {describe_value(shown)}"
-            mistakes.append(f"system {printable(system, 40)}: {problem}")
+            mistakes.append(
+                f"system {printable(system, 40)}: "
+                f"'name' must not be that of another system, got {describe_value(shown)}"
+            )
             entries[system] = replace(about, name="")
 
     def add(table: Any) -> Any:

@@ -130,15 +130,11 @@ def format_csv(board: Board) -> str:
     return write_csv(map(csv_cell, row) for row in (columns, *map(dict.values, records)))
 
 
-def flatten_pairs(comparison: AnyComparison) -> list[dict[str, object]]:
-    """Make the pairs of a comparison as records of scalars."""
-    return [_flatten_pair(pair) for pair in comparison.pairs]
-
-
 _OF_PAIRS: Final = ("a", "b", "p_holm", "p_t", "detectable")
 
 
-def _flatten_pair(pair: Pair) -> dict[str, object]:
+def flatten_pair(pair: Pair) -> dict[str, object]:
+    """Make a pair of a comparison as a record of scalars."""
     record: dict[str, object] = {key: getattr(pair, key, None) for key in _OF_PAIRS}
     for prefix, part in (("", pair), ("both_read_", pair.both_read)):
         low, high = (part.interval if part else None) or (None, None)

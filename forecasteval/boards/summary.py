@@ -65,7 +65,7 @@ def make_summary(systems: Sequence[System], names: Systems, has_ends: bool = Fal
     An interval is ± h, but [low, high] where a bound of the score cuts it, and with `has_ends`.
     """
     first = systems[0]
-    is_lower = systems[0].scale.sign < 0
+    is_lower = first.scale.sign < 0
     levels = [level for level, count in first.counts.items() if count]
     rows = [_describe(system, levels, names) for system in systems]
     entries = [*map(Entry, systems, rows, shown_names(rows))]

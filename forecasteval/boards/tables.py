@@ -76,23 +76,30 @@ def report_table(table: Ranking) -> Report:
         title += f", {count_warnings(table.warnings)}" if table.warnings else ""
     else:
         title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
-    tied = [TIED] * any(is_marked(row) for row in table.rows)
     if any(getattr(row, "provisional", False) for row in table.rows):
         remarks.insert(0, say_unranked(table))
-    heading = Heading(f"Leaderboard  {table.benchmark}, {title}{lower_is_better(table)}")
-    signature = format_signature(table.signature, getattr(table, "dataset", None))
-    shown = make_table(columns, list_entries(table))
-    return [heading, "", shown, "", *tied, *remarks, signature, ""]
+    return [
+        Heading(f"Leaderboard  {table.benchmark}, {title}{lower_is_better(table)}"),
+        "",
+        make_table(columns, list_entries(table)),
+        "",
+        *[TIED] * any(is_marked(row) for row in table.rows),
+        *remarks,
+        format_signature(table.signature, getattr(table, "dataset", None)),
+        "",
+    ]
 
 
 def say_unranked(table: Ranking) -> str:
     """Say why systems have no rank; "" where no rule says so."""
     if isinstance(table, PooledTable):
-        least = table.signature["min_datasets"]
-        rule = f"in fewer than {least} datasets, and therefore without rank (--min-datasets)."
-        return f"provisional: {rule}"
-    is_set = isinstance(table, ForecasterTable)
-    return "–: provisional, in too few events for a rank (--min-events)." if is_set else ""
+        return (
+            f"provisional: in fewer than {table.signature['min_datasets']} datasets, "
+            "and therefore without rank (--min-datasets)."
+        )
+    if isinstance(table, ForecasterTable):
+        return "–: provisional, in too few events for a rank (--min-events)."
+    return ""
 
 
 def _show_used(table: SystemTable) -> str:
@@ -153,14 +160,18 @@ def season_remarks(table: SeasonTable, apart: Sequence[str] = ()) -> list[str]:
     ]
     remarks = []
     if partial_weeks:
-        counted = f"counted by their resolved questions: {', '.join(partial_weeks)}"
-        remarks.append(f"Partial, and {counted}")
+        remarks.append(
+            f"Partial, and counted by their resolved questions: {', '.join(partial_weeks)}"
+        )
     if table.design_effect is None:
-        unknown = "Good and bad weeks of a system cannot be measured: no interval includes them."
-        remarks.append(unknown)
+        remarks.append(
+            "Good and bad weeks of a system cannot be measured: no interval includes them."
+        )
     else:
-        effect = f"design effect {table.design_effect:.2f}."
-        remarks.append(f"Good and bad weeks of a system are in all intervals: {effect}")
+        remarks.append(
+            "Good and bad weeks of a system are in all intervals: "
+            f"design effect {table.design_effect:.2f}."
+        )
     if apart:
         names = ", ".join(map(printable, apart))
         remarks.append(f"Apart, as they share no dataset with these: {names}")
