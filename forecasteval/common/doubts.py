@@ -54,7 +54,8 @@ _WEIGHED: Final = rf"""(?:
    |(?:也?可能|或许)(?![性有会略稍更在因受随被])|或(?![许有略更因会]|以[上下])|(?<![，,])还是|备选|其实(?=[是应]|\s?[A-Za-z0-9])|\n其实是|\n?更正)"""
 _JOINT: Final = r"[ \t,，;；:：$*–—-]{0,6}[(（\[【]?[ \t]?"  # on the same line
 # A number that is taken back, with all that is said of another one
-NUMBER: Final = rf"(?i:[0-9][0-9.,]{{0,20}}\s?%?{_JOINT}(?:{_DENIED}|{_WEIGHED}[^\n]*))"
+_WRITTEN: Final = r"[0-9][0-9.,]{0,20}(?:\s?%|(?<![.,])\s?[^\W\d_]{1,12})?"  # perhaps with a unit
+NUMBER: Final = rf"(?i:{_WRITTEN}{_JOINT}(?:{_DENIED}|{_WEIGHED}[^\n]*))"
 
 # A glance: without one of these nothing is denied or weighed behind anything.
 _SIGNS: Final = lazy(f"[{CROSSES}?？作撤错对能或还备其更]")

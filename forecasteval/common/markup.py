@@ -42,13 +42,14 @@ _DENIED: Final = lazy(
 )
 # Labels, from the last line or sentence on, that say of something else than the answer
 _OWN: Final = (
-    r"(?:\A|[\n。！？]|[.!?]\s)[\s*_#>•({\[–—-]{0,9}(?:(?:my|the|our|overall|estimated|final)\s)*"
+    r"(?:\A|[\n。！？]|[.!?]\s)[\s*_#>•({\[,;–—-]{0,9}(?:with\s)?"
+    r"(?:(?:my|the|our|overall|estimated|final)\s)*"
 )
 _BEHIND: Final = r"(?:\s(?:is|of))?(?:\s?\([^()\n]{0,40}\))?[\s:：=*_$~≈为是约]*\Z"
 _CONFIDENCE: Final = lazy(
     rf"""{_OWN}(?:(?:level|of|in|this|prediction|answer|forecast)\s)*(?:confidence|certainty)
         (?:\s(?:level|score|estimate|in\s(?:this|my)\s(?:answer|prediction|forecast)))?{_BEHIND}
-       |(?:\A|[\n。！？])[\s*_#•]*(?:我的|本次|预测|答案|最终|总体)*的?(?:置信度|信心)(?:水平|程度)?{_BEHIND}""",
+       |(?:\A|[\n。！？])[\s*_#•(（,，;；]*(?:我的|本次|预测|答案|最终|总体)*的?(?:置信度|信心)(?:水平|程度)?{_BEHIND}""",
     re.X | re.I,
 )
 _PROBABILITY: Final = lazy(
@@ -174,13 +175,18 @@ def _stands_in(prompt: str, text: str, box: _Box) -> bool:
         before = before.partition(" ")[2]  # it was cut, perhaps within an escape
     if len(after) == _BESIDE:
         after = after.rpartition(" ")[0]
-    after = after.removesuffix("...").removesuffix("…").rstrip("'\"")  # of `repr`
+    after, held = map(_drop_cut, (after, text[box.begin : box.end + 1]))
     if not (before + after).strip(_ALONE) or box.end - box.start > 200:
         return False
-    line = _fold(before.lstrip(_ALONE) + text[box.begin : box.end + 1] + after)
+    line = _fold(before.lstrip(_ALONE) + held + after)
     if after.strip(_ALONE) or box.end == len(text) or len(before.replace(" ", "")) > _LONG:
         return line.replace("\n", "") in fold_prompt(prompt).replace("\n", "")
     return f"{line}\n" in fold_prompt(prompt)
+
+
+def _drop_cut(text: str) -> str:
+    """Return a text without what shows that it was cut off, or a quote of `repr`."""
+    return text.removesuffix("...").removesuffix("…").rstrip("'\"")
 
 
 def _choose(text: str, boxes: Sequence[_Box]) -> str:
@@ -252,7 +258,7 @@ _EMOJI: Final = (
     "\u2600-\u26d3\u26d5-\u2714\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
     "\ufe0f\U0001f000-\U0001f0ff\U0001f1e6-\U0001f6aa\U0001f6ac-\U0001faff\U000e0020-\U000e007f"
 )
-_ODD: Final = lazy(f"[\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳\u20e3【{_EMOJI}]")
+_ODD: Final = lazy(f"[º\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳\u20e3【{_EMOJI}]")
 _INVISIBLE: Final = lazy("[\u200b-\u200d\u2060\ufeff]")
 _WIDE: Final = (
     (_INVISIBLE, ""),
@@ -261,6 +267,7 @@ _WIDE: Final = (
     (lazy("[①-⑳]"), r"\g<0>."),
     (lazy("([0-9])\ufe0f?\u20e3"), r"\1. "),
     (lazy(f" ?[{_EMOJI}]+"), ""),
+    (lazy("º"), "°"),
     (lazy(r"【[^【】]*†[^【】]*】|(?<=\S)\s?【[0-9]{1,3}】"), ""),
 )
 _URL: Final = r"\((?:https?:|www\.)(?:[^()]|\([^()]*\))*\)"
@@ -325,6 +332,7 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
     ),
     ("$", lazy(r"(?<!\\)\$([^$\n]*)(?<!\\)\$"), r"\1"),
     ("{,}", lazy(r"\{,\}"), ","),
+    ("circ", lazy(r"\^\s?\{?\s?\\circ\b\s?\}?"), "°"),
     ("\\", lazy(r"\\(?:[bx]?cancel|sout)\s?\{[^{}\n]{0,200}\}"), ""),
     ("</", lazy(r"(?i)<(s|del|strike)>[^<\n]{0,200}</\1>"), ""),
     ("[", lazy(rf"\(\[[^\[\]]*\]{_URL}\)|\[([^\[\]]*)\]{_URL}"), r"\1"),

@@ -39,9 +39,9 @@ _HEADING_LINE: Final = lazy(
 _SOME: Final = r"(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _CONFIDENT: Final = "confidence|certainty|置信度|信心"
 _CONFIDENCE: Final = lazy(
-    rf"""(?<=[^\s,;(])(?:[,;.(\s]{{1,4}}(?:with\s)?(?:{_CONFIDENT})(?:\slevel)?[\s:：=~≈]{{0,3}}
+    rf"""(?<=[^\s,;(–—-])(?:[,;.(\s–—-]{{1,4}}(?:with\s)?(?:{_CONFIDENT})(?:\slevel)?[\s:：=~≈]{{0,3}}
        (?:of\s|约|为)?{_SOME}\s?\\?%?
-      |(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\(){_SOME}\s?\\?%\s(?:confidence|certainty))\)?\.?\Z""",
+      |(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\(){_SOME}\s?\\?%\s(?:confidence|certainty|confident|certain))\)?\.?\Z""",
     re.X | re.I,
 )
 
@@ -134,7 +134,7 @@ def hold_answer(passages: Sequence[str]) -> Answer:
 def _drop_confidence(text: str) -> str:
     """Return the text without `, confidence 0.8` at its end."""
     tail = text[-40:]
-    if not ("ce" in tail.lower() or "信" in tail):  # a glance: all of these words hold one
+    if not any(part in tail.lower() for part in ("ce", "nt", "信")):  # a glance
         return text
     return text[:-40] + _CONFIDENCE.sub("", tail)
 
@@ -243,13 +243,12 @@ _NAMES: Final = lazy(  # a number, a label, an answer or a name
     r"|A(?=[.,;!)]|\Z|\s(?:is|could|may|might|wo?n|will|has|seems|and|or)))"
     r"|\bYes\b|\bNo\b(?!\s[a-z])|(?<=[a-z,;]\s)(?!I\b)[A-Z]|[是选]\s?[A-Z]\b"
 )
-_SURE: Final = lazy("(?i)confiden|sure|certain|likel|chance|probab")
+_SURE: Final = lazy("(?i)confiden|sure|certain|likel|chance|probab|置信|信心|概率|可能性|把握")
 _PERCENT: Final = lazy(r"[0-9]{1,3}(?:\.[0-9]{1,4})?\s?%")
 _LONE_LABEL: Final = lazy(r"[A-Z](?=[.。]\s{1,3}[A-Z])")
 
 _ANSWER_KEY: Final = lazy(r"(?i)(?:(?:my|final)[\s_-]?)?(?:answer|prediction)")
 _ERROR_KEY: Final = lazy(r"(?i)errors?|exception|traceback")
-_FENCE: Final = lazy(r"\s*```\s*\Z")
 _ONLY_FENCE: Final = lazy(r"\s*(?:```\w{0,12}\s*)?")
 # Objects as pairs: an answer may be given twice.
 _DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
@@ -370,7 +369,7 @@ def _find_mapping(text: str) -> Answer | None:
     """Find the answer of the only mapping with such a key, where the text ends with a mapping."""
     if "}" not in text:  # most
         return None
-    body = _FENCE.sub("", text).rstrip()
+    body = text.rstrip().removesuffix("```").rstrip()
     python = _PYTHON.sub(lambda word: _JSON[word[0]], body) if "'" in body else ""
     objects = [*find_objects(body, _DECODER)] or [*find_objects(python, _DECODER)]
     pairs = [pair for _, _, record in objects for pair in record]

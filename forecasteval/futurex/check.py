@@ -18,7 +18,7 @@ from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
-from .choices import ChoiceTruth, NameTruth
+from .choices import ChoiceTruth, find_options
 from .grammar import parse_number
 from .join import AMBIGUOUS, OtherKeys, differs, is_void, join_answers, load_answers
 from .numbers import NumberTruth, readings
@@ -147,10 +147,10 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
         return []
     shown, truth, std = printable(question.shown, 60), question.truth, record.get("Std")
     prompt = str(record.get("prompt"))
-    yes_or_no = all(rf"\boxed{{{word}}}" in prompt for word in ("Yes", "No"))
-    outside = (question.warning and isinstance(truth, ChoiceTruth)) or (
-        yes_or_no and isinstance(truth, NameTruth)  # neither Yes nor No
-    )
+    picks = list(truth.picks) if isinstance(truth, ChoiceTruth) else []
+    outside = bool(picks and question.warning)
+    if all(rf"\boxed{{{word}}}" in prompt for word in ("Yes", "No")) and not find_options(prompt):
+        outside = picks not in (["Yes"], ["No"])
     problems = [("truth not among the options", shown)] if outside else []
     if not isinstance(truth, NumberTruth):
         return problems + (

@@ -104,13 +104,17 @@ _PROBABILITY: Final = lazy(
 _REASON: Final = lazy(r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])")
 # It has a sign: `%`, a mark in front of `0.xx`, or a word; bounded
 _SHARE: Final = lazy(
-    r"""(?:[\s,;:=(~≈–-]{0,3}(?:confidence|probability|chance|概率|置信度)[\s:=~≈]{0,3}(?:of\s|约|为)?
-       |[\s:=(~≈–-]{1,4}(?=[0-9.]{1,10}\s?%)|\s?[:=(~≈–-]\s?(?=0?\.|1\.0))
+    r"""(?:[\s,;:=(~≈–-]{0,3}(?:with\s)?(?:a\s)?(?:confidence|probability|chance|概率|置信度)[\s:=~≈]{0,3}(?:of\s|约|为)?
+       |[\s:=(~≈–-]{1,4}(?:with\s)?(?:a\s)?(?=[0-9.]{1,10}\s?%)
+       |\s?[:=(~≈–-]\s?(?=0?\.|1\.0))
        ([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?(?:\s(?:chance|probability|likelihood))?\s?\)?\Z""",
     re.X | re.I,
 )
 # "A" and "I" are words, too, but at no end
-_CAPITAL: Final = lazy(r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z))")
+_CAPITAL: Final = lazy(
+    r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z)"
+    r"|A(?=\s(?:is|could|may|might|will|has|seems|would)\b))"
+)
 _SAID_SPLIT: Final = lazy(
     r"(?i)\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|actually|perhaps|maybe|possibly|probably"
     r"|(?:could|may|might)\s+be)\b)\s*"
@@ -462,7 +466,8 @@ _PICKED: Final = lazy(
     rf"""\s*(?:(?:will|to)\s+win|wins?|victory|获胜|胜出|取胜|赢|胜)?
         (?:\s*in\s+(?:regulation|overtime|OT))?
         (?:\s*,?\s*{_NUMBER}\s?[-–:]\s?{_NUMBER})?
-        (?:\s*[,:]?\s*(?P<share>[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?)\s?%)?\s*[!.]?\s*""",
+        (?:\s*[,:–—-]?\s*(?P<share>[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?)\s?%(?:\s(?:chance|probability))?)?
+        \s*[!.]?\s*""",
     re.X | re.I,
 )
 _NO_FRONT: Final = lazy(
@@ -489,7 +494,8 @@ class NameTruth(TruthOf[Sequence[Name]]):
         """Read the picked names, or why there are none."""
         text, elements = answer.cleaned, answer.elements
         whole = parse_name(text)
-        if not elements and any(compare_names(name, whole) >= SAME for name in self.names):
+        shares = elements or (self.sides and "%" in text)
+        if not shares and any(compare_names(name, whole) >= SAME for name in self.names):
             return (whole,)  # one name with "and" or "/" in it
         if status := self.find_status(answer):
             return status
@@ -537,7 +543,7 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
     >>> [interpret_winner(text, sides) for text in texts]
     ['otters', '', 'otters', '']
     """
-    bare = _BRACKETS.sub(" ", text).strip()
+    bare = _BRACKETS.sub(lambda held: held[0][1:-1] if "%" in held[0] else " ", text).strip()
     folded = fold(bare)
     first, second = sorted(sides, key=folded.find)
     if folded.find(first) < 0:

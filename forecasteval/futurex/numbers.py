@@ -27,7 +27,7 @@ from .grammar import (
     scale_of,
 )
 from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules
-from .units import convert, find_unit
+from .units import convert, find_unit, move_units
 
 # --- Numbers in sentences ---
 
@@ -180,7 +180,7 @@ def interpret_number(
     if whole := parse_number(text):
         return whole, ""
     said = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万").replace("零下", "-")
-    said = _MYRIADS.sub("", said)
+    said = move_units(_MYRIADS.sub("", said))
     whole = parse_number(said) if said != text else None
     if whole or not in_sentence:
         return whole, ""

@@ -65,8 +65,8 @@ _TABLE: Final = {
         "kn,kt,kts,knot,knots,节": 1852 / 3600,
     },
     "temperature": {
-        "°c,℃,c,celsius,degrees celsius,degrees c,摄氏度": 1.0,
-        "°f,℉,f,fahrenheit,degrees fahrenheit,degrees f,华氏度": 5 / 9,
+        "°c,° c,℃,c,celsius,degrees celsius,degrees c,deg c,摄氏度": 1.0,
+        "°f,° f,℉,f,fahrenheit,degrees fahrenheit,degrees f,deg f,华氏度": 5 / 9,
         "k,kelvin,kelvins": 1.0,
     },
     "pressure": {
@@ -125,10 +125,25 @@ _ASKS: Final = lazy(
 )
 
 
+_SPREAD: Final = r"(?:[-–—~±至到]|\+\s?/?\s?-|to|and|give\s+or\s+take|plus\s+or\s+minus|上下浮动)"
+
+
 @cache
-def _pattern() -> re.Pattern[str]:
+def _patterns() -> list[re.Pattern[str]]:
+    """Compile a unit; and one in front of an error or the end of a range."""
     words = "|".join(map(re.escape, sorted(_units(), key=len, reverse=True)))
-    return re.compile(rf"\s?({words})(?![A-Za-z0-9_/²³^-])", re.I)
+    unit, end = rf"\s?({words})", "(?![A-Za-z0-9_/²³^-])"
+    spread = rf"(?<=[0-9]){unit}(\s*{_SPREAD}\s*[0-9][0-9.,]{{0,20}})(?:\s?(?:{words}))?{end}"
+    return [re.compile(unit + end, re.I), re.compile(spread, re.I)]
+
+
+def move_units(text: str) -> str:
+    """Move units behind the errors and ranges in which they stand.
+
+    >>> move_units("95 km to 105 km"), move_units("62.14 miles ± 1")
+    ('95 to 105 km', '62.14 ± 1 miles')
+    """
+    return _patterns()[1].sub(r"\2 \1", text)
 
 
 def find_unit(behind: str) -> str:
@@ -137,7 +152,7 @@ def find_unit(behind: str) -> str:
     >>> find_unit(" miles away"), find_unit(" tons")
     ('miles', '')
     """
-    unit = _pattern().match(behind)
+    unit = _patterns()[0].match(behind)
     return unit[1].lower() if unit else ""
 
 

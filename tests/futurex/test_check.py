@@ -68,6 +68,9 @@ FINDINGS: Final = {
     "neither Yes nor No": (
         [question(prompt=YES_OR_NO, ground_truth="Noo")], "truth not among the options", 1, "Noo"
     ),
+    "a label for Yes or No": (
+        [question(prompt=YES_OR_NO, ground_truth="A")], "truth not among the options", 1, "A"
+    ),
     "one truth is no option": (
         [question(level=2, ground_truth="A, E")], "truth not among the options", 1, "E"
     ),

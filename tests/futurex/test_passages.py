@@ -113,6 +113,7 @@ def test_any_reply_quotes_the_answer(text: str, data: st.DataObject) -> None:
     [
         *(("Sweden", text) for text in ("It will not be Sweden", "They never let Sweden win")),
         *(("Sweden", text) for text in ("anyone but Sweden", "I doubt that Sweden wins")),
+        *(("Sweden", text) for text in ("I exclude Sweden", "all but Sweden", "排除Sweden")),
         *(("Sweden", text) for text in ("I don’t think Sweden wins", "Nobody expects Sweden")),
         *(("瑞典", text) for text in ("不会是瑞典", "除了瑞典")),
     ],

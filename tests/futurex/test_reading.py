@@ -63,6 +63,23 @@ QUESTIONS: Final[dict[str, Record]] = {
         "prompt": _ASK + "Who will win the 2026 Song Contest?" + _OPEN,
         "ground_truth": "Sweden",
     },
+    "heat": {
+        "level": 4,
+        "prompt": _ASK + "How hot will it be, in degrees Celsius?" + _OPEN,
+        "ground_truth": "30 °C",
+        "Std": 1.0,
+    },
+    "race": {
+        "level": 4,
+        "prompt": _ASK + "How long will the race be, in miles?" + _OPEN,
+        "ground_truth": "62.14 miles",
+        "Std": 1.0,
+    },
+    "duel": {
+        "level": 1,
+        "prompt": _ASK + "Otters vs. Falcons" + _OPEN,
+        "ground_truth": "Otters",
+    },
 }
 FILMS: Final = "Red Kite, Silver Fox, Blue Heron"
 
@@ -80,6 +97,13 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("clubs", "1. FC Otters, Port Selby"),
     ],
     "the last box": [
+        ("side", "\\boxed{B}（置信度：\\boxed{70%}）"),
+        ("side", "\\boxed{B}, confidence \\boxed{0.7}"),
+        ("side", "\\boxed{B} with confidence \\boxed{70%}"),
+        ("side", r"\boxed{B - confidence 60%}"),
+        ("side", r"\boxed{B, 60% confident}"),
+        ("price", r"\boxed{71.5 USD or so}"),
+        ("price", r"\boxed{71.5 USD, plus or minus 2}"),
         ("side", r"My first guess was \boxed{A}. Final answer (confidence 60%): \boxed{B}"),
         ("side", "\\boxed{A}\n\nWait, I should reconsider.\n\n\\boxed{B}"),
         ("side", "\\boxed{B}\n\nActually, this is almost certain."),
@@ -101,6 +125,8 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", "\\boxed{B}\nFinal answer: C"),  # a statement below changes nothing
     ],
     "a share has a sign": [
+        ("yes", r"\boxed{Yes with probability 70%}"),
+        ("duel", r"\boxed{Otters (60%)}"),
         ("yes", r"\boxed{Yes, it airs on January 18}"),
         ("yes", r"\boxed{Yes, inflation falls to 2.1%}"),
         ("yes", r"\boxed{Yes (18 of 20 agree)}"),
@@ -109,6 +135,7 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("yes", r"\boxed{Yes: 96%, No: 4%}"),
     ],
     "the last statement": [
+        ("side", "预测结果：B。置信度：60%"),
         ("yes", "Final answer: Yes\n\nI'm about 70% confident in this."),
         ("side", "Final answer: B\n\nA is a bit less likely."),
         ("side", "Final answer: B. But I could be wrong."),
@@ -139,9 +166,24 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", "Let me search for this.\n…\nFinal answer: B"),
         ("price", "Error: no network.\nFinal answer: 71.5"),
     ],
+    "units": [
+        *(
+            ("heat", rf"\boxed{{{text}}}")
+            for text in (r"86^\circ\text{F}", r"86^{\circ} F", "86 ºF")
+        ),
+        *(("race", rf"\boxed{{{text}}}") for text in ("62.14 miles ± 1 mile", "100 km ± 5")),
+        *(
+            ("race", rf"\boxed{{{text}}}")
+            for text in ("95 km to 105 km", "between 95 km and 105 km")
+        ),
+    ],
 }
 NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
     "the prompt's words are none": [
+        *(
+            ("side", "Task was: " + EXAMPLE[: EXAMPLE.index("B") + 1] + cut)
+            for cut in ("…", "...'")
+        ),
         ("side", EXAMPLE),
         ("side", "Agent failed. Task was: " + EXAMPLE[:60]),
         ("side", EXAMPLE[:70] + "..."),
@@ -150,6 +192,10 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         *((name, question["prompt"]) for name, question in QUESTIONS.items()),
     ],
     "the last box": [
+        ("price", r"\boxed{71.5 USD?}"),
+        ("price", r"\boxed{71.5 USD (wrong)}"),
+        ("price", r"\boxed{80 USD or 71.5 USD}"),
+        ("side", r"\boxed{B, though A is more likely}"),
         ("side", "\\boxed{B}\n\nOn second thought: \\boxed{A}"),
         ("side", r"\boxed{B?}"),
         ("side", r"\boxed{not B}"),
@@ -167,6 +213,10 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", "\\boxed{A}\nFinal answer: B"),
     ],
     "a share has a sign": [
+        ("yes", r"\boxed{Yes with probability 30%}"),
+        ("yes", r"\boxed{Yes (with 30% probability)}"),
+        ("duel", r"\boxed{Otters (30%)}"),
+        ("duel", r"\boxed{Otters (40% chance)}"),
         ("yes", r"\boxed{Yes: 30%}"),
         ("yes", r"\boxed{Yes (30%)}"),
         ("yes", r"\boxed{Yes (0.3)}"),
@@ -196,6 +246,8 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", "Most say that the answer is B."),
     ],
     "refusals and statuses": [
+        ("films", r"\boxed{Unable to determine Red Kite, Silver Fox, Blue Heron}"),
+        ("films", "Unable to determine, Red Kite, Silver Fox, Blue Heron"),
         *(
             (question, text)
             for question in QUESTIONS
@@ -224,6 +276,10 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
             )
         ),
     ],
+    "units": [
+        ("heat", r"\boxed{30^\circ\text{F}}"),
+        ("race", r"\boxed{5 km ± 100 km}"),
+    ],
 }
 
 
@@ -241,7 +297,7 @@ def score(question: str, answer: object) -> float:
 
 @pytest.mark.parametrize(("question", "answer"), rows(CREDIT))
 def test_what_counts(question: str, answer: str) -> None:
-    assert score(question, answer) == 1
+    assert score(question, answer) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize(("question", "answer"), rows(NO_CREDIT))

@@ -37,6 +37,7 @@ ANSWERS: Final[list[tuple[str, int, str, Callable[[int], str]]]] = [
     ("empty boxes", LONG, "number", repeated(r"\boxed{}")),
     ("boxes in boxes", LONG, "number",
      lambda size: r"\boxed{" * (size // 8) + "1" + "}" * (size // 8)),
+    ("blanks in front of a brace", LONG, "number", repeated(" ", "1. ", "1`}")),
     ("open braces", LONG, "number", repeated("{", after=r"\boxed{5}")),
     ("closing braces", LONG, "number", repeated("}", after=r"\boxed{5}")),
     ("spaces between boxes", LONG, "one option", repeated(" ", r"\boxed{A}", r"\boxed{B}")),
