@@ -181,16 +181,14 @@ def _records(data: Any) -> Iterable[Mapping[str, object]]:
     """
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
         data = data.to_dict("records")
-    elif not isinstance(data, list) or not any(map(_has_null_std, data)):
+    elif not isinstance(data, list) or not any(
+        isinstance(row, dict) and row.get("Std") is not None and is_null(row["Std"]) for row in data
+    ):
         return data  # type: ignore[no-any-return]
     return [
         {key: None if is_null(row[key]) else row[key] for key in row} if type(row) is dict else row
         for row in data
     ]
-
-
-def _has_null_std(row: object) -> bool:
-    return isinstance(row, dict) and row.get("Std") is not None and is_null(row["Std"])
 
 
 def evaluator_of_options(

@@ -8,7 +8,6 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,7 +93,8 @@ def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
     sums = {"prediction_sha256": predictions.sha256}
     if dataset is None:
         records = predictions.records
-        if not all(map(_may_be_question, islice(records, 1))):
+        first = next(iter(records), None)
+        if isinstance(first, Mapping) and first.keys().isdisjoint(("level", "ground_truth")):
             expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
             hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
             raise InputError(str(path), f"{expected} {hint}", "neither")
@@ -194,10 +194,6 @@ def _answer(
     twice = [key for key in repeated_keys(prediction) if key in ANSWER_KEYS]
     repeated = [*repeated_keys(question), *twice]
     return Record(row, repeated) if repeated else row
-
-
-def _may_be_question(record: object) -> bool:
-    return not isinstance(record, Mapping) or "level" in record or "ground_truth" in record
 
 
 def _find_problem(record: object) -> str:

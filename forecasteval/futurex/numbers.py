@@ -156,15 +156,10 @@ def mark_falls(text: str, prompt: str) -> str:
     """
     if not _SAYS_FALL.search(text.lower()):
         return text
-    if not asks_change(prompt):
+    words = question_words(prompt)
+    if not _CHANGE.search(words) or _ASKS_FALL.search(words):  # for no change, or for the fall
         return text.translate(_ARROWS)
     return _FALL_BEHIND.sub(rf"{FALL}\1", _FALL_BEFORE.sub(FALL, text))
-
-
-def asks_change(prompt: str) -> bool:
-    """Return whether a question asks for a change, and not itself for the fall."""
-    words = question_words(prompt)
-    return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
 def interpret_number(

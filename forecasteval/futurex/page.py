@@ -73,13 +73,6 @@ def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
 # --- Questions ---
 
 
-def _say_how(item: AnswerItem) -> str:
-    """Say how an answer was read, where that was not from a box by the grammar."""
-    if item["decided_by"] == "model":
-        return "by the model"
-    return "without a box" if item["unboxed"] else ""
-
-
 def _read_questions(
     items: Sequence[AnswerItem], costs: Sequence[float], rows: Rows | None, rules: Rules | None
 ) -> list[ShownQuestion]:
@@ -119,7 +112,9 @@ def _make_question(
 ) -> ShownQuestion:
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts
-    why, how, shown = explain(item, truth), _say_how(item), _show_answer(answer, prompt, limit)
+    why, shown = explain(item, truth), _show_answer(answer, prompt, limit)
+    how = "without a box" if item["unboxed"] else ""
+    how = "by the model" if item["decided_by"] == "model" else how
     is_said = item["note"].replace("matched", "names") in why  # 2 of 3 matched
     return ShownQuestion(
         key,

@@ -177,7 +177,7 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     if not options.labels and not options.find_labels(answer.text):
         parts = answer.elements or SEPARATOR.split(answer.cleaned)
         tokens = [part.strip(" .") or part for part in parts if part.strip()]
-        if tokens and all(map(_may_be_label, tokens)):
+        if tokens and all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
             options = Options((), max(26, *(ord(token) - 64 for token in tokens)))
         elif not all(token.lower() in YES_NO for token in tokens):
             names = [name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key)]
@@ -186,10 +186,6 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     picks = interpret_picks(answer, options)
     exact = len(picks) == 1 if rules.by_truths else level == 1
     return ChoiceTruth(options, picks, exact) if picks else None
-
-
-def _may_be_label(token: str) -> bool:
-    return len(token) == 1 and "A" <= token <= "~"
 
 
 def interpret_open_truth(

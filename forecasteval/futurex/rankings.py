@@ -226,6 +226,7 @@ _SPEAKS: Final = lazy(
     r"|我们?(?:认为|预测|觉得|预计|选择|会)|根据|综合|基于"
 )
 _BRACKETED: Final = lazy(r"\([^()]*\)")
+# In lower case, of four letters or more
 _PLAIN_WORD: Final = lazy(r"(?<!\S)[\"“]?[a-z]{4,}(?=[\s.!?:\"”]|\Z)")
 _SENTENCE_CJK: Final = lazy(r"[^\n0-9、《]*[。!:]\s?")
 # "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a
@@ -254,15 +255,15 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
     return not any(
         len(item.split()) + len(IS_CJK.findall(item)) / 3 > 12
         or _FULL_STOP.search(item)
-        or (bare and _count_plain_words(item) > few)
+        or (
+            bare
+            and any(
+                len(_PLAIN_WORD.findall(part)) > few
+                for part in _AND.split(_BRACKETED.sub(" ", item))
+            )
+        )
         for item in items
     )
-
-
-def _count_plain_words(item: str) -> int:
-    """Count the words in lower case, of four letters or more and outside brackets, beside `and`."""
-    parts = _AND.split(_BRACKETED.sub(" ", item))
-    return max(len(_PLAIN_WORD.findall(part)) for part in parts)
 
 
 def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
