@@ -146,7 +146,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
             "llm_names": scores.model[1],
             **damaged,
             **beside,
-            "warnings": scores.warnings(),
+            "warnings": scores.notes.lines() + scores.model[2],
             "signature": scores.checksums(),
             "items": scores.items,
         }
@@ -159,11 +159,11 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
-        settings: dict[str, object] = dict.fromkeys(
-            ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
+        settings = (
+            self._reader.settings()
+            if self._reader
+            else dict.fromkeys(("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names"))
         )
-        if self._reader:
-            settings.update(self._reader.settings())
         return {
             "evaluator": f"FutureX {__version__}",
             "weights": dict(WEIGHTS),

@@ -275,8 +275,7 @@ def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
         folded.startswith(fold(name.text)) or name.key == parse_name(words).key for name in truth
     ):
         return True
-    one = words.isascii() and words.isalpha()
-    return one and bool(ITEM_SEPARATOR.search(text, len(words) + 1))
+    return words.isascii() and words.isalpha() and bool(ITEM_SEPARATOR.search(text, len(words)))
 
 
 def show_names(names: Sequence[Name]) -> str:

@@ -192,10 +192,6 @@ class Scoring:
             raw = {}
         return raw
 
-    def warnings(self) -> list[str]:
-        """Notes about records, and the warnings about the language model."""
-        return self.notes.lines() + self.model[2]
-
     def checksums(self) -> dict[str, str]:
         """sha256 of what was asked and answered, and of the resolved questions alone."""
         return {

@@ -145,11 +145,10 @@ def append_night(
         )
         reason = state.reason or _find_reason(before, state, corrected)
         of_system = reasons[state.benchmark, state.system]
-        # Over all datasets: what moved it on its datasets, if they did. Version 1.5 wrote no such
-        # lines.
-        if _is_overall(state) and reason in (NEW, OTHERS):
+        # Over all datasets: what moved it on its datasets, if they did.
+        if _is_overall(state) and reason == OTHERS:
             reason = min(of_system, key=REASONS.index, default=reason)
-        of_system.add(reason)
+        of_system.add(QUESTIONS if reason == NEW else reason)  # one dataset more
         new.append(
             replace(
                 state,
@@ -233,7 +232,7 @@ def _find_lost(
 def _read_board(board: Board) -> dict[Key, HistoryLine]:
     """Read the present state of each system on each dataset."""
     rows = [
-        (row.name, _read_row(table, row, dataset_of(board, table)))
+        (row.name, _read_row(table, row, dataset_of(board, table), board.leaderboard))
         for table in board.rankings
         for row in table.rows
     ]
@@ -246,12 +245,16 @@ def _read_board(board: Board) -> dict[Key, HistoryLine]:
     return {line.key: line for line in lines}
 
 
-def _read_row(table: Ranking, row: RankedRow, dataset: str) -> HistoryLine:
-    """Read the state of a system in a row of a board."""
+def _read_row(
+    table: Ranking, row: RankedRow, dataset: str, asked: Mapping[str, object]
+) -> HistoryLine:
+    """Read the state of a system in a row of a board, which was `asked` for by these settings."""
     # Forecasters share all but their scores; over all datasets there is no file.
     file: Any = table if isinstance(table, ForecasterTable) else row
     of_file = {} if isinstance(row, PooledRow) else file.signature
     signature: dict[str, Any] = {**of_file, **table.signature}
+    if "min_datasets" in signature:  # by default half of them: more with each dataset
+        signature["min_datasets"] = asked["min_datasets"]
     runs = row.runs if isinstance(row, SystemRow) else []
     return HistoryLine(
         benchmark=table.benchmark,

@@ -195,9 +195,12 @@ class _Night:
             self.corrections |= find_corrections(path, scored.path)
 
     def keep_unread(self, present: Collection[str]) -> None:
-        """Leave the rows of files that cannot be read tonight, or whose dataset cannot, as they
-        were. Not beside results of other questions, or of another version.
+        """Leave the rows of files that cannot be read tonight, or whose dataset or truths cannot,
+        as they were. Not beside results of other questions, or of another version.
         """
+        for each in self.failures:
+            if each["reason"].startswith(f"dataset{os.sep}"):  # it names the file at fault
+                self.unread.update(each["file"].split(", "))
         fresh = [_group(file_row(system)) for system in map(self._read, self.fresh)]
         for name, row in self.rows.items():
             files = {*(row.prediction or "").split(", ")}
@@ -274,21 +277,19 @@ class _Night:
         """
         systems = {row.system_name for table in board.rankings for row in table.rows}
         aliases = {name: new for name, new in about.aliases.items() if name not in systems}
-        history = None
-        is_new = False
+        history = before = None
         try:
             before = read_history(self.folder, aliases)
         except InputError as error:
             self.notes.append(f"{error}; the history is not written")
         else:
             history = append_night(self.folder, before, board, present, self.corrections, date)
-            is_new = history is not before
             self.notes += history.warnings
         changes = history.changes if history else []
         write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
         write_changed(self.folder / f"{BOARD}.md", format_markdown(board, changes))
         write_board(board, self.folder, history, self.options.force)
-        return changes if is_new else []
+        return changes if history is not before else []
 
 
 def _group(row: FileRow) -> tuple[object, ...]:

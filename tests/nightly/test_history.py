@@ -441,6 +441,31 @@ def test_what_cannot_be_read_stays_as_it_was(tmp_path: Path, kind: str) -> None:
     )
 
 
+@pytest.mark.parametrize("file", ["dataset/d.json", "dataset/d.truths.csv"])
+def test_a_mistake_in_a_dataset_or_its_truths_costs_no_row(tmp_path: Path, file: str) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    board, history = stored(tmp_path), (tmp_path / "evaluation/history.jsonl").read_bytes()
+    (tmp_path / file).write_text('[{"id":' if file.endswith("json") else 'id,ground_truth\n"q1')
+    done = run(tmp_path, "nightly")
+    assert (done.code, "not read, ranked as before: 2 (d-a, d-b)" in done.err) == (2, True)
+    assert stored(tmp_path)["tables"] == board["tables"]
+    assert (tmp_path / "evaluation/history.jsonl").read_bytes() == history
+
+
+NAMES: Final = ("a.json", "b.json")
+
+
+def test_one_more_dataset_is_no_other_rule(tmp_path: Path) -> None:
+    """By default half of the datasets must be answered: more, where there are more."""
+    for week, answers in (("250901", "AB"), ("250908", "AB"), ("250915", "AA")):
+        files = {f"prediction/{week}-{text}": {"q": answers[at]} for at, text in enumerate(NAMES)}
+        write(tmp_path, {f"dataset/{week}.json": [question("q", prompt=week)], **files})
+        run(tmp_path, "nightly")
+    reasons = {line["reason"] for line in lines(tmp_path) if line["dataset"] == "all datasets"}
+    assert reasons == {"new", "other questions or truths"}
+
+
 def test_what_fails_for_one_reason_is_said_once(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     path = tmp_path / "dataset/d.json"
