@@ -115,3 +115,24 @@ def test_score_of_a_number(
 def test_measures_are_not_converted(true: str, answer: str) -> None:
     question = {"id": "x", "level": 4, "prompt": "", "ground_truth": true, "Std": 3.0}
     assert FutureXEvaluator().evaluate_prediction(answer, question) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("true", "answer"),
+    [
+        ("18.52 km/h", "10 knots"),
+        ("1.609344 km", "1 mile"),
+        ("3600 GJ", "1 GWh"),
+        ("0.40468564224 ha", "1 acre"),
+        ("453.59237 g", "1 lb"),
+        ("28.316846592 litres", "1 ft³"),
+        ("2 weeks", "336 hours"),
+        ("26.85 °C", "300 K"),
+        ("101.325 kPa", "760 mmHg"),
+        ("2 MW", "2000 kW"),
+    ],
+)
+def test_units_convert_by_their_definitions(true: str, answer: str) -> None:
+    question = {"id": "x", "level": 4, "prompt": "", "ground_truth": true, "Std": 1e-4}
+    score = FutureXEvaluator().evaluate_prediction(f"\\boxed{{{answer}}}", question)
+    assert score == pytest.approx(1, abs=0.05)
