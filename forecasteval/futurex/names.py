@@ -57,7 +57,7 @@ _LEGAL_ENDS: Final = (
 
 
 def _drop_legal_form(text: str) -> str:
-    ends = not text.isascii() or text.rstrip(" .\n").endswith(_LEGAL_ENDS)  # a glance
+    ends = text.rstrip(" .。\n").endswith(_LEGAL_ENDS)  # a glance
     return _LEGAL_FORM.sub("", text) if ends else text
 
 

@@ -175,10 +175,11 @@ def interpret_number(
     if whole := parse_number(text):
         return whole, ""
     said = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万").replace("零下", "-")
-    said = move_units(_MYRIADS.sub("", said))
+    said = _MYRIADS.sub("", said)
     whole = parse_number(said) if said != text else None
     if whole or not in_sentence:
         return whole, ""
+    said = move_units(said)
     begin, rest = (len(said) < 40 and parse_begin(said)) or (None, "")
     if begin and rest.strip(" .。") == (unit := find_unit(rest)) != "":  # 120分钟
         return begin._replace(unit=unit), ""

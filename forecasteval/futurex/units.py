@@ -133,7 +133,10 @@ def _patterns() -> list[re.Pattern[str]]:
     """Compile a unit; and one in front of an error or the end of a range."""
     words = "|".join(map(re.escape, sorted(_units(), key=len, reverse=True)))
     unit, end = rf"\s?({words})", "(?![A-Za-z0-9_/²³^-])"
-    spread = rf"(?<=[0-9]){unit}(\s*{_SPREAD}\s*[0-9][0-9.,]{{0,20}})(?:\s?(?:{words}))?{end}"
+    spread = (  # behind a digit, and in front of what is no mark: a glance
+        rf"(?<=[0-9])(?=\s?[^\s0-9.,;:!?()/%-]){unit}"
+        rf"(\s*{_SPREAD}\s*[0-9][0-9.,]{{0,20}})(?:\s?(?:{words}))?{end}"
+    )
     return [re.compile(unit + end, re.I), re.compile(spread, re.I)]
 
 
