@@ -275,7 +275,11 @@ def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
         folded.startswith(fold(name.text)) or name.key == parse_name(words).key for name in truth
     ):
         return True
-    return words.isascii() and words.isalpha() and bool(ITEM_SEPARATOR.search(text, len(words)))
+    return (
+        words.isascii()
+        and words.isalpha()
+        and bool(ITEM_SEPARATOR.search(text, len(words) + 1))  # behind the comma of the first
+    )
 
 
 def show_names(names: Sequence[Name]) -> str:
