@@ -52,6 +52,7 @@ from .columns import NOTES, Entry, list_columns, say_notes
 from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
+    Names,
     ReadItems,
     ShownRanking,
     files_of,
@@ -110,7 +111,7 @@ def make_page(
         title,
         _show_facts(board, standings, history),
         lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
-        lambda: _draw_body(board, standings, history),
+        lambda: _draw_body(board, names, standings, history),
         lambda: _list_charts(standings),
         lead,
         [Link(text, "", anchor) for anchor, text in parts.items() if text]
@@ -283,7 +284,7 @@ def _list_weeks(standing: ShownRanking, system: str) -> Html:
 
 
 def _draw_body(
-    board: Board, standings: Sequence[ShownRanking], history: History | None
+    board: Board, names: Names, standings: Sequence[ShownRanking], history: History | None
 ) -> Iterator[Html]:
     """Draw the other rankings, what changed, charts, questions, and what is folded."""
     for standing in standings[1:]:
@@ -297,7 +298,7 @@ def _draw_body(
             "One system each", draw_marks(view_alone(alone), kind="rank"), name="alone"
         )
     if history:
-        yield draw_changes(history, name_systems(board))
+        yield draw_changes(history, names)
     for standing in standings:
         yield draw_history(standing)
     for place, standing in enumerate(standings, 1):

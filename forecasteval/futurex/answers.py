@@ -39,9 +39,11 @@ _HEADING_LINE: Final = lazy(
 _SOME: Final = r"(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _CONFIDENT: Final = "confidence|certainty|置信度|信心"
 _CONFIDENCE: Final = lazy(
-    rf"""(?<=[^\s,;(–—-])(?:[,;.(\s–—-]{{1,4}}(?:with\s)?(?:{_CONFIDENT})(?:\slevel)?[\s:：=~≈]{{0,3}}
+    rf"""(?<=[^\s,;(–—-])(?:
+       [,;.(\s–—-]{{1,4}}(?:with\s)?(?:{_CONFIDENT})(?:\slevel)?[\s:：=~≈]{{0,3}}
        (?:of\s|约|为)?{_SOME}\s?\\?%?
-      |(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\(){_SOME}\s?\\?%\s(?:confidence|certainty|confident|certain))\)?\.?\Z""",
+      |(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\(){_SOME}\s?\\?%\s
+       (?:confidence|certainty|confident|certain))\)?\.?\Z""",
     re.X | re.I,
 )
 
@@ -134,9 +136,10 @@ def hold_answer(passages: Sequence[str]) -> Answer:
 def _drop_confidence(text: str) -> str:
     """Return the text without `, confidence 0.8` at its end."""
     tail = text[-40:]
-    if not any(part in tail.lower() for part in ("ce", "nt", "信")):  # a glance
-        return text
-    return text[:-40] + _CONFIDENCE.sub("", tail)
+    low = tail.lower()
+    if "ce" in low or "nt" in low or "信" in low:  # a glance: all of these words hold one
+        return text[:-40] + _CONFIDENCE.sub("", tail)
+    return text
 
 
 def question_words(prompt: str) -> str:

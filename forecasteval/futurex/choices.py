@@ -104,7 +104,8 @@ _PROBABILITY: Final = lazy(
 _REASON: Final = lazy(r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])")
 # It has a sign: `%`, a mark in front of `0.xx`, or a word; bounded
 _SHARE: Final = lazy(
-    r"""(?:[\s,;:=(~≈–-]{0,3}(?:with\s)?(?:a\s)?(?:confidence|probability|chance|概率|置信度)[\s:=~≈]{0,3}(?:of\s|约|为)?
+    r"""(?:[\s,;:=(~≈–-]{0,3}(?:with\s)?(?:a\s)?(?:confidence|probability|chance|概率|置信度)
+         [\s:=~≈]{0,3}(?:of\s|约|为)?
        |[\s:=(~≈–-]{1,4}(?:with\s)?(?:a\s)?(?=[0-9.]{1,10}\s?%)
        |\s?[:=(~≈–-]\s?(?=0?\.|1\.0))
        ([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?(?:\s(?:chance|probability|likelihood))?\s?\)?\Z""",
@@ -466,7 +467,8 @@ _PICKED: Final = lazy(
     rf"""\s*(?:(?:will|to)\s+win|wins?|victory|获胜|胜出|取胜|赢|胜)?
         (?:\s*in\s+(?:regulation|overtime|OT))?
         (?:\s*,?\s*{_NUMBER}\s?[-–:]\s?{_NUMBER})?
-        (?:\s*[,:–—-]?\s*(?P<share>[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?)\s?%(?:\s(?:chance|probability))?)?
+        (?:\s*[,:–—-]?\s*(?P<share>[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?)\s?%
+          (?:\s(?:chance|probability))?)?
         \s*[!.]?\s*""",
     re.X | re.I,
 )

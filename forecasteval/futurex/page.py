@@ -113,8 +113,13 @@ def _make_question(
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts
     why, shown = explain(item, truth), _show_answer(answer, prompt, limit)
-    how = "without a box" if item["unboxed"] else ""
-    how = "by the model" if item["decided_by"] == "model" else how
+    how = (
+        "by the model"
+        if item["decided_by"] == "model"
+        else "without a box"
+        if item["unboxed"]
+        else ""
+    )
     is_said = item["note"].replace("matched", "names") in why  # 2 of 3 matched
     return ShownQuestion(
         key,

@@ -42,7 +42,8 @@ null if the text settles on no forecast, names alternatives, hedges, refuses or 
 Never add, correct, translate or complete anything."""
 # A denial in front of a passage, wherever in its clause: `It will not be Sweden`
 _DENIES: Final = lazy(
-    r"(?i)\b(?:not|no|never|neither|nor|none|nobody|without|except|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout|all\sbut|impossible|unlikely|unlike|cannot|hardly"
+    r"(?i)\b(?:not|no|never|neither|nor|none|nobody|without|except"
+    r"|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout|all\sbut|impossible|unlikely|unlike|cannot|hardly"
     r"|(?:any|every)(?:one|body|thing)\s(?:but|except)|instead\sof|rather\sthan|doubt(?:s|ed|ful)?"
     r"|fail(?:s|ed)?\sto|refus(?:e|es|ed)|instead)\b|n['’ ]t\b"
     r"|不会|不是|不可能|不能|不太|不认为|不看好|不选|[并而绝]非|别选|没有|难以|除了|排除|怀疑"

@@ -93,7 +93,8 @@ def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
     damaged: list[str] = []
     for number, text in enumerate(raw.split(b"\n"), 1):
         if line := _read_line(text):
-            lines.append(replace(line, system=aliases.get(line.system) or line.system))
+            name = aliases.get(line.system)
+            lines.append(replace(line, system=name) if name else line)
         elif text.strip():
             damaged.append(f"line {number}")
     warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []

@@ -453,13 +453,13 @@ def test_a_mistake_in_a_dataset_or_its_truths_costs_no_row(tmp_path: Path, file:
     assert (tmp_path / "evaluation/history.jsonl").read_bytes() == history
 
 
-NAMES: Final = ("a.json", "b.json")
-
-
 def test_one_more_dataset_is_no_other_rule(tmp_path: Path) -> None:
     """By default half of the datasets must be answered: more, where there are more."""
     for week, answers in (("250901", "AB"), ("250908", "AB"), ("250915", "AA")):
-        files = {f"prediction/{week}-{text}": {"q": answers[at]} for at, text in enumerate(NAMES)}
+        files = {
+            f"prediction/{week}-{name}.json": {"q": letter}
+            for name, letter in zip("ab", answers, strict=True)
+        }
         write(tmp_path, {f"dataset/{week}.json": [question("q", prompt=week)], **files})
         run(tmp_path, "nightly")
     reasons = {line["reason"] for line in lines(tmp_path) if line["dataset"] == "all datasets"}
