@@ -72,6 +72,7 @@ from .tables import (
 )
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
+_LEGEND: Final = "Filled: could be first. Lines: 95% intervals."
 _ABOUT: Final = {  # what is said below the rows of the title of a column
     "No answer": "answers that are missing + could not be read",
     "Cost": "per question",
@@ -231,7 +232,7 @@ def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
 
 def _mark(entry: Entry) -> IntervalCell:
     row = entry.row
-    return IntervalCell(row.score, row.interval, None, int(row.is_tied is False))
+    return IntervalCell(row.score, row.interval, None, "a" if row.is_tied else "")
 
 
 def _show_rank(row: RankedRow) -> Html:
@@ -351,7 +352,7 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
 def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     """List the rankings as charts of intervals, then their histories."""
     charts = [
-        Chart(standing.name, standing.title, "", _tabulate(standing)) for standing in standings
+        Chart(standing.name, standing.title, _LEGEND, _tabulate(standing)) for standing in standings
     ]
     charts += filter(None, map(history_chart, standings))
     return {chart.name: chart for chart in charts}

@@ -46,6 +46,7 @@ from forecasteval.display.tables import (
     Column,
     IntervalCell,
     Table,
+    cut_middle,
     format_signature,
     make_table,
     show_p,
@@ -70,6 +71,10 @@ from .tables import AnyComparison, list_verdicts, season_remarks
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
 _ALL: Final = "All questions"
+_LEGEND: Final = (
+    f"Filled in the colour of the better system: decided (p < {ALPHA} with Holm’s adjustment; of "
+    "levels, an interval without 0). Lines: 95% intervals, not adjusted."
+)
 Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and title
 
 
@@ -200,7 +205,9 @@ def _count_unread(view: _ComparisonView) -> list[str]:
 
 
 class _DifferenceLine(NamedTuple):
-    """A line of differences: `values` have the difference and its interval."""
+    """A line of differences: `values` have the difference and its interval; `tallies` count wins,
+    ties and losses, of which there may be fewer than `n`.
+    """
 
     title: str
     remark: str
@@ -216,22 +223,40 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
     values = pair.values
     scores = [side.row.score for side in (pair.a, pair.b)]
     tallies = [*values.levels.values()]
-    yield _DifferenceLine(_ALL, "", comparison.resolved, scores, values, tallies)
+    is_part = values.n_shared != comparison.resolved
+    shared = f"both took part in {values.n_shared}, whose wins are counted" * is_part
+    yield _DifferenceLine(_ALL, shared, comparison.resolved, scores, values, tallies)
     if both := values.both_read:
         title = "Both answered readably"
         yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
     weights = read_weights(comparison.signature)
-    if isinstance(values, PairedDifference):
-        for level, difference in values.level_differences.items():
-            if level:
-                yield _DifferenceLine(
-                    f"Level {level}",
-                    f"weight {weights[level]:g}",
-                    comparison.level_counts[level],
-                    difference.scores,
-                    difference,
-                    [values.levels[level]],
-                )
+    for level, difference in _list_levels(pair).items():
+        if level:
+            yield _DifferenceLine(
+                f"Level {level}",
+                f"weight {weights[level]:g}",
+                comparison.level_counts[level],
+                difference.scores,
+                difference,
+                [values.levels[level]],
+            )
+
+
+def _list_levels(pair: _ShownPair) -> Mapping[Level, LevelDifference]:
+    """List the differences by level; over all weeks those of the estimated scores, which have no
+    intervals.
+    """
+    if isinstance(pair.values, PairedDifference):
+        return pair.values.level_differences
+    rows = [side.row for side in (pair.a, pair.b)]
+    a, b = (row.level_scores if isinstance(row, SeasonRow) else {} for row in rows)
+    return {
+        level: LevelDifference(
+            scores=[a[level], b[level]], difference=a[level] - b[level], interval=None
+        )
+        for level in pair.values.levels
+        if level in a and level in b
+    }
 
 
 def _draw_summary(view: _ComparisonView) -> Html:
@@ -259,12 +284,14 @@ def _draw_lines(
     view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine], names: tuple[str, str]
 ) -> Html:
     better = [
-        span(kind, name[:24], " better") for kind, name in zip(("la", "lb"), names, strict=True)
+        span(kind, cut_middle(name, 24), " better")
+        for kind, name in zip(("la", "lb"), names, strict=True)
     ]
     left, right = better[:: -view.comparison.scale.sign]
     styles = ["all" if line.title == _ALL else None for line in lines]
-    ends = join("← ", left), join(right, " →")
-    return draw_marks(_tabulate(view, title, lines), None, "rank", styles, ends=ends)
+    ends = join("←\u00a0", left), join(right, "\u00a0→")
+    table = draw_marks(_tabulate(view, title, lines), None, "rank", styles, ends=ends)
+    return join(table, tag("p", _LEGEND, class_="cap"))
 
 
 def _tabulate(view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine]) -> Table:
@@ -284,12 +311,14 @@ def _tabulate(view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine
 
 
 def _mark(view: _ComparisonView, line: _DifferenceLine) -> IntervalCell:
-    """Choose a ring where the interval has 0, else the colour of the better system."""
-    value = line.values.difference
-    low, high = line.values.interval or (0, 0)
-    is_open = low <= 0 <= high
-    kind = "" if is_open else view.better(value).lower()
-    return IntervalCell(value, line.values.interval, 0.0, int(is_open), kind)
+    """Fill the mark of a decided difference, in the colour of the better system."""
+    values = line.values
+    low, high = values.interval or (0, 0)
+    is_decided = not low <= 0 <= high
+    if isinstance(values, Pair):  # adjusted, unlike its interval
+        is_decided = values.p_holm < ALPHA
+    kind = view.better(values.difference).lower() * is_decided
+    return IntervalCell(values.difference, values.interval, 0.0, kind)
 
 
 _TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
@@ -452,4 +481,4 @@ def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cel
 def _list_charts(view: _ComparisonView) -> dict[str, Chart]:
     """List what `plot` draws: the differences of all pairs."""
     table = _tabulate(view, "Pair", _list_pairs(view))
-    return {"differences": Chart("differences", "Difference of the scores", "", table)}
+    return {"differences": Chart("differences", "Difference of the scores", _LEGEND, table)}

@@ -7,6 +7,7 @@ Pages draw the same values as SVG (`display.marks`).
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 # on white.
 COLOURS: Final = ("#0072b2", "#b84a00", "#00785a", "#9a3d7c", "#7a5c00", "#56649a")
 GREY: Final = "#757575"
+_MARKS: Final = {"": GREY, "a": COLOURS[0], "b": COLOURS[1], "ref": "black"}  # by kind of mark
 LABEL: Final = 40  # characters of a name in a chart
 _DOTTED: Final = 24  # points of a line that are drawn as dots, too
 _STEPS: Final = 5  # at most, between the ticks of an axis
+_TICKS: Final = 36  # characters of the ticks of an axis that have all room
 _FONTS: Final = (
     "DejaVu Sans",
     "Noto Sans CJK SC",
@@ -136,19 +139,22 @@ class Panel(NamedTuple):
     def _place(self, x: float, y: float) -> str:
         return f"{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
 
-    def labels(self, gap: float = 15.0) -> list[tuple[float, int]]:
-        """Place the names near the ends of the lines, `gap` apart. A name has its place in pixels
-        from the top, and the number of its line.
+    def labels(self, gap: float = 15.0) -> list[tuple[float, float, int]]:
+        """Place the names near the ends of the lines, `gap` apart where lines end together. A name
+        has its share of the width, its place in pixels from the top, and the number of its line.
         """
-        lines = [
-            (line.end, number)
-            for number, line in enumerate(self.lines)
-            if self.named and not line.faint
+        lines = enumerate(self.lines if self.named else ())
+        named = [(*line.end, number) for number, line in lines if line.end and not line.faint]
+        return [
+            (self.x.at(end), place, number)
+            for end in sorted({x for x, _, _ in named})
+            for place, number in spread(
+                sorted(
+                    (self.height * (1 - self.y.at(y)), each) for x, y, each in named if x == end
+                ),
+                gap,
+            )
         ]
-        return spread(
-            sorted((self.height * (1 - self.y.at(end[1])), number) for end, number in lines if end),
-            gap,
-        )
 
 
 def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
@@ -206,20 +212,23 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
 
 
 def _make_axes(chart: Chart, count: int) -> Any:
-    """Axes on a figure of their own, four beside each other."""
+    """Axes on a figure of their own, four beside each other, above the description."""
     from matplotlib import pyplot
 
     columns = min(count, 4)
     lines = -(-count // 4)
     height = 3.2 * lines if chart.panels else 0.3 * len(chart.table.rows)
+    width = max(6.4, 3.2 * columns)
     figure, grid = pyplot.subplots(
         lines,
         columns,
         squeeze=False,
-        figsize=(max(6.4, 3.2 * columns), 1 + max(3.2, height)),
+        figsize=(width, 1 + max(3.2, height)),
         layout="constrained",
     )
     figure.suptitle(chart.title, parse_math=False)
+    about = textwrap.fill(chart.description, int(13 * width))
+    figure.supxlabel(about, parse_math=False, fontsize="small", color=GREY)
     for spare in grid.flat[count:]:
         spare.set_visible(False)
     return grid.flat[:count]
@@ -244,19 +253,21 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
         colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
         ax.plot([x for x, _ in line.points], [y for _, y in line.points], color=colour)
         for x, y, area in line.marks():
-            ax.scatter(x, y, 8 + 110 * area, color=colour)
-        if panel.named and line.end and not line.faint:
-            ax.annotate(
-                printable(line.name, LABEL),
-                line.end,
-                (4, 0),
-                textcoords="offset points",
-                va="center",
-            ).set(color=colour, parse_math=False)
+            ax.scatter(x, y, 8 + 110 * area, color=colour, clip_on=False)
+    for x, y, number in panel.labels(20.0):
+        ax.annotate(
+            printable(panel.lines[number].name, LABEL),
+            (x, 1 - y / panel.height),
+            (4, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+        ).set(color=COLOURS[number % len(COLOURS)], parse_math=False)
     if panel.reference:
         ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
-    places, texts = zip(*panel.x.ticks, strict=True)
-    ax.set_xticks(places, [printable(text, LABEL) for text in texts], parse_math=False)
+    _set_axis(ax.xaxis, panel.x)
+    _set_axis(ax.yaxis, panel.y)
     ax.set_title(printable(panel.title, LABEL), parse_math=False)
     _label_axes(ax, panel.x.title, panel.y.title)
 
@@ -264,20 +275,41 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
 def _draw_marks(ax: Axes, table: Table) -> None:
     """Draw the first column of marks, a row each, the first on top."""
     at = next(place for place, column in enumerate(table.columns) if column.kind == "mark")
-    names = next((place for place, column in enumerate(table.columns) if column.side == "<"), 0)
-    for y, (*_, mark) in enumerate(row[: at + 1] for row in table.rows):
+    names = next(place for place, column in enumerate(table.columns) if column.kind == "text")
+    marks = [row[at] for row in table.rows]
+    values: list[float | None] = []
+    for y, mark in enumerate(marks):
         if not isinstance(mark, IntervalCell):
             continue
+        values += [mark.value, mark.mark, *(mark.bounds or ())]
         if mark.value is not None and math.isfinite(mark.value):
-            colour = COLOURS[mark.group % len(COLOURS)]
-            ax.plot(mark.bounds or [mark.value] * 2, [y, y], color=colour)
-            ax.plot(mark.value, y, "D" if mark.group else "o", color=colour)
+            colour = _MARKS[mark.kind]
+            ax.plot(mark.bounds or [mark.value] * 2, [y, y], color=colour, clip_on=False)
+            ax.plot(
+                mark.value,
+                y,
+                "D" if mark.kind == "ref" else "o",
+                color=colour,
+                markerfacecolor=colour if mark.kind else "white",
+                clip_on=False,
+            )
         if mark.mark is not None:
             ax.plot(mark.mark, y, "|", color=GREY, markersize=14)
     titles = [printable(str(row[names]), LABEL) for row in table.rows]
+    _set_axis(ax.xaxis, number_axis(values))
     ax.set_yticks(range(len(titles)), titles, parse_math=False)
     ax.set_ylim(len(titles) - 0.4, -0.6)
     _label_axes(ax, table.header[at])
+
+
+def _set_axis(drawn: Any, axis: Axis) -> None:
+    """Set the ends and ticks of an axis; of long texts, such as dates, only those at its ends."""
+    ticks = axis.ticks
+    if sum(len(text) for _, text in ticks) > _TICKS:
+        ticks = [ticks[0], ticks[-1]]
+    texts = [printable(text, LABEL) for _, text in ticks]
+    drawn.set_ticks([value for value, _ in ticks], texts, parse_math=False)
+    drawn.axes.set(**{f"{drawn.axis_name}lim": (axis.low, axis.high)})
 
 
 def _label_axes(ax: Axes, x: str, y: str = "") -> None:

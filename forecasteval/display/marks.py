@@ -47,11 +47,8 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
     return Head(join(*above, drawn), f"x g{last}", "value and 95% interval")
 
 
-def draw_interval(
-    axis: Axis, mark: IntervalCell, name: str, kind: str = "", line: float | None = None
-) -> Html:
-    """Draw a dot with its interval. It is a ring, with `kind` "a" or "b" filled in that colour, a
-    diamond with "ref".
+def draw_interval(axis: Axis, mark: IntervalCell, name: str, line: float | None = None) -> Html:
+    """Draw a dot with its interval.
 
     `line` is the value of a dotted line through all rows, `mark.mark` that of an upright one.
     """
@@ -72,8 +69,8 @@ def draw_interval(
                 parts.append(_draw_shape("M-6-5 0 0-6 5", "100%", "w"))
             if low < axis.low:
                 parts.append(_draw_shape("M6-5 0 0 6 5", "0", "w"))
-        parts.append(_draw_dot(axis, mark.value, kind == "ref"))
-    style = f"iv {kind}".rstrip()  # viewers of notebooks may drop styles: the height stays
+        parts.append(_draw_dot(axis, mark.value, mark.kind == "ref"))
+    style = f"iv {mark.kind}".rstrip()  # viewers of notebooks may drop styles: the height stays
     return tag("svg", tag("title", title), *parts, class_=style, height=32, role="img")
 
 
@@ -148,9 +145,9 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
         panel = panel._replace(x=panel.x._replace(ticks=()), y=panel.y._replace(ticks=()))
     lines = (_draw_line(panel, line, at) for at, line in numbered)
     parts = [*frame, *_draw_axes(panel, small), *lines]
-    for y, at in panel.labels():  # right of the panel
+    for x, y, at in panel.labels():
         name = printable(panel.lines[at].name, 16)
-        place = {"x": "100%", "dx": 8, "dy": 4, "y": f"{y:.1f}"}
+        place = {"x": f"{x * 100:.1f}%", "dx": 8, "dy": 4, "y": f"{y:.1f}"}
         parts.append(tag("text", name, **place, class_=_colour(at)))
     beside = panel.named and any(not line.faint for line in panel.lines)
     kind = "pl small" if small else "pl named" if beside else "pl"

@@ -51,7 +51,6 @@ from .tables import (
 _WARNING: Final = "warning: "  # begins the notes that are warnings
 _UNIT: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
 _HIDDEN: Final = ("no", "soft")  # of `Column.page`: without a column of their own
-_MARKS: Final = {"all": "a", "tie": "a", "ref": "ref"}  # by row: how `draw_interval` draws its mark
 _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
 
 
@@ -188,9 +187,9 @@ def mark_lines(
     them and 0.
 
     `rows` are the classes of its rows (`html.TableLine`), `line` is the value of a dotted line
-    through all of them, `ends` say what the ends of the axis mean. Without `rows` one with a mark
-    of group 1 is that of everything, and comes first. Marks have the name that is the first text of
-    their row.
+    through all of them, `ends` say what the ends of the axis mean. Without `rows` one with a filled
+    mark is that of everything, and comes first. Marks have the name that is the first text of their
+    row.
     """
     marks = [cell for row in table.rows for cell in row if isinstance(cell, IntervalCell)]
     axis = axis or interval_axis(marks, 0.0)
@@ -205,16 +204,14 @@ def mark_lines(
     named = next(place for place, column in enumerate(table.columns) if column.kind == "text")
     lines: list[TableLine] = []
     for row, style in zip_longest(table.rows, rows):
-        groups = [cell.group for cell in row if isinstance(cell, IntervalCell)]
-        style = "all" if not rows and any(groups) else style
+        filled = any(cell.kind for cell in row if isinstance(cell, IntervalCell))
+        style = "all" if filled and not rows else style
         cells: list[Html] = []
         for column, cell in zip(table.columns, row, strict=True):
             if column.page == "soft" and cell:
                 cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}".strip()))
             elif isinstance(cell, IntervalCell):
-                shape = _MARKS.get(style or "", "") if cell.kind is None else cell.kind
-                mark = draw_interval(axis, cell, str(row[named]), shape, line)
-                cells += [Html(), mark, Html()]
+                cells += [Html(), draw_interval(axis, cell, str(row[named]), line), Html()]
             elif column.page not in _HIDDEN:
                 cells.append(_draw_cell(cell))
         lines.insert(0 if style == "all" else len(lines), TableLine(cells, style))
@@ -266,7 +263,7 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
     """Return the same as a chart for `plot`."""
     columns = [
         Column("", itemgetter(0)),
-        Column("costs", lambda row: IntervalCell(row[1], (0.0, row[1])), "mark"),
+        Column("costs", lambda row: IntervalCell(row[1], (0.0, row[1]), None, "a"), "mark"),
         Column("Questions", itemgetter(2), "number"),
     ]
     rows = [row for row in _sum_causes(costs) if row[1]]

@@ -32,15 +32,14 @@ _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut
 class IntervalCell(NamedTuple):
     """A dot and its interval, on one axis with the other cells of its column.
 
-    `mark` is an upright line, for example the score of a blind guess. Dots of group 1 are hollow.
-    `kind` is how pages draw it (`marks.draw_interval`); None: as the class of its row says.
+    `mark` is an upright line, for example the score of a blind guess. A dot is hollow, with `kind`
+    "a" or "b" filled in that colour, with "ref" a diamond.
     """
 
     value: float | None
     bounds: Sequence[float] | None = None
     mark: float | None = None
-    group: int = 0
-    kind: str | None = None
+    kind: str = ""
 
 
 class Ends(NamedTuple):
@@ -191,6 +190,20 @@ def display_width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
+
+
+def cut_middle(text: str, width: int) -> str:
+    """Cut a text in its middle to so many terminal columns, with an ellipsis.
+
+    >>> cut_middle("abcdefghij", 7), cut_middle("abc", 7)
+    ('abc…hij', 'abc')
+    """
+    if display_width(text) <= width:
+        return text
+    begin, end = len(text) // 2, len(text) // 2 + 1
+    while begin and display_width(text[:begin]) + display_width(text[end:]) >= width:
+        begin, end = (begin - 1, end) if begin > len(text) - end else (begin, end + 1)
+    return f"{text[:begin]}…{text[end:]}"
 
 
 class Heading(str):

@@ -26,7 +26,7 @@ from .rules import WEIGHTS, Rules, total_weight
 
 Rows = Callable[[], Iterable[JsonObject] | None]
 Texts = tuple[str, str, Truth | None]  # prompt, answer, and the truth as it was read
-_DOTS: Final = "Dots: the mean of each level; ring: their weighted mean; lines: 95% intervals."
+_DOTS: Final = "Rings: the mean of each level; filled: their weighted mean; lines: 95% intervals."
 
 
 def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = None) -> Page:

@@ -99,7 +99,7 @@ _SCORES: Final = (
     Column("Score", lambda row: Heat(row["score"]), "number"),
     Column(
         "score",
-        lambda row: IntervalCell(row["score"], row["interval"], None, int(not row["weight"])),
+        lambda row: IntervalCell(row["score"], row["interval"], None, "" if row["weight"] else "a"),
         "mark",
     ),
     Column("95% interval", itemgetter("interval"), "number", page="no"),

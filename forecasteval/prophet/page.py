@@ -160,10 +160,6 @@ def _choose_ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
     return [row for row in rows if row.own("rank")]
 
 
-def _could_be_first(row: BoardRow) -> bool:
-    return 1 in (row.own("rank_interval") or ())[:1]
-
-
 def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     """Say who leads, who else could, who beats the market."""
     ranked, by = _choose_ranked(rows), results["ranked_by"]["metric"]
@@ -171,7 +167,7 @@ def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     if not first:
         return f"Nobody has the {results['min_events']} events that a rank needs."
     leads = f" and {len(first) - 1} more lead" if len(first) > 1 else " leads"
-    could = sum(_could_be_first(row) for row in ranked if row not in first)
+    could = sum(row.could_be_first for row in ranked if row not in first)
     more = f"; {could} more could be first." if could else "."
     beats = say_who_beats_the_market(ranked, by)
     text = f"{leads} with {show_score(first[0][by])}{more} {beats}".rstrip()
@@ -182,7 +178,7 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
     """Draw the table of the ranking, its caption, and who has no rank."""
     by, market = results["ranked_by"]["metric"], results["baselines"]["market"]
     line = market[by] if market["n_events"] else None
-    styles = ["ref" if row.is_baseline else "tie" if _could_be_first(row) else None for row in rows]
+    styles = ["ref" if row.is_baseline else "tie" if row.could_be_first else None for row in rows]
     caption = f"Ranked by {title_of(by)}: {results['ranked_by']['why']}."
     if any(row.own("interval") for row in rows):
         caption += " Lines: 95% intervals."

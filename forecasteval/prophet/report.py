@@ -52,6 +52,11 @@ class BoardRow:
     def __getitem__(self, key: str) -> Any:
         return self.record.get(key)
 
+    @property
+    def could_be_first(self) -> bool:
+        """Return whether the interval of the rank reaches 1."""
+        return 1 in (self.own("rank_interval") or ())[:1]
+
     def own(self, what: str) -> Any:
         """Return what belongs to the metric of the ranking: "rank", "interval", …"""
         return self[f"{self.by}_{what}"]
@@ -190,7 +195,10 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
     row has.
     """
     title = f"Ranking by {title_of(by)}"
-    note = "Dots and 95% intervals; rings: market prices and the mean forecast."
+    note = (
+        "Filled: could be first (the rank interval reaches 1). Diamonds: market prices and the "
+        "mean of all forecasters. Lines: 95% intervals."
+    )
     return Chart("ranking", title, note, make_table([*_ranking_columns(results, rows, by)], rows))
 
 
@@ -250,7 +258,8 @@ def mark_of(row: BoardRow) -> IntervalCell:
     """
     if not (row.is_baseline or row.own("rank")):
         return IntervalCell(None)
-    return IntervalCell(row[row.by], row.own("interval"), None, int(row.is_baseline))
+    kind = "ref" if row.is_baseline else "a" if row.could_be_first else ""
+    return IntervalCell(row[row.by], row.own("interval"), None, kind)
 
 
 def mean_of(by: str) -> str:

@@ -30,7 +30,7 @@ RELATIVE: Final = METRICS[0]
 OVERALL: Final = "Overall"
 _GUESS: Final = "uniform_guess"
 _ABOUT: Final = (
-    "Dots: the mean of effective score / best effective score, with 95% intervals where there are "
+    "Rings: the mean of effective score / best effective score, with 95% intervals where there are "
     "any; upright marks: what a uniform guess among the options expects."
 )
 _PAIRS: Final = (
@@ -102,7 +102,7 @@ def _score_chart(results: Results) -> Chart:
 def _mark_score(row: JsonObject) -> IntervalCell:
     """Mark the relative score with its interval, and the score of a uniform guess."""
     guess, bounds = row[_GUESS][RELATIVE], row["intervals"][RELATIVE]
-    return IntervalCell(row[RELATIVE], bounds, guess, int(row["name"] == OVERALL))
+    return IntervalCell(row[RELATIVE], bounds, guess, "a" * (row["name"] == OVERALL))
 
 
 def _condition_chart(parts: JsonObject) -> Chart:

@@ -44,7 +44,7 @@ def test_systems_like_the_leader_are_told_from_those_behind_it() -> None:
     chart = make_page(board()).charts()["ranking1"]
     assert [row[0] for row in chart.table.rows] == ["leader", "near", "far"]
     assert [column.title for column in chart.table.columns if column.kind == "mark"] == ["Score"]
-    assert behind(chart) == [0, 0, 1]
+    assert filled(chart) == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,13 @@ def test_many_systems_are_folded() -> None:
     assert "Show all" not in render(make_page(rank(many[:100])))
 
 
-def behind(chart: Any) -> list[int]:
-    """1 for every row whose dot is a ring: a system behind the leader."""
+def filled(chart: Any) -> list[bool]:
+    """Tell of every row whether its dot is filled: the system could be first."""
     return [
-        cell.group for row in chart.table.rows for cell in row if isinstance(cell, IntervalCell)
+        cell.kind == "a"
+        for row in chart.table.rows
+        for cell in row
+        if isinstance(cell, IntervalCell)
     ]
 
 
@@ -115,11 +118,11 @@ def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> 
         ],
     }
     one: dict[str, Any] = {**rank([]), "tables": [table]}
-    assert behind(make_page(one).charts()["ranking1"]) == [0] * 3
+    assert filled(make_page(one).charts()["ranking1"]) == [False] * 3
     for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
         row["rank_interval"] = interval
     chart = make_page(one).charts()["ranking1"]
-    assert behind(chart) == [0, 0, 1]
+    assert filled(chart) == [True, True, False]
 
 
 # --- Links ---
@@ -241,7 +244,7 @@ def test_who_is_like_the_leader_is_said_once() -> None:
     }
     page = make_page({**rank([]), "pooled": [table]})
     chart = page.charts()["ranking1"]
-    assert behind(chart) == [0, 0, 1]
+    assert filled(chart) == [True, True, False]
     assert [row[0] for row in chart.table.rows] == [
         "System 1",
         "System 2",

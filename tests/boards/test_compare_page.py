@@ -14,6 +14,7 @@ from cli import assert_refused, number, q, run, write
 from forecasteval.boards import compare
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.display.html import render
+from forecasteval.display.tables import IntervalCell
 from html_page import check_page
 
 
@@ -208,3 +209,36 @@ def test_runs_show_the_mean_score_and_what_each_run_said() -> None:
     assert ["A a: answer", r"\boxed{95} |  | \boxed{100}"] in facts
     assert ["B b: answer", "100"] in facts
     assert page.title == "a against b"
+
+
+def test_over_all_weeks_levels_have_scores_and_wins_add_up(tmp_path: Path) -> None:
+    """A missed week is in n, and in no win: the page says how many questions both took part in."""
+    from season import make_season
+
+    make_season(tmp_path, weeks=4, questions=12, systems=4, runs=1)
+    for gone in (tmp_path / "prediction").glob("250901-deep.agent*"):
+        gone.unlink()
+    path = tmp_path / "compare.html"
+    done = run(tmp_path, "compare", "harbor-9b", "deep.agent", f"--html={path}")
+    assert done.code == 0, done.err
+    pair = run(tmp_path, "compare", "harbor-9b", "deep.agent", "--json").json["pairs"][0]
+    shared = sum(sum(tally.values()) for tally in pair["levels"].values())
+    assert shared < 48
+    text = path.read_text(encoding="utf-8")
+    assert f"both took part in {shared}, whose wins are counted" in text
+    rows = {row[0].partition(" weight")[0]: row for row in check_page(text).rows}
+    assert list(rows)[-4:] == [f"Level {level}" for level in (1, 2, 3, 4)]
+
+
+def test_a_pair_that_is_not_decided_is_hollow() -> None:
+    """Five questions of one difference: the interval excludes 0, and p is 1/16."""
+    a, b = (
+        score([q(f"q{n:02}", answer="A" if n < right else "B") for n in range(40)], name)
+        for name, right in (("a", 40), ("b", 35))
+    )
+    comparison = compare([a, b])
+    (pair,) = comparison["pairs"]
+    assert pair["interval"][0] > 0
+    assert pair["p_holm"] > 0.05
+    (row,) = comparison.page().charts()["differences"].table.rows
+    assert [cell.kind for cell in row if isinstance(cell, IntervalCell)] == [""]

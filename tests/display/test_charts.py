@@ -4,6 +4,8 @@ formulas.
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,11 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boards_folders import score
-from cli import q
+from cli import ROOT, q
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
 from forecasteval.display.charts import (
+    COLOURS,
     Axis,
     Chart,
     ChartLine,
@@ -30,7 +33,9 @@ from forecasteval.display.charts import (
 )
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Column, IntervalCell, make_table
+from forecasteval.rxnopt import RxnOptEvaluator
 from hostile import TEXTS, hostile_results
+from prophet_data import sample_results
 
 FLOATS = st.floats(-1e12, 1e12)
 
@@ -108,6 +113,60 @@ def test_plots_have_names_and_take_axes() -> None:
 
 @pytest.mark.extra("matplotlib")
 @pytest.mark.usefixtures("_no_window")
+def test_figures_show_names_and_words() -> None:
+    """Rows of Prophet's figure began with `<b>1</b> <span class="s">1–6</span>`."""
+    from matplotlib.text import Text
+
+    drawn = {}
+    for about, results in _every_kind().items():
+        for name in results.page().charts():
+            axes = results.plot(name)
+            figure = (axes if hasattr(axes, "figure") else axes[0]).figure
+            texts = {text.get_text() for text in figure.findobj(Text)} - {""}
+            assert not [text for text in texts if re.search(r"</?\w|&\w+;", text)]
+            drawn[f"{about} {name}"] = texts
+    assert drawn["futurex scores"] >= {"Level 1", "Overall"}
+    assert drawn["futurex costs"] >= {"wrong option"}
+    assert drawn["rxnopt scores"] >= {"single_varying", "Overall"}
+    assert drawn["prophet ranking"] >= {"harbor-9b", "coin-and-dice"}
+    assert drawn["prophet reliability"] >= {"harbor-9b"}
+    assert drawn["compare differences"] >= {"a − b"}
+    assert drawn["board ranking1"] >= {"a", "b"}
+
+
+def _every_kind() -> dict[str, Results]:
+    """Results of the three benchmarks, a comparison and a board."""
+    a = FutureXEvaluator().evaluate_all([q("q1"), q("q2", answer="B")])
+    a["name"] = "a"
+    b = score([q("q1", answer="B"), q("q2", answer="B")], "b")
+    kind = "multiple_choice_single_varying"
+    questions = json.loads((ROOT / f"dataset/{kind}.json").read_text(encoding="utf-8"))
+    answers = json.loads((ROOT / f"prediction/{kind}-random.json").read_text(encoding="utf-8"))
+    return {
+        "futurex": a,
+        "rxnopt": RxnOptEvaluator(questions).evaluate_all(answers),
+        "prophet": sample_results(),
+        "compare": compare([a, b]),
+        "board": rank([a, b]),
+    }
+
+
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
+def test_who_could_be_first_is_filled() -> None:
+    rows = [q(f"q{n}") for n in range(12)]
+    close, far = (
+        score([q(f"q{n}", answer="A" if n < right else "B") for n in range(12)], str(right))
+        for right in (11, 1)
+    )
+    axes = rank([score(rows, "12"), close, far]).plot()
+    fills = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"]
+    assert fills == [COLOURS[0], COLOURS[0], "white"]
+    assert "Filled: could be first." in axes.figure.get_supxlabel()
+
+
+@pytest.mark.extra("matplotlib")
+@pytest.mark.usefixtures("_no_window")
 def test_every_form_is_drawn() -> None:
     axis, ends = Axis("x", [(0.0, "0"), (1.0, "$1$")]), ((0.0, 0.0), (1.0, 1.0))
     lines = [
@@ -115,7 +174,11 @@ def test_every_form_is_drawn() -> None:
         ChartLine("b", [(0.0, 0.1)], faint=True),
     ]
     columns = [Column("", itemgetter(0)), Column("n", itemgetter(1), "mark")]
-    marks = IntervalCell(3.0, (2.0, 5.0), 1.0), IntervalCell(4.0, None, None, 1), IntervalCell(None)
+    marks = (
+        IntervalCell(3.0, (2.0, 5.0), 1.0),
+        IntervalCell(4.0, None, None, "ref"),
+        IntervalCell(None),
+    )
     table = make_table(columns, zip("abc", marks, strict=True))
     panels = [Panel("p", lines, axis, axis, mark) for mark in (ends, None)]
     charts: dict[str, Any] = {
