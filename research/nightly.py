@@ -35,7 +35,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 from forecasteval.common.statistics import stratified_error, stratified_mean, t_tail  # noqa: E402
 from forecasteval.futurex.rules import WEIGHTS  # noqa: E402
-from forecasteval.ranking.significance import sign_flip_test, skewness_test  # noqa: E402
+from forecasteval.ranking.pairs import sign_flip_test, skewness_test  # noqa: E402
 from season import correct_truth, make_season  # noqa: E402
 
 SEED: Final = 1
@@ -318,10 +318,15 @@ def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) 
             [weight / len(values) * value for weight, values in one for value in values]
             for one in strata
         ]
-        flips = sign_flip_test(parts, flips=2000, seed=batch)
-        for one, p in zip(strata, flips, strict=True):
-            t, corrected = t_test(one), skewness_test(one)
-            skewness = t if corrected is None else corrected
+        pairs = np.arange(len(parts)), np.full(len(parts), len(parts))  # with one without points
+        flips = sign_flip_test(np.vstack([parts, np.zeros(len(parts[0]))]), pairs, 2000, batch)
+        rows = [
+            (w, np.vstack([[one[at][1] for one in strata], np.zeros(size)]))
+            for at, (w, size) in enumerate(zip(weights, sizes, strict=True))
+        ]
+        for one, p, corrected in zip(strata, flips, skewness_test(rows, pairs), strict=True):
+            t = t_test(one)
+            skewness = t if np.isnan(corrected) else corrected
             tests = {"sign flips": p, "t": t, "skewness": skewness, "both": max(p, skewness)}
             for name, value in tests.items():
                 counts[name] += value < 0.05

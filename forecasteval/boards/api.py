@@ -27,9 +27,9 @@ def rank(
     (`combine_runs`). Where two systems or more answered several datasets, `pooled` holds a table
     over all of them, in which those are ranked that answered `min_datasets` (`pool_systems`).
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
-    renormalised, as on the public leaderboard. `p_leader` is the p-value of a system's
-    paired difference to the first (`paired_test`), with Holm's adjustment over all systems of the
-    table; from 0.05 on it is not significant. Raises InputError if a result
+    renormalised, as on the public leaderboard. `rank_interval` are the ranks that no paired
+    test of two systems contradicts (`paired_test`), at 0.05 with Holm's adjustment over all pairs
+    of the table. Raises InputError if a result
     leaves missing answers out, and if results on the same questions were not scored by the same
     version and policies.
     """

@@ -62,7 +62,7 @@ def history_chart(standing: ShownRanking) -> Chart | None:
         for row in week.rows:
             points[row.system_name].append((at, row.score))
     shown = [row for row in standing.table.rows if len(points[row.system_name]) > 1]
-    leaders = [row.system_name for row in shown if row.rank is not None and row.is_tied]
+    leaders = [row.system_name for row in shown if row.rank is not None and row.could_lead]
     leaders = leaders[:_COLOURED]
     others = [row.system_name for row in shown if row.system_name not in leaders]
     lines = [

@@ -179,7 +179,9 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     leader = ranked[0].score if ranked else None
     # Provisional systems may leave the axis.
     axis = interval_axis([IntervalCell(row.score, row.interval) for row in ranked or table.rows])
-    styles = ["prov" if row.rank is None else "tie" if row.is_tied else None for row in table.rows]
+    styles = [
+        "prov" if row.rank is None else "tie" if row.could_lead else None for row in table.rows
+    ]
     heads, rows = mark_lines(_tabulate(standing), axis, styles, leader)
     of = "Weeks and runs" if standing.weeks else "Runs"
     lines: list[TableLine] = []
@@ -232,7 +234,7 @@ def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
 
 def _mark(entry: Entry) -> IntervalCell:
     row = entry.row
-    return IntervalCell(row.score, row.interval, None, "a" if row.is_tied else "")
+    return IntervalCell(row.score, row.interval, None, "a" if row.could_lead else "")
 
 
 def _show_rank(row: RankedRow) -> Html:
@@ -332,10 +334,9 @@ def _draw_remarks(board: Board) -> Iterator[Html]:
 def _draw_method(standings: Sequence[ShownRanking]) -> Html:
     """Say how to read the marks, and by which rules and versions each ranking was made."""
     lines = [
-        "Dots are scores, lines their 95% intervals. Filled and shaded: the leader, and systems "
-        f"whose difference to it is not significant (p ≥ {ALPHA} with Holm's adjustment over the "
-        "comparisons with the leader; of forecasters whose rank interval includes 1). Beside a "
-        "rank: the ranks that no test contradicts, adjusted over all pairs of systems."
+        "Dots are scores, lines their 95% intervals. Beside a rank: the ranks that no test "
+        f"contradicts (p < {ALPHA} with Holm's adjustment over all pairs of systems; of "
+        "forecasters over those of each). Filled and shaded: could be first."
     ]
     for standing in standings:
         table = standing.table

@@ -34,8 +34,6 @@ from forecasteval.ranking.scale import Level
 
 from .metadata import shown_names
 
-TIE: Final = "≈ best"
-
 
 class Entry(NamedTuple):
     """A row of a table, with the name that is shown of it, and on pages its address."""
@@ -65,16 +63,9 @@ def list_columns(table: Ranking) -> list[Column]:
     in_text = isinstance(table, SystemTable)
     levels = level_columns(table.level_counts, table.scale.sign < 0, in_text)
     last = [*unread_columns(table.rows), NOTES, *_about_columns(table.rows)]
-    p = Column("p (Holm)", attrgetter("row.p_leader"), "p", key="p_leader")
     if isinstance(table, SystemTable):
-        return [*first, *run_columns(table.rows), *levels, _number("n", spare=900), p, *last]
-    return [
-        *(*first, *levels),
-        Column("Ranks", attrgetter("row.rank_interval"), "ranks", key="ranks"),
-        _number("Behind by", "behind", spare=500),
-        Column("95% interval", attrgetter("row.behind_interval"), "number", spare=600),
-        *(p, *WEEK_COLUMNS, *last),
-    ]
+        return [*first, *run_columns(table.rows), *levels, _number("n", spare=900), *last]
+    return [*first, *levels, *WEEK_COLUMNS, *last]
 
 
 # --- Columns ---
@@ -87,11 +78,14 @@ def _number(title: str, key: str = "", **more: Any) -> Column:
 
 
 def _first_columns(table: Ranking, name: str, score: str, head: str) -> list[Column]:
-    """Rank, name, score and interval; a page draws the interval."""
+    """Rank, name, score and interval, and the ranks that no test contradicts; a page draws the
+    interval.
+    """
     return [
         _number("Rank", page="rk", head="Rank"),
         Column(name, attrgetter("shown"), key="name", head="System"),
         *score_columns(score, table.scale.sign < 0, head),
+        Column("Ranks", attrgetter("row.rank_interval"), "ranks", key="ranks"),
     ]
 
 
@@ -139,7 +133,7 @@ def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
 
 WEEK_COLUMNS: Final = (
     _number("Datasets", spare=830, page="n k", head="Weeks"),
-    _number("Runs", "n_runs", spare=840),
+    Column("Runs", attrgetter("row.n_runs"), "number", spare=840, key="runs"),
     _number("n", spare=900),
     _number("Own", "own_score", spare=850),
 )
@@ -209,87 +203,55 @@ def say_notes(row: SystemRow | PooledRow) -> str:
     return ", ".join(filter(None, (first, blank, degraded, count_warnings(row.warnings))))
 
 
-def _mark_notes(entry: Entry) -> str:
-    """Make the notes of a row; first, if it is tied with the best."""
-    return ", ".join(filter(None, (TIE * is_marked(entry.row), say_notes(entry.row))))
-
-
-def is_marked(row: RankedRow) -> bool:
-    """Return whether text marks a row as tied with the best: it was tested against it."""
-    return bool(row.is_tied) and row.p_leader is not None
-
-
 def count_warnings(count: int) -> str:
     """`1 warning`; nothing where there are none."""
     return f"{count} warning{'s' * (count > 1)}" * bool(count)
 
 
-NOTES: Final = Column("Notes", _mark_notes, key="notes")
+NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")
 
 
 # --- CSV and frames ---
 
-# The keys that stand first, those of the levels between; others follow as they are declared.
-_FIRST: Final = (
-    *("benchmark", "dataset", "prediction", "rank", "name", "metric", "score", "low", "high"),
-)
-_SECOND: Final = ("n", "missing", "unparsed", "padded", "p_leader")
-_THEN: Final = (
-    *("pending", "void", "runs", "run_deviation", "rank_low", "rank_high", "behind", "own_score"),
-    *("datasets", "provisional", "signature", "about_name", "about_organisation", "about_cost"),
-)
 _ENDS: Final = {"interval": ("low", "high"), "ranks": ("rank_low", "rank_high")}
-_IF_ANY: Final = ("pending", "void")  # of which some row must have one
-_ONLY_WITH: Final = {"runs": "run_deviation", "provisional": "behind"}
-_NOT_CSV: Final = ("notes", "n_runs")
 
 
 def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
-    """List the keys of a board's CSV, and its rows by them; None is what a row does not have."""
+    """List the keys of a board's CSV as they are declared, and its rows by them; None is what a row
+    does not have.
+    """
     records = [
         _flatten_entry(entry, list_columns(table))
         for table in board.rankings
         for entry in list_entries(table)
     ]
-    known = dict.fromkeys(key for record in records for key in record)
-    levels = [key for key in known if key.startswith("level_")]
-    others = [
-        key
-        for key in dict.fromkeys([*_THEN, *known])
-        if key in known
-        and key not in _NOT_CSV
-        and _ONLY_WITH.get(key, key) in known
-        and (key not in _IF_ANY or any(record[key] for record in records))
-    ]
-    keys = [*dict.fromkeys([*_FIRST, *levels, *_SECOND, *others])]
+    keys = [*dict.fromkeys(key for record in records for key in record)]
     return keys, [{key: record.get(key) for key in keys} for record in records]
 
 
 def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]:
-    """Make the values of a row by the keys of columns, an interval as its two ends. What tables say
-    of all their rows is added.
+    """Make the values of a row by the keys of columns, an interval as its two ends, between what
+    tables say of all their rows.
     """
     table, row, *_ = entry
-    record: dict[str, object] = {}
+    is_season = isinstance(table, PooledTable)
+    metric = "pooled" if is_season else getattr(row, "metric", "overall")
+    record: dict[str, object] = {
+        "benchmark": table.benchmark,
+        "dataset": f"{len(table.datasets)} datasets" if is_season else table.dataset,
+        "prediction": getattr(row, "prediction", None) or getattr(table, "prediction", None),
+        "metric": f"{metric} (lower is better)" if table.scale.sign < 0 else metric,
+    }
     for column in columns:
         if ends := _ENDS.get(column.key):
             record.update(zip(ends, column.cell(entry) or (None, None), strict=True))
         elif column.key:
-            record[column.key] = column.cell(entry)
-    is_season = isinstance(table, PooledTable)
-    is_set = isinstance(table, ForecasterTable)
-    metric = "pooled" if is_season else row.metric if is_set else "overall"
+            record[column.key] = row.name if column.key == "name" else column.cell(entry)
     return {
         **record,
-        "benchmark": table.benchmark,
-        "dataset": f"{len(table.datasets)} datasets" if is_season else table.dataset,
-        "prediction": None if is_season else (table if is_set else row).prediction,
-        "name": row.name,
-        "metric": f"{metric} (lower is better)" if table.scale.sign < 0 else metric,
         "pending": table.pending,
         "void": table.void,
-        "runs": row.n_runs if is_season else 1 if is_set else len(row.files),
-        "provisional": getattr(row, "provisional", None) or (False if is_season else None),
+        "provisional": getattr(row, "provisional", None),
         "signature": format_signature(table.signature),
         **{f"about_{key}": value for key, value in forms.to_record(row.about).items()},
     }

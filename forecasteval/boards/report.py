@@ -130,7 +130,7 @@ def format_csv(board: Board) -> str:
     return write_csv(map(csv_cell, row) for row in (columns, *map(dict.values, records)))
 
 
-_OF_PAIRS: Final = ("a", "b", "p_holm", "p_t", "detectable")
+_OF_PAIRS: Final = ("a", "b", "p_holm", "detectable")
 
 
 def flatten_pair(pair: Pair) -> dict[str, object]:

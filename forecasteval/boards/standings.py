@@ -46,7 +46,7 @@ def say_resolved(table: RankedTable) -> str:
 
 
 def say_leader(table: Ranking, names: Names) -> Html:
-    """Say who leads, and who cannot be told apart from it."""
+    """Say who leads, and who could be first as well."""
     rows: list[RankedRow] = [row for row in table.rows if row.rank is not None]
     if not rows:
         return join("No system is ranked yet.")
@@ -56,12 +56,12 @@ def say_leader(table: Ranking, names: Names) -> Html:
     score = show_number(rows[0].score, 3)
     if len(table.rows) == 1:
         return join(leaders[0], f" has {score}; no other system answered these questions.")
-    leads, them = ("leads", "it") if len(leaders) == 1 else ("lead together", "them")
+    leads = "leads" if len(leaders) == 1 else "lead together"
     said = join(list_names(leaders), f" {leads} with {score}")
-    if tied := [bold[row.system_name] for row in rest if row.is_tied]:
-        return join(said, "; ", list_names(tied), f" cannot be told apart from {them}.")
-    is_ahead = rest and all(row.is_tied is False for row in rest)
-    return join(said, "; every other system is significantly behind." if is_ahead else ".")
+    if others := [bold[row.system_name] for row in rest if row.could_lead]:
+        return join(said, "; ", list_names(others), " could be first, too.")
+    is_ahead = rest and all(row.could_lead is False for row in rest)
+    return join(said, "; no other system could be first." if is_ahead else ".")
 
 
 def list_names(names: Sequence[str]) -> Html:

@@ -41,11 +41,9 @@ from forecasteval.ranking.systems import ALPHA
 
 from .columns import (
     NOTES,
-    TIE,
     WEEK_COLUMNS,
     Entry,
     count_warnings,
-    is_marked,
     list_columns,
     list_entries,
     run_columns,
@@ -53,9 +51,8 @@ from .columns import (
     unread_columns,
 )
 
-TIED: Final = (
-    f"{TIE}: not significantly below the best (p >= {ALPHA}, Holm's adjustment over the "
-    "comparisons with it)."
+RANKS: Final = (
+    f"Ranks: those that no test contradicts (p < {ALPHA}, Holm's adjustment over all pairs)."
 )
 AnyComparison = Comparison | SeasonComparison
 
@@ -66,6 +63,7 @@ AnyComparison = Comparison | SeasonComparison
 def report_table(table: Ranking) -> Report:
     """Report a ranking, in which systems have their display names, with remarks below it."""
     columns = [column for column in list_columns(table) if column.title]
+    is_of_forecasters = isinstance(table, ForecasterTable)  # of whom each is judged by itself
     remarks: list[str] = []
     if isinstance(table, PooledTable):
         total = sum(table.level_counts[level] for level in table.weights)
@@ -83,7 +81,7 @@ def report_table(table: Ranking) -> Report:
         "",
         make_table(columns, list_entries(table)),
         "",
-        *[TIED] * any(is_marked(row) for row in table.rows),
+        *[RANKS] * (any(row.rank_interval for row in table.rows[1:]) and not is_of_forecasters),
         *remarks,
         format_signature(table.signature, getattr(table, "dataset", None)),
         "",
@@ -269,12 +267,13 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
     ):  # those of the first stand first
         p = f"{_show_equal_p(pair.p_holm)}{' (Holm)' * is_adjusted}"
         on = f"{_name_questions(comparison, pair)}{lower_is_better(comparison)}"
-        lines.append(_say(pair, pair, pair.p_holm < ALPHA, f"{p}, on {on}"))
+        lines.append(_say(pair, f"{p}, on {on}"))
         both = pair.both_read
         if both and (first.missing, first.unparsed) != (other.missing, other.unparsed):
-            among = f"{_show_equal_p(both.p)}, on the {both.n} questions"
-            sentence = _say(pair, both, both.p < ALPHA, f"{among} that both answered readably")
-            lines.append(f"{sentence} This is not the score.")
+            value, bounds = _show_difference(both, 1)
+            on = f"on the {both.n} questions that both answered readably"
+            names = f"{printable(pair.a)} − {printable(pair.b)}"
+            lines.append(f"{names} is {value}{bounds} {on}. This is not the score.")
     return lines
 
 
@@ -288,25 +287,25 @@ def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
     return f"{count} questions of {weeks} dataset{'s' * (weeks > 1)}{shared}"
 
 
-def _say(pair: Pair, difference: Pair | BothRead, is_significant: bool, evidence: str) -> str:
+def _say(pair: Pair, evidence: str) -> str:
     """Say which system of a pair is higher, or that nothing shows it."""
     a = printable(pair.a)
     b = printable(pair.b)
-    value = difference.difference
-    bounds = difference.interval or ()
-    digits = 2 if abs(value) >= 0.02 else 4
-    sign = -1 if is_significant and value < 0 else 1
-    ends = [
-        f"{round(end, digits) + 0.0:.{digits}f}" for end in sorted(sign * end for end in bounds)
-    ]
-    shown = f" [{', '.join(ends)}]" if ends else ""
+    is_significant = pair.p_holm < ALPHA
+    value, bounds = _show_difference(pair, -1 if is_significant and pair.difference < 0 else 1)
     if is_significant:
-        side = "higher" if value > 0 else "lower"
-        return f"{a} is {side} than {b} by {abs(value):.{digits}f}{shown}, {evidence}."
-    sentence = f"{a} and {b} cannot be told apart: {value:+.{digits}f}{shown}, {evidence}"
-    least = difference.detectable if isinstance(difference, Pair) else None
+        side = "higher" if pair.difference > 0 else "lower"
+        return f"{a} is {side} than {b} by {value[1:]}{bounds}, {evidence}."
+    least = pair.detectable
     power = f"; a difference of {least:.2f} would be found four times out of five" if least else ""
-    return f"{sentence}{power}."
+    return f"{a} and {b} cannot be told apart: {value}{bounds}, {evidence}{power}."
+
+
+def _show_difference(of: Pair | BothRead, sign: int) -> tuple[str, str]:
+    """Show a difference, or its opposite, and its interval."""
+    digits = 2 if abs(of.difference) >= 0.02 else 4
+    ends = [f"{round(sign * end, digits) + 0.0:.{digits}f}" for end in (of.interval or ())[::sign]]
+    return f"{sign * of.difference:+.{digits}f}", f" [{', '.join(ends)}]" if ends else ""
 
 
 def _show_equal_p(p: float) -> str:

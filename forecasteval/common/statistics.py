@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 # --- Student's t ---
 
@@ -170,3 +171,42 @@ def clustered_interval(
     `clustered_error`.
     """
     return stratified_interval([(1.0, cluster_values(values, clusters))], bounds)
+
+
+# --- Ranks ---
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values by Holm's step-down method (1979), in the order given.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
+def rank_ranges(better: Any, p: Any, alpha: float = 0.05) -> list[tuple[int, int]]:
+    """Find the best and the worst rank of each of S that no test of a pair contradicts.
+
+    `better` is S × S, how much better the first of two is; `p` are the two-sided p-values of these
+    differences, not adjusted, nan where nothing measures an error. The ranks are 1 + those
+    significantly better, and S − those significantly worse. By Holm's adjustment over all pairs all
+    true ranks lie in theirs at once in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm, Inference
+    for ranks, Rev. Econ. Stud. 91, 2024).
+    """
+    import numpy as np  # here: most of what reads this module needs none
+
+    upper = np.triu_indices(len(p), 1)
+    is_sure = np.zeros(np.shape(p), bool)
+    is_sure[upper] = np.array(holm(np.nan_to_num(p[upper], nan=1.0).tolist())) < alpha
+    is_sure |= is_sure.T
+    above = (is_sure & (better < 0)).sum(axis=1)
+    below = (is_sure & (better > 0)).sum(axis=1)
+    return [
+        (1 + up, len(p) - down) for up, down in zip(above.tolist(), below.tolist(), strict=True)
+    ]

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import ClassVar, Literal
+from typing import Literal
 
 from forecasteval.common import forms
 
-from .files import FileRow, ForecasterRow, ForecasterTable, Signature, label_dataset
+from .files import FileRow, ForecasterRow, ForecasterTable, Ranked, Signature, label_dataset
 from .names import UNKNOWN, About
 from .scale import Interval, Level, Scaled
-from .systems import ALPHA
 
 # --- Systems on the same questions ---
 
@@ -66,20 +65,14 @@ class ScoredRow(_Overall, FileRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemRow(ScoredRow):
+class SystemRow(Ranked, ScoredRow):
     """A system in the table of a dataset."""
 
     rank: int | None
     level_scores: dict[Level, float]
     n: int
-    p_leader: float | None  # with Holm's adjustment over the comparisons with the leader
+    rank_interval: tuple[int, int] | None
     about: About = UNKNOWN
-    rank_interval: ClassVar[None] = None  # of one dataset only differences to the leader are tested
-
-    @property
-    def is_tied(self) -> bool:
-        """Return whether it does not differ significantly from the leader."""
-        return self.rank == 1 or (self.p_leader is not None and self.p_leader >= ALPHA)
 
     @property
     def is_blank(self) -> bool:
@@ -147,26 +140,17 @@ class SeasonRow(_Overall):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PooledRow(SeasonRow):
+class PooledRow(Ranked, SeasonRow):
     """A system in the table over all datasets; provisional ones have no rank and no tests."""
 
     provisional: bool
-    tied_with_best: bool
     rank: int | None = field(default=None, metadata=forms.ALWAYS)
     rank_interval: tuple[int, int] | None = field(default=None, metadata=forms.ALWAYS)
-    behind: float | None = field(default=None, metadata=forms.ALWAYS)
-    behind_interval: Interval | None = field(default=None, metadata=forms.ALWAYS)
-    p_leader: float | None = field(default=None, metadata=forms.ALWAYS)
     about: About = UNKNOWN
 
     @property
     def system_name(self) -> str:
         return self.name
-
-    @property
-    def is_tied(self) -> bool:
-        """Return whether it does not differ significantly from the leader."""
-        return self.tied_with_best
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +215,7 @@ class Board:
     """
 
     # To be raised with every change of the form.
-    schema: Literal[1] = field(default=1, metadata=forms.ALWAYS)
+    schema: Literal[2] = field(default=2, metadata=forms.ALWAYS)
     pooled: list[PooledTable]
     tables: list[RankedTable]
     remarks: list[str]
@@ -281,7 +265,6 @@ class BothRead:
     scores: list[float]  # of A and B
     difference: float
     interval: Interval | None
-    p: float
     levels: dict[Level, Tally]
 
 
@@ -329,7 +312,6 @@ class Mover:
 class PairedDifference(Pair):
     """Two systems on the same questions, with those that move the difference most."""
 
-    p_t: float | None
     level_differences: dict[Level, LevelDifference]
     questions: list[Mover]
 

@@ -14,11 +14,11 @@ from typing import Final
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import JsonObject
 from forecasteval.common.statistics import (
+    holm,
     mean,
     stratified_error,
     stratified_interval,
     stratified_mean,
-    t_tail,
 )
 from forecasteval.common.version import __version__
 
@@ -37,8 +37,8 @@ from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, read_system
 from .scale import Level
-from .significance import FLIPS, Difference, detectable_difference, holm, measure_differences
-from .systems import SEED, System, make_questions, require_same_policy
+from .significance import Difference, detectable_difference, measure_difference
+from .systems import System, make_questions, require_same_policy
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
@@ -87,8 +87,6 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
         signature={
             **first.policy,
             "leaderboard": __version__,
-            "flips": FLIPS,
-            "seed": SEED,
             "questions_sha256": first.group[2],
         },
     )
@@ -182,9 +180,17 @@ def _make_pairs(
 
 
 def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
+    from .pairs import compare_systems
+
     both = list(combinations(systems, 2))
-    differences = measure_differences(both, levels)
-    gaps = [_measure_gap(difference, systems[0]) for difference in differences]
+    differences = [measure_difference(a, b, levels) for a, b in both]
+    p = compare_systems(systems, levels)
+    gaps = [
+        _measure_gap(difference, systems[0], float(p[places]))
+        for difference, places in zip(
+            differences, combinations(range(len(systems)), 2), strict=True
+        )
+    ]
     pairs = _make_pairs([system.name for system in systems], gaps, both, levels)
     return [
         _describe_pair(pair, a, b, difference)
@@ -192,7 +198,7 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     ]
 
 
-def _measure_gap(difference: Difference, system: System) -> Gap:
+def _measure_gap(difference: Difference, system: System, p: float) -> Gap:
     """Measure the interval of a difference of two systems like this one, and what is detectable."""
     most = system.share * system.scale.width
     error = stratified_error(difference.spread)
@@ -200,7 +206,7 @@ def _measure_gap(difference: Difference, system: System) -> Gap:
     return Gap(
         difference.value,
         stratified_interval(difference.spread, (-most, most)),
-        difference.p,
+        p,
         least if least <= system.scale.width else None,
     )
 
@@ -208,7 +214,6 @@ def _measure_gap(difference: Difference, system: System) -> Gap:
 def _describe_pair(pair: Pair, a: System, b: System, difference: Difference) -> PairedDifference:
     levels = [*pair.levels]
     most = a.share * a.scale.width
-    error = stratified_error(difference.spread)
     by_level = {
         level: LevelDifference(
             scores=[mean(system.questions[level].scores) for system in (a, b)],
@@ -219,7 +224,6 @@ def _describe_pair(pair: Pair, a: System, b: System, difference: Difference) -> 
     }
     return PairedDifference(
         **vars(pair),
-        p_t=t_tail(difference.value / error[0], error[1]) if error else None,
         level_differences=by_level,
         questions=_movers(a, b, levels, difference.parts),
     )
@@ -237,14 +241,12 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
     if count in (0, sum(map(len, both.values()))):
         return None
     read = _keep(a, both), _keep(b, both)
-    (difference,) = measure_differences([read], levels)
-    gap = _measure_gap(difference, read[0])
+    gap = _measure_gap(measure_difference(*read, levels), a, math.nan)
     return BothRead(
         n=count,
         scores=[stratified_mean(system.strata(levels)) for system in read],
         difference=gap.difference,
         interval=gap.interval,
-        p=gap.p,
         levels=_tally(*read, levels),
     )
 

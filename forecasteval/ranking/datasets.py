@@ -1,4 +1,5 @@
-"""Many results as tables: one per dataset, best first, each system tested against the first.
+"""Many results as tables: one per dataset, best first, each system with the ranks that no test
+contradicts.
 
 Several runs of one system on one dataset are one system there, whose scores are its means by
 question.
@@ -17,6 +18,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.records import JsonObject, as_text, group_by, natural_key
 from forecasteval.common.statistics import (
     mean,
+    rank_ranges,
     stratified_interval,
     stratified_mean,
     variance,
@@ -29,9 +31,9 @@ from .names import split_name, without_run
 from .pooled import pool_systems
 from .reading import question_key
 from .scale import Level
-from .significance import FLIPS, holm, measure_differences, shared_ranks
+from .significance import shared_ranks
 from .systems import (
-    SEED,
+    ALPHA,
     System,
     count_unread,
     levels_that_count,
@@ -79,8 +81,6 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
         "version": __version__,
         "min_questions": min_questions,
         "min_datasets": min_datasets,
-        "flips": FLIPS,
-        "seed": SEED,
     }
 
 
@@ -126,13 +126,16 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
 def _rank_rows(
     scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level]
 ) -> list[SystemRow]:
-    """Compute the rows of systems, best first, each tested against the first; ties share a rank."""
-    p_values: list[float | None] = [None] * len(scored)
-    if levels:
-        pairs = [(scored[0][1], system) for _, system in scored[1:]]
-        differences = measure_differences(pairs, levels)
-        p_values[1:] = holm([difference.p for difference in differences])
-    ranks = shared_ranks([row.overall_score for row, _ in scored])
+    """Compute the rows of systems, best first; ties share a rank."""
+    import numpy as np
+
+    from .pairs import compare_systems
+
+    systems = [system for _, system in scored]
+    scores = [row.overall_score for row, _ in scored]
+    better = np.subtract.outer(scores, scores) * systems[0].scale.sign
+    ranges = rank_ranges(better, compare_systems(systems, levels), ALPHA)
+    ranks = shared_ranks(scores)
     return [
         SystemRow(
             **vars(row),
@@ -142,9 +145,9 @@ def _rank_rows(
                 for level, questions in system.questions.items()
             },
             n=sum(system.counts[level] for level in levels),
-            p_leader=p,
+            rank_interval=range_ if levels else None,
         )
-        for (row, system), rank, p in zip(scored, ranks, p_values, strict=True)
+        for (row, system), rank, range_ in zip(scored, ranks, ranges, strict=True)
     ]
 
 

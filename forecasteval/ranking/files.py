@@ -59,8 +59,19 @@ class FileRow:
         return [self]
 
 
+class Ranked:
+    """Says of a row with the ranks that no test contradicts whether it could be first."""
+
+    rank_interval: tuple[int, int] | None
+
+    @property
+    def could_lead(self) -> bool | None:
+        """Return whether no test contradicts the first rank; None if nothing tests it."""
+        return self.rank_interval[0] <= 1 if self.rank_interval else None
+
+
 @dataclass(frozen=True, kw_only=True)
-class ForecasterRow:
+class ForecasterRow(Ranked):
     """A forecaster of the table in a file; lower scores are better."""
 
     rank: int | None
@@ -72,17 +83,11 @@ class ForecasterRow:
     n: int
     provisional: bool = False
     about: About = UNKNOWN
-    p_leader: ClassVar[None] = None  # ranks are tested, not differences to the leader
 
     @property
     def system_name(self) -> str:
         """Return the name of the forecaster, which has no other."""
         return self.name
-
-    @property
-    def is_tied(self) -> bool | None:
-        """Return whether no test tells it from the best; None if nothing tests it."""
-        return self.rank_interval[0] <= 1 if self.rank_interval else None
 
 
 @dataclass(frozen=True, kw_only=True)

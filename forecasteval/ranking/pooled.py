@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json, group_by, natural_key
-from forecasteval.common.statistics import mean, stratified_mean
+from forecasteval.common.statistics import mean, rank_ranges, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .scale import Interval, Level, Scale
-from .significance import detectable_difference, holm, shared_ranks
+from .significance import detectable_difference, shared_ranks
 from .systems import ALPHA, Strata, System, count_unread, levels_that_count
 
 if TYPE_CHECKING:
@@ -291,50 +291,25 @@ def _make_table(
     )
     ranked = [place for place in order if rows[place].datasets >= least]
     provisional = [
-        PooledRow(**vars(rows[place]), provisional=True, tied_with_best=False)
+        PooledRow(**vars(rows[place]), provisional=True)
         for place in order
         if rows[place].datasets < least
     ]
     table = season.describe()
     settings = {"min_questions": min_questions or None, "min_datasets": least}
     table = replace(table, signature={**table.signature, **settings})
-    listed = _rank(season, ranked, rows) if ranked else []
-    return PooledTable(**vars(table), kind="pooled", apart=apart, rows=listed + provisional)
+    listed = _rank(season, ranked, rows) + provisional
+    return PooledTable(**vars(table), kind="pooled", apart=apart, rows=listed)
 
 
 def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[PooledRow]:
-    """Compute the rows of the systems at the places `ranked`, best first, each tested against the
-    leader.
-
-    `p_leader` has Holm's adjustment over the comparisons with the leader, `rank_interval` over all
-    pairs.
-    """
+    """Compute the rows of the systems at the places `ranked`, best first."""
     import numpy as np
 
-    from .weeks import adjust_pairs, rank_bounds
-
     pairs = np.ix_(ranked, ranked)
-    bounds = rank_bounds(season.gaps.value[pairs], adjust_pairs(season.p[pairs]), ALPHA)
-    scores = [rows[place].overall_score for place in ranked]
-    leader, *others = [
-        PooledRow(
-            **vars(rows[place]),
-            provisional=False,
-            tied_with_best=True,
-            rank=rank,
-            rank_interval=interval,
-        )
-        for place, rank, interval in zip(ranked, shared_ranks(scores), bounds, strict=True)
-    ]
-    gaps = [season.gap(ranked[0], place) for place in ranked[1:]]
-    adjusted = holm([gap.p for gap in gaps])
-    return [leader] + [
-        replace(
-            row,
-            tied_with_best=p >= ALPHA,
-            behind=gap.difference,
-            behind_interval=gap.interval,
-            p_leader=round(p, _DIGITS),
-        )
-        for row, gap, p in zip(others, gaps, adjusted, strict=True)
+    ranges = rank_ranges(season.gaps.value[pairs], season.p[pairs], ALPHA)
+    ranks = shared_ranks([rows[place].overall_score for place in ranked])
+    return [
+        PooledRow(**vars(rows[place]), provisional=False, rank=rank, rank_interval=interval)
+        for place, rank, interval in zip(ranked, ranks, ranges, strict=True)
     ]

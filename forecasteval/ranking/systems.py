@@ -22,7 +22,6 @@ from .files import (
 from .scale import Level, Scaled
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
-SEED: Final = 0  # of random signs
 UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 

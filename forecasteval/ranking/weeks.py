@@ -13,8 +13,6 @@ import numpy as np
 
 from forecasteval.common.statistics import t_quantile, t_tail
 
-from .significance import holm
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _NOISE: Final = 1e-12  # what is rounding
@@ -294,23 +292,3 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     p[upper] = _TAILS(t[upper], differences.freedom[upper])
     p = np.clip(p + p.T, least, 1.0)
     return np.where(none, 1.0, p)
-
-
-def adjust_pairs(p: Array) -> Array:
-    """S × S p-values with Holm's adjustment over all pairs; 1 on the diagonal."""
-    upper = np.triu_indices(len(p), 1)
-    adjusted = np.ones_like(p)
-    adjusted[upper] = holm(p[upper].tolist())
-    return np.minimum(adjusted, adjusted.T)
-
-
-def rank_bounds(differences: Array, p: Array, alpha: float) -> list[tuple[int, int]]:
-    """Compute the best and the worst rank of every system that no test contradicts.
-
-    1 + the systems significantly better, and S − those significantly worse. With Holm's p-values
-    over all pairs, all ranks lie in theirs in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm,
-    Inference for ranks, 2024).
-    """
-    better = ((differences < 0) & (p < alpha)).sum(axis=1)
-    worse = ((differences > 0) & (p < alpha)).sum(axis=1)
-    return [(1 + int(up), len(p) - int(down)) for up, down in zip(better, worse, strict=True)]

@@ -41,7 +41,7 @@ def test_name_organisation_and_cost_are_kept_and_shown(root: Path) -> None:
     assert [row.get("about") for row in rows(root)] == [FULL, {"organisation": "Bravo"}]
     assert [row["name"] for row in rows(root)] == ["d-a", "d-b"]
     header, first, second = done.out.splitlines()[2:5]
-    assert header.endswith("Notes   Organisation  Cost per question")
+    assert header.endswith("Notes  Organisation  Cost per question")
     assert [first.split()[1], second.split()[1]] == ["Alpha", "d-b"]
     assert first.endswith("ACME                      $0.25")
     records = list(

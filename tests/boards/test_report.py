@@ -127,9 +127,8 @@ def test_forecasters_on_the_screen(arena_board: Record) -> None:
     lines = format_text(board_report(arena_board)).splitlines()
     assert "Leaderboard  Arena, week, 3 events, 1 warning" in lines
     assert [line.split() for line in lines if line.startswith("   2")] == [
-        ["2", "b", "0.2500", "–", "2"]
+        ["2", "b", "0.2500", "–", "–", "2"]
     ]
-    assert not any("≈" in line for line in lines)
 
 
 def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
@@ -147,7 +146,7 @@ def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
         "0.1",
     ]
     assert [
-        first[key] for key in ("low", "high", "level_1", "n", "missing", "p_leader", "signature")
+        first[key] for key in ("low", "high", "level_1", "n", "missing", "rank_low", "signature")
     ] == [
         "0.05",
         "0.15",
@@ -168,7 +167,7 @@ def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
 
 def test_forecasters_in_markdown(arena_board: Record) -> None:
     text = format_markdown(arena_board)
-    assert "| 1 | =a\\| | 0.1000 | [0.0500, 0.1500] | 3 |" in text
-    assert "≈" not in text  # a mark that no row has needs no words
+    assert "| 1 | =a\\| | 0.1000 | [0.0500, 0.1500] | – | 3 |" in text
+    assert "Ranks: those" not in text  # what no row has needs no words
     board = {**rank([system("a", True, False), system("b", True, False)]), "failed": []}
-    assert format_markdown(board).count("≈ best\\: not significantly") == 1
+    assert format_markdown(board).count("Ranks\\: those that no test") == 1

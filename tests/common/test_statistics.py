@@ -16,7 +16,9 @@ from forecasteval.common.statistics import (
     cluster_values,
     clustered_error,
     clustered_interval,
+    holm,
     mean,
+    rank_ranges,
     stratified_error,
     stratified_interval,
     stratified_mean,
@@ -24,6 +26,7 @@ from forecasteval.common.statistics import (
     t_tail,
     variance,
 )
+from oracles import naive_holm
 
 DFS: Final = (0.5, 0.7, 1.0, 1.5, 2.0, 3.3, 5.0, 10.0, 29.0, 100.0, 1e3, 1e4, 12345.6, 1e5, 1e6)
 Strata = list[tuple[float, list[float]]]
@@ -242,3 +245,38 @@ def test_clusters_of_one_are_the_plain_error() -> None:
     )
     assert clustered_interval(values, range(4)) == (0.0, 1.0)
     assert clustered_interval(values, "aaaa") is None
+
+
+# --- Ranks ---
+
+
+@pytest.mark.parametrize(
+    ("p_values", "adjusted"),
+    [
+        ([], []),
+        ([0.03], [0.03]),
+        ([0.01, 0.02, 0.03, 0.04], [0.04, 0.06, 0.06, 0.06]),
+        ([0.04, 0.01, 0.03, 0.005], [0.06, 0.03, 0.06, 0.02]),
+        ([0.9, 0.8], [1.0, 1.0]),
+        ([0.02, 0.02], [0.04, 0.04]),
+    ],
+)
+def test_holm_by_hand(p_values: list[float], adjusted: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(adjusted, abs=1e-15)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_against_its_definition(p_values: list[float]) -> None:
+    assert holm(p_values) == naive_holm(p_values)
+    assert all(adjusted >= p for adjusted, p in zip(holm(p_values), p_values, strict=True))
+
+
+def test_rank_ranges_by_hand() -> None:
+    """Holm's adjustment of .01, .02 and .2 over three pairs: .03, .04 and .2."""
+    better = np.array([[0, 0.1, 0.3], [-0.1, 0, 0.2], [-0.3, -0.2, 0]])
+    p = np.array([[1, 0.2, 0.01], [0.2, 1, 0.02], [0.01, 0.02, 1]])
+    assert rank_ranges(better, p) == [(1, 2), (1, 2), (3, 3)]
+    assert rank_ranges(better, 1.5 * p) == [(1, 2), (1, 3), (2, 3)]
+    assert rank_ranges(better, np.full((3, 3), np.nan)) == [(1, 3)] * 3
+    assert rank_ranges(np.zeros((1, 1)), np.ones((1, 1))) == [(1, 1)]
+    assert rank_ranges(np.zeros((0, 0)), np.zeros((0, 0))) == []

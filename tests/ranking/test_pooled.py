@@ -220,13 +220,6 @@ def test_the_row_says_what_is_known_of_ranks() -> None:
     (table,) = pooled(results)
     a, b, c = table["rows"]
     assert [row["rank_interval"] for row in (a, b, c)] == [(1, 2), (1, 2), (3, 3)]
-    assert [row["tied_with_best"] for row in (a, b, c)] == [True, True, False]
-    assert (a["behind"], a["p_leader"]) == (None, None)
-    low, high = b["behind_interval"]
-    assert low < b["behind"] < high
-    assert b["behind"] == pytest.approx(a["overall_score"] - b["overall_score"])
-    assert low < 0 < c["behind_interval"][0]
-    assert c["p_leader"] < 0.001 < 0.05 < b["p_leader"]
 
 
 def test_files_that_bring_their_own_questions_are_no_weeks() -> None:
@@ -257,18 +250,14 @@ def test_a_level_of_one_question_leaves_errors_unmeasured() -> None:
     first, second = table["rows"]
     assert first["overall_score"] == pytest.approx(whole["overall_score"])
     assert (first["overall_interval"], first["rank_interval"]) == (None, (1, 2))
-    assert (second["behind_interval"], second["p_leader"], second["tied_with_best"]) == (
-        None,
-        1.0,
-        True,
-    )
+    assert second["rank_interval"] == (1, 2)
     format_text(board_report({**rank(results), "failed": []}))
 
 
 def test_numbers_are_told_to_twelve_digits() -> None:
     """What the processor makes of the others is not in a file."""
     for row in pooled(FIRST + SECOND)[0]["rows"]:
-        for value in (row["overall_score"], row["behind"], row["p_leader"]):
+        for value in (row["overall_score"], row["own_score"]):
             assert value is None or value == round(value, 12)
         assert math.copysign(1, row["overall_score"]) == 1
 
@@ -352,9 +341,7 @@ def test_a_newcomer_is_provisional() -> None:
     ]  # fmt: skip
     new = table["rows"][2]
     assert new["overall_score"] > 0.9
-    assert {new[key] for key in ("rank_interval", "behind", "behind_interval", "p_leader")} == {
-        None
-    }
+    assert new["rank_interval"] is None
     assert [row["rank_interval"][1] <= 2 for row in table["rows"][:2]] == [True, True]
     assert (new["overall_interval"], table["signature"]["min_datasets"]) == (
         None,
@@ -383,8 +370,8 @@ def test_blank_systems_change_no_row() -> None:
     ]
     (table,) = pooled(season(systems) + blank)
     kept = [row for row in table["rows"] if row["name"] in systems]
-    ranks = [(row.pop("rank_interval")[0], row.pop("p_leader")) for row in kept]
-    assert [(row.pop("rank_interval")[0], row.pop("p_leader")) for row in plain["rows"]] == ranks
+    ranks = [row.pop("rank_interval")[0] for row in kept]
+    assert [row.pop("rank_interval")[0] for row in plain["rows"]] == ranks
     assert kept == plain["rows"]
     assert {(row["overall_score"], row["overall_interval"]) for row in table["rows"][3:]} == {
         (0, None)

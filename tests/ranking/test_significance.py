@@ -12,22 +12,42 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from forecasteval.ranking.significance import (
-    EXACT_FLIPS,
-    FLIPS,
-    detectable_difference,
-    holm,
-    paired_test,
-    sign_flip_test,
-    skewness_test,
-)
-from oracles import brute_force, naive_holm
+from forecasteval.ranking import pairs
+from forecasteval.ranking.pairs import EXACT_FLIPS, FLIPS
+from forecasteval.ranking.significance import detectable_difference
+from oracles import brute_force
 
 Strata = list[tuple[float, list[float]]]
 # Differences without rounding noise: sums of a few of them are exact, so that brute force counts
 # the same ties.
 EXACT: Final = st.integers(-8, 8).map(lambda value: value / 16)
 unit = st.floats(0, 1, width=16)
+ONE: Final = (np.array([0]), np.array([1]))  # the only pair of two systems
+
+
+def sign_flip_test(rows: list[list[float]], **options: int) -> list[float]:
+    """Of each row of differences by itself: a system, and one without points."""
+    both = [np.array([row, np.zeros(len(row))]) for row in rows]
+    return [float(pairs.sign_flip_test(each, ONE, **options)[0]) for each in both]
+
+
+def skewness_test(strata: Strata) -> float | None:
+    both = [(weight, np.array([row, np.zeros(len(row))])) for weight, row in strata]
+    p = float(pairs.skewness_test(both, ONE)[0])
+    return None if math.isnan(p) else p
+
+
+def paired_test(strata: list[Strata], rows: list[list[float]]) -> list[float]:
+    return [
+        float(
+            pairs.paired_test(
+                [(weight, np.array([values, np.zeros(len(values))])) for weight, values in one],
+                np.array([row, np.zeros(len(row))]),
+                ONE,
+            )[0]
+        )
+        for one, row in zip(strata, rows, strict=True)
+    ]
 
 
 strata_lists = st.lists(
@@ -109,8 +129,33 @@ def test_other_pairs_change_no_p(rows: list[list[float]]) -> None:
 def test_blocks_change_no_p(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(5).normal(0.1, 1, (3, 70)).tolist()
     whole = sign_flip_test(rows)
-    monkeypatch.setattr("forecasteval.ranking.significance._BLOCK", 70 * 33)
+    monkeypatch.setattr("forecasteval.ranking.pairs._BLOCK", 70 * 33)
     assert sign_flip_test(rows) == whole
+
+
+def test_pairs_tested_together_have_the_p_of_each_by_itself() -> None:
+    """Of systems, of which two are equal and two differ by a few questions."""
+    rng = np.random.default_rng(8)
+    parts = rng.choice([0.0, 0.25, 1.0], (6, 40)) / 40
+    parts[1] = parts[0]
+    parts[3, 5:] = parts[2, 5:]
+    strata = [(1.0, 40 * parts)]
+    both = np.triu_indices(6, 1)
+    together = pairs.paired_test(strata, parts, both)
+    alone = [
+        pairs.paired_test([(1.0, 40 * parts[[a, b]])], parts[[a, b]], ONE)[0]
+        for a, b in zip(*both, strict=True)
+    ]
+    assert together.tolist() == pytest.approx(alone, rel=1e-9)
+    assert together[0] == 1.0
+
+
+def test_beyond_the_flips_the_correction_decides() -> None:
+    """10,000 flips cannot say less than 1 / 10,001, of which Holm over 630 pairs makes 0.06."""
+    clear = np.random.default_rng(10).choice([1.0, 0.0], 200, p=[0.65, 0.35]).tolist()
+    assert sign_flip_test([clear]) == [1 / (1 + FLIPS)]
+    assert paired_test([[(1.0, clear)]], [clear])[0] < 1e-20
+    assert paired_test([[(1.0, [1.0] * 16 + [0.99])]], [[1.0] * 16 + [0.99]])[0] == 2 / 2**17
 
 
 def test_seed_and_flips_count() -> None:
@@ -198,27 +243,6 @@ def test_paired_test_keeps_its_level_where_flips_do_not() -> None:
     both = sum(p < 0.05 for p in paired_test(strata, parts)) / 400
     assert alone > 0.15
     assert both < 0.1
-
-
-@pytest.mark.parametrize(
-    ("p_values", "adjusted"),
-    [
-        ([], []),
-        ([0.03], [0.03]),
-        ([0.01, 0.02, 0.03, 0.04], [0.04, 0.06, 0.06, 0.06]),
-        ([0.04, 0.01, 0.03, 0.005], [0.06, 0.03, 0.06, 0.02]),
-        ([0.9, 0.8], [1.0, 1.0]),
-        ([0.02, 0.02], [0.04, 0.04]),
-    ],
-)
-def test_holm_by_hand(p_values: list[float], adjusted: list[float]) -> None:
-    assert holm(p_values) == pytest.approx(adjusted, abs=1e-15)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_against_its_definition(p_values: list[float]) -> None:
-    assert holm(p_values) == naive_holm(p_values)
-    assert all(adjusted >= p for adjusted, p in zip(holm(p_values), p_values, strict=True))
 
 
 @pytest.mark.parametrize("df", [5.0, 12.0, 30.0, 200.0])

@@ -16,7 +16,7 @@ from cli import Record, number, q
 from forecasteval.common.errors import InputError
 from forecasteval.ranking.files import ForecasterTable, model_failures
 from forecasteval.ranking.reading import distinct_names, read_result, read_system
-from forecasteval.ranking.significance import measure_differences
+from forecasteval.ranking.significance import measure_difference
 from forecasteval.ranking.systems import System, count_unread, require_same_policy
 
 RECORDS = [
@@ -127,7 +127,7 @@ def test_parts_add_up_to_the_difference() -> None:
     b = read_system(
         score([*RECORDS[:2], q("c"), number("d", Std=4, answer="104"), *RECORDS[4:]], "b")
     )
-    (difference,) = measure_differences([(a, b)], [1, 4])
+    difference = measure_difference(a, b, [1, 4])
     assert difference.value == pytest.approx((0.1 * -1 / 4 + 0.4 * 0.75) / 0.5)
     assert math.fsum(difference.parts) == pytest.approx(difference.value)
     assert [len(values) for _, values in difference.spread] == [4, 1]

@@ -15,20 +15,18 @@ from scipy import optimize, special, stats
 from drawn_seasons import SETTINGS, draw_season, judge_seasons
 from forecasteval.common.statistics import (
     clustered_error,
+    rank_ranges,
     stratified_error,
     stratified_interval,
     stratified_mean,
     t_tail,
 )
-from forecasteval.ranking.significance import holm
 from forecasteval.ranking.weeks import (
     Fit,
-    adjust_pairs,
     compare_pairs,
     difference_spread,
     fit_scores,
     half_widths,
-    rank_bounds,
     score_spread,
 )
 
@@ -219,9 +217,7 @@ def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
         expected.append(t_tail((found.scores[s] - found.scores[t]) / error, freedom))
     p = compare_pairs(found, differences)
     assert [p[s, t] for s, t in pairs] == pytest.approx(expected)
-    adjusted = adjust_pairs(p)
-    assert [adjusted[s, t] for s, t in pairs] == pytest.approx(holm(expected))
-    assert np.array_equal(adjusted, adjusted.T)
+    assert np.array_equal(p, p.T)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -298,10 +294,10 @@ def test_equal_systems_share_everything() -> None:
     scores, levels, week = draw(5, gaps=False)
     found = fit(np.vstack([scores[:1], scores[:1], scores[1:] / 50]), levels, week * 0)
     differences = difference_spread(found)
-    p = adjust_pairs(compare_pairs(found, differences))
+    p = compare_pairs(found, differences)
     assert (differences.variance[0, 1], p[0, 1]) == (0, 1)
     assert math.isnan(half_widths(differences)[0, 1])
-    assert rank_bounds(differences.value, p, 0.05)[:2] == [(1, 2), (1, 2)]
+    assert rank_ranges(differences.value, p)[:2] == [(1, 2), (1, 2)]
 
 
 def test_where_nothing_varies_signs_decide() -> None:
@@ -318,12 +314,6 @@ def test_where_nothing_varies_signs_decide() -> None:
     assert compare_pairs(found, difference_spread(found))[0, 1] == 2 / 2**5
     assert found.varies.any()
     assert not found.varies[:2].any()
-
-
-def test_rank_bounds_by_hand() -> None:
-    value = np.array([[0, 0.1, 0.3], [-0.1, 0, 0.2], [-0.3, -0.2, 0]])
-    p = np.array([[1, 0.2, 0.01], [0.2, 1, 0.04], [0.01, 0.04, 1]])
-    assert rank_bounds(value, p, 0.05) == [(1, 2), (1, 2), (3, 3)]
 
 
 def test_freedom_is_that_of_the_fewer_questions() -> None:
@@ -363,5 +353,5 @@ def test_large_boards_take_seconds() -> None:
     season = draw_season(np.random.default_rng(1), systems=300, weeks=26)
     begun = time.process_time()
     differences = difference_spread(found := fit(season.scores, season.levels, season.weeks))
-    adjust_pairs(compare_pairs(found, differences))
+    rank_ranges(differences.value, compare_pairs(found, differences))
     assert time.process_time() - begun < 20

@@ -185,7 +185,7 @@ def test_nightly_ranks_and_reuses(tmp_path: Path) -> None:
         for row in table["rows"]
     ]
     assert rows == [(1, "rxn-best", 1.0, 0), (2, "rxn-poor", round((0.5 + 1 / 3) / 3, 4), 1)]
-    assert table["rows"][1]["p_leader"] == 1.0  # three questions differ, but all of one table
+    assert table["rows"][1]["rank_interval"] == [1, 2]  # all that differ are of one table
     assert run(tmp_path, "nightly").out.splitlines()[-1] == "0 files scored, 3 unchanged, 0 failed"
 
 
