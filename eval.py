@@ -16,8 +16,9 @@ the same rows with "answer", or the form of a submission: `{"id", "prediction"}`
 their records. Results go to stdout, and to `evaluation/` with --save or nightly.
 `forecasteval/cli.py` has the commands.
 
-Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
-4 a check found something, 5 another run holds the lock, 6 a gate is not passed, 130 interrupted.
+Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed
+or a language model did, 4 a check found something, 5 another run holds the lock, 6 a gate is not
+passed, 130 interrupted.
 """
 
 import sys

@@ -4,8 +4,9 @@
 file and its dataset, the first of `BENCHMARKS` that recognises the file makes the result, and its
 report is printed.
 
-Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed,
-4 a check found something, 5 another run holds the lock, 6 a gate is not passed, 130 interrupted.
+Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed
+or a language model did, 4 a check found something, 5 another run holds the lock, 6 a gate is not
+passed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -119,6 +120,7 @@ def _score_files(args: argparse.Namespace) -> int:
     saved: set[str] = set()
     breaches: list[str] = []
     failures: list[EvaluationError] = []
+    is_degraded = False
     form = "json" if args.json else args.format
     output = Output(form, len(args.file or ()) < 2, args.root, args.columns)
 
@@ -131,7 +133,10 @@ def _score_files(args: argparse.Namespace) -> int:
     for results in score_names(scorer, args.root, names, _find_datasets(args), fail):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
-            if args.fail_under is not None:
+            gate_of = "--fail-under" if args.fail_under is not None else ""
+            if _warn_of_model([results], gate_of):
+                is_degraded = True
+            elif gate_of:
                 from forecasteval.ranking import gate
 
                 breaches += gate.find_breach(results, args.fail_under)
@@ -152,7 +157,28 @@ def _score_files(args: argparse.Namespace) -> int:
         from forecasteval.ranking.gate import GateError
 
         raise GateError(f"below --fail-under {args.fail_under}: {', '.join(breaches)}")
-    return 0 if not failures else 3 if output.shown else 2
+    if failures and not output.shown:
+        return 2
+    return 3 if failures or is_degraded else 0
+
+
+def _warn_of_model(results: Iterable[Results], gate: str) -> bool:
+    """Say how the language model failed in results, and that these do not pass a gate; whether it
+    did.
+    """
+    degraded = False
+    for each in results:
+        if not (each.get("llm") or each.get("llm_names")):
+            continue
+        from forecasteval.ranking.files import model_failures
+
+        if (failures := model_failures(each)) is not None:
+            kinds = ", ".join(f"{kind} {count}" for kind, count in failures.items())
+            line = f"{each['name']}: degraded: the language model failed: {kinds}"
+            line += f"; {gate} is not passed" if gate else ""
+            print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
+            degraded = True
+    return degraded
 
 
 class Output:
@@ -263,7 +289,7 @@ def nightly(argv: Sequence[str]) -> int:
 
 def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions, pair by pair."""
-    parser = _parser(compare, _COMPARE, "compared", 6)
+    parser = _parser(compare, _COMPARE, "compared", 3, 6)
     add = parser.add_argument
     file = "file in prediction/, or a path, with all its runs NAME@RUN; two systems or more"
     add("file", metavar="NAME", nargs="+", help=file)
@@ -289,9 +315,9 @@ def compare(argv: Sequence[str]) -> int:
     pages.require_usable(args.html)
     scorer = _scorer(args)
     if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
-        compared = _compare_weeks(args, scorer)
+        results, compared = _compare_weeks(args, scorer)
     else:
-        compared = _compare_files(args, scorer)
+        results, compared = _compare_files(args, scorer)
     if args.html is not None:
         pages.write_comparison(compared, scorer.output, args.html)
     report = compared.report()
@@ -300,13 +326,15 @@ def compare(argv: Sequence[str]) -> int:
     ]
     report = pairs if args.format == "csv" else report
     print_result(compared, report, args.json, args.format, args.columns)
+    if _warn_of_model(results, "--fail-if-worse" if args.fail_if_worse else ""):
+        return 3
     for line in require_not_worse(compared) if args.fail_if_worse else ():
         print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
     return 0
 
 
-def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
-    """Return the comparison of the named files, each with all its runs."""
+def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Results], Results]:
+    """Return the results of the named files, each with all its runs, and their comparison."""
     from forecasteval.boards import api
 
     folder = args.root / "prediction"
@@ -322,11 +350,12 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> Results:
     results = list(score_names(scorer, args.root, names, _find_datasets(args), _refuse))
     for result in results:  # an option that a benchmark has no use for is refused
         scorer.report_options(result["benchmark"])
-    return api.compare(group_runs(results, runs), read_systems(folder))
+    return results, api.compare(group_runs(results, runs), read_systems(folder))
 
 
-def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
-    """Compare the named systems by the model of the table over all datasets.
+def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Results], Results]:
+    """Compare the named systems by the model of the table over all datasets; the results in it come
+    first.
 
     The model holds all systems that datasets connect with these; a file of another system that
     cannot be scored is left out of it.
@@ -347,7 +376,8 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> Results:
     systems = {file.path.name: file.system for file in files if not file.clash}
     for result in results:
         result["system"] = systems.get(result["prediction"], "")
-    return api.compare_over_weeks(results, names, read_systems(args.root / "prediction"))
+    systems_file = read_systems(args.root / "prediction")
+    return results, api.compare_over_weeks(results, names, systems_file)
 
 
 def _warn(error: EvaluationError) -> None:

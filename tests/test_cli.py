@@ -290,6 +290,7 @@ POLICIES: Final = (
         "--llm-names",
         "--no-llm-names",
         "--workers",
+        "--llm-deadline",
         "--cache",
         "--no-cache",
         "--contracts",
@@ -310,7 +311,7 @@ OPTIONS: Final = {
     "check": ("--dataset", "--owner"),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
-    "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 6, 130],
+    "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 3, 6, 130],
     "check": [0, 1, 2, 4, 130],
 }  # fmt: skip
 

@@ -80,6 +80,8 @@ def comparison_report(comparison: AnyComparison) -> Report:
     report.append(f"{title}{lower_is_better(comparison)}")
     if isinstance(comparison, Comparison) and comparison.pending:
         report.append(f"Pending, without a truth yet: {comparison.pending} more")
+    if degraded := [row.name for row in comparison.systems if row.degraded]:
+        report.append(printable(f"degraded: the language model failed for {', '.join(degraded)}"))
     report += ["", compared_systems(comparison), "", compared_pairs(comparison), ""]
     report.append(f"By level: questions {shared}that A wins/ties/loses.")
     if isinstance(comparison, Comparison):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sqlite3
 import threading
@@ -22,6 +23,8 @@ from .errors import InputError, printable
 from .records import JsonObject
 
 MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
+TIMEOUT: Final = 30.0  # seconds without a byte that end a request
+MAX_SILENT: Final = 3  # requests in a row that may end so, if the server says nothing else either
 # Earlier versions kept a checksum in the third column.
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS replies "
@@ -42,7 +45,9 @@ _STATUS: Final = {
     429: "rate limit",
 }
 # No further call can mend these.
-_HOPELESS: Final = frozenset({"key refused", "no credit", "no such model", "no http address"})
+_HOPELESS: Final = frozenset(
+    {"key refused", "no credit", "no such model", "no http address", "no byte"}
+)
 # A server may refuse one prompt for what it says, and answer the next.
 _OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden"})
 # The model answered, although not what it was to answer. Every other failure is the server's, and
@@ -101,9 +106,9 @@ class ModelClient:
     """Sends prompts to a language model, none before `read`; `begin` starts another run.
 
     All calls of a run share one `deadline`, in seconds from the first. After ten failures in a row,
-    and when the server refuses the key, the credit or the model, a run sends nothing more. Failures
-    count in the order of the prompts: a result depends on the prompts and their replies, not on the
-    order in which replies arrive.
+    when the server refuses the key, the credit or the model, and when it sends no byte, a run sends
+    nothing more. Failures count in the order of the prompts: a result depends on the prompts and
+    their replies, not on the order in which replies arrive.
     """
 
     def __init__(
@@ -288,13 +293,16 @@ class Server:
             )
         self.address, self.dialect, self.requests = base_url, Call().dialect, 0
         self._lock = threading.Lock()
+        self._thread = threading.local()  # has when its call began
+        self._heard = 0.0  # when the last byte came
         self._is_http = base_url.lower().startswith(("http://", "https://"))
         try:
             http = openai.DefaultHttpxClient(
-                follow_redirects=False, event_hooks={"request": [self._count]}
+                follow_redirects=False,
+                event_hooks={"request": [self._count], "response": [self._hear]},
             )
             self._client = openai.OpenAI(
-                api_key=api_key, base_url=base_url, max_retries=5, timeout=30.0, http_client=http
+                api_key=api_key, base_url=base_url, max_retries=5, timeout=TIMEOUT, http_client=http
             )
         # Its type belongs to the HTTP library beneath the SDK, and its text may hold a password.
         except Exception:
@@ -304,9 +312,20 @@ class Server:
         # Not at exit: a call that still hangs then would fail loudly.
         weakref.finalize(self, self._client.close).atexit = False
 
-    def _count(self, request: object) -> None:
+    def _count(self, request: Any) -> None:
+        """Count a request; the SDK makes none, nor tries again, where the server is silent."""
+        if self._is_silent():
+            raise self._openai.APITimeoutError(request)
         with self._lock:
             self.requests += 1
+
+    def _hear(self, response: object) -> None:
+        self._heard = time.monotonic()
+
+    def _is_silent(self) -> bool:
+        """Return whether nobody has heard a byte while this call tried `MAX_SILENT` times."""
+        since: float = max(self._heard, self._thread.began)
+        return time.monotonic() - since >= MAX_SILENT * TIMEOUT
 
     def _redact(self, text: str) -> str:
         return text.replace(self._secret, "…") if self._secret else text
@@ -320,6 +339,7 @@ class Server:
             {"role": "user", "content": prompt},
         ]
         form, new_limit = self.dialect
+        self._thread.began = time.monotonic()
         while True:
             # Models that want the new name think before they reply, within that limit, and refuse a
             # temperature.
@@ -355,10 +375,10 @@ class Server:
             )
             reply = self._redact(choice.message.content or "").encode("utf-8", "replace").decode()
             refused, cut_off = bool(choice.message.refusal), choice.finish_reason == "length"
-        except openai.APITimeoutError:
-            return Call(failure="timeout")
-        except openai.APIConnectionError:
-            return Call(failure="connection")
+        except openai.APIConnectionError as error:
+            is_late = isinstance(error, openai.APITimeoutError)
+            failure = "no byte" if self._is_silent() else "timeout" if is_late else "connection"
+            return Call(failure=failure)
         except openai.APIStatusError as error:
             code = error.status_code
             failure = "bad request" if code in _BAD_REQUEST else _STATUS.get(code, f"status {code}")
@@ -392,7 +412,8 @@ class ReplyCache:
     """Replies by key in one SQLite file, for any number of processes and threads; without a `path`
     nothing is kept.
 
-    A file that cannot be used is left alone, and `warnings` says so.
+    A damaged file is set aside as `NAME.corrupt`, and a new one begun; any other that cannot be
+    used is left alone. `warnings` says so.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -413,16 +434,30 @@ class ReplyCache:
         if not self.path:
             return None
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            opened = sqlite3.connect(self.path, timeout=1.5, isolation_level=None)
-            with closing(opened) as connection:
-                # A crash of the machine costs no more than the cache.
-                connection.execute("PRAGMA synchronous = OFF")
-                connection.execute(_TABLE)
-                return connection.execute(sql, values).fetchone()
+            try:
+                return _query(self.path, sql, values)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):  # locked, read-only, a folder …
+                    raise
+                corrupt = f"{self.path}.corrupt"
+                for end in ("-journal", ""):  # an old journal would be played into a new file
+                    with suppress(FileNotFoundError):
+                        os.replace(f"{self.path}{end}", f"{corrupt}{end}")
+                self.warnings.append(
+                    f"{self.path}: damaged, set aside as {Path(corrupt).name}: {error}; "
+                    "the replies in it are asked for again"
+                )
+                return _query(self.path, sql, values)
         except (sqlite3.Error, OSError) as error:
-            self.warnings.append(
-                f"{self.path}: replies are not cached: {error}; a damaged file may be deleted"
-            )
+            self.warnings.append(f"{self.path}: replies are not cached: {error}")
             self.path = None
             return None
+
+
+def _query(path: Path, sql: str, values: Sequence[str]) -> Any:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path, timeout=1.5, isolation_level=None)) as connection:
+        # A crash of the machine costs no more than the cache.
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(_TABLE)
+        return connection.execute(sql, values).fetchone()

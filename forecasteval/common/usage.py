@@ -12,7 +12,7 @@ from forecasteval.common.errors import printable
 _CODES: Final = {
     1: "internal fault",
     2: "usage or unreadable input",
-    3: "scored but some files failed",
+    3: "scored but some files failed, or a language model did",
     4: "a check found something",
     5: "another run holds the lock",
     6: "a gate is not passed",

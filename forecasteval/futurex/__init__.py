@@ -33,6 +33,13 @@ OPTIONS: Final = (
     Option("--llm-policy", "unsure: only what is unclear (default); always: all", LLM_POLICIES),
     Option("--llm-names", "let it also match names, which sends it true names", bool),
     Option("--workers", "simultaneous calls to the language model (8)", int, metavar="N"),
+    Option(
+        "--llm-deadline",
+        "seconds after which no reply is awaited (900)",
+        float,
+        metavar="SECONDS",
+        keyword="deadline",
+    ),
     Option("--cache", "keep replies in evaluation/llm-cache.sqlite3 (default)", bool),
     ITEMS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -203,13 +204,19 @@ def evaluator_of_options(
     Raises InputError for options that do not go together.
     """
     if llm is None:
-        given = {**options, "no_cache": cache is False}
-        for name in ("llm_names", "llm_policy", "no_cache", "workers"):
+        given = {
+            **options,
+            "no_cache": cache is False,
+            "llm_deadline": options.get("deadline") is not None,
+        }
+        for name in ("llm_names", "llm_policy", "no_cache", "workers", "llm_deadline"):
             if given.get(name):
                 raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
         return FutureXEvaluator(**options)
     if options.get("workers", 1) < 1:
         raise InputError("--workers", "expected 1 or more", str(options["workers"]))
+    if not 0 < options.get("deadline", 1) < math.inf:
+        raise InputError("--llm-deadline", "expected seconds > 0", str(options["deadline"]))
     if not llm:
         raise InputError("--llm", "expected the name of a model")
     # A local server may need no key.

@@ -117,12 +117,13 @@ class ForecasterTable(FileRow):
 
 
 def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
-    """Return how often the language model failed, by kind, in a result that is degraded by it. None
-    for any other result.
+    """Return how often the language model failed, by kind, in a result that is degraded by it;
+    replies that are refused are a kind. None for any other result.
     """
     models = (results.get(key) for key in ("llm", "llm_names"))
     degraded = [each for each in models if isinstance(each, Mapping) and each.get("degraded")]
     failures: Counter[str] = Counter()
     for model in degraded:
         failures.update(model.get("failures"))
-    return dict(sorted(failures.items())) if degraded else None
+        failures["reply refused"] += model.get("invalid", 0)
+    return dict(sorted((+failures).items())) if degraded else None

@@ -446,7 +446,7 @@ def test_a_kept_reply_is_read_again(server: LlmServer, cache: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["no database", "a header", "all but the first page"])
-def test_a_damaged_file_is_left_alone(server: LlmServer, cache: Path, damage: str) -> None:
+def test_a_damaged_file_is_set_aside(server: LlmServer, cache: Path, damage: str) -> None:
     whole = cache.read_bytes()
     damaged = {"no database": b"none " * 99, "a header": b"SQLite format 3\0" + b"\xff" * 4000}.get(
         damage, whole[:4096] + b"\xff" * (len(whole) - 4096)
@@ -455,9 +455,11 @@ def test_a_damaged_file_is_left_alone(server: LlmServer, cache: Path, damage: st
     client = make(server, cache=cache)
     assert read(client, *range(60))[1]["answered"] == 60
     (warning,) = client.cache.warnings
-    assert warning.startswith(f"{cache}: replies are not cached: ")
-    assert warning.endswith("a damaged file may be deleted")
-    assert cache.read_bytes() == damaged
+    assert warning.startswith(f"{cache}: damaged, set aside as c.sqlite3.corrupt: ")
+    assert cache.with_name("c.sqlite3.corrupt").read_bytes() == damaged
+    server.requests.clear()
+    assert read(make(server, cache=cache), *range(60))[1]["answered"] == 60
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("place", ["a folder", "below a file", "locked"])
@@ -469,6 +471,7 @@ def test_a_file_that_cannot_be_used(server: LlmServer, cache: Path, place: str) 
         assert read(client, *range(300, 320))[1]["answered"] == 20
     (warning,) = client.cache.warnings
     assert warning.startswith(f"{path}: replies are not cached: ")
+    assert not list(path.parent.glob("*.corrupt"))
 
 
 def test_several_clients_at_once(server: LlmServer, tmp_path: Path) -> None:
