@@ -112,7 +112,8 @@ def printable(text: object, limit: int | None = None) -> str:
 
 # White space, and what is drawn as nothing.
 _INVISIBLE: Final = re.compile(
-    r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+    r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    r"\U000e0000-\U000e0fff]"
 )
 
 
