@@ -513,10 +513,10 @@ other commands (each has a --help):
   {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check NAME [...]      look for mistakes in a dataset, or in predictions
-  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions,
-                                  write prompts, read replies
-  {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables
-                                  to predictions"""
+  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, \
+write prompts, read replies
+  {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables \
+to predictions"""
 _NIGHTLY: Final = """\
   {0} nightly                       score what has changed since the last run
   {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking

@@ -338,6 +338,23 @@ def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: 
     assert {*re.findall(r"--[a-z-]+", told)} == everybody | {*OPTIONS[command]}
 
 
+@pytest.mark.parametrize("command", [*COMMANDS, "convert", "rxnopt import"])
+def test_help_fits_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A command that goes on behind a backslash is one that a shell takes as it was."""
+
+    def show(columns: int) -> str:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        return run(tmp_path, *command.split(), "--help").out
+
+    narrow, wide = show(80), show(1000)
+    assert max(map(len, narrow.splitlines())) <= 80
+    shown = {line.strip() for line in re.sub(r" \\\n +", " ", narrow).splitlines()}
+    for line in re.findall(r"^ +(python eval.py.*?)(?: {3}.*)?$", wide, re.M):
+        assert line in {text.partition("   ")[0] for text in shown}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_version(tmp_path: Path, command: str) -> None:
     done = run(tmp_path, *command.split(), "--version")

@@ -12,7 +12,7 @@ from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
 from forecasteval.display.formats import csv_cell, format_report, write_csv
 from forecasteval.display.results import Results
-from forecasteval.display.tables import Heading, Report, format_signature
+from forecasteval.display.tables import Heading, Remark, Report, format_signature
 from forecasteval.ranking.board import Board, Comparison, Pair, PairedDifference
 
 from .changes import Change, changes_report
@@ -82,8 +82,10 @@ def comparison_report(comparison: AnyComparison) -> Report:
         report.append(f"Pending, without a truth yet: {comparison.pending} more")
     if degraded := [row.name for row in comparison.systems if row.degraded]:
         report.append(printable(f"degraded: the language model failed for {', '.join(degraded)}"))
-    report += ["", compared_systems(comparison), "", compared_pairs(comparison), ""]
-    report.append(f"By level: questions {shared}that A wins/ties/loses.")
+    pairs = compared_pairs(comparison)
+    report += ["", compared_systems(comparison), "", pairs, ""]
+    by_level = f"By level: questions {shared}that A wins/ties/loses."
+    report.append(Remark.on(pairs.header[-len(comparison.pairs[0].levels)], by_level))
     if isinstance(comparison, Comparison):
         for pair in comparison.pairs[:PAIRS]:
             moves = printable(f"What moves {pair.a} − {pair.b} most:")

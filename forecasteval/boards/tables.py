@@ -14,6 +14,7 @@ from forecasteval.common.records import group_by
 from forecasteval.display.tables import (
     Column,
     Heading,
+    Remark,
     Report,
     Table,
     format_signature,
@@ -51,8 +52,9 @@ from .columns import (
     unread_columns,
 )
 
-RANKS: Final = (
-    f"Ranks: those that no test contradicts (p < {ALPHA}, Holm's adjustment over all pairs)."
+RANKS: Final = Remark.on(
+    "Ranks",
+    f"Ranks: those that no test contradicts (p < {ALPHA}, Holm's adjustment over all pairs).",
 )
 AnyComparison = Comparison | SeasonComparison
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 from forecasteval.common.errors import printable
 
+_PROSE: Final = 110  # columns of a paragraph, at most
 _CODES: Final = {
     1: "internal fault",
     2: "usage or unreadable input",
@@ -60,6 +61,32 @@ def command_line(program: str) -> str:
     return f"python {program}" if program.split()[0].endswith(".py") else program
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """Wrap the lines of a text, each on its own. Where an example does not fit, its explanation
+    stands below it; a long command goes on behind a backslash.
+    """
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(
+            part for line in text.splitlines() for part in _wrap_line(line, width) or [""]
+        )
+
+
+def _wrap_line(line: str, width: int) -> list[str]:
+    """Wrap a paragraph, or an example, which is indented: `  command   what it does`."""
+    if not line.startswith(" "):
+        return textwrap.wrap(line, min(width, _PROSE))
+    if len(line) <= width:
+        return [line]
+    command, _, about = line.strip().partition("   ")
+    wrapper = textwrap.TextWrapper(
+        width - 2, "  ", " " * 6, break_long_words=False, break_on_hyphens=False
+    )
+    shown = " \\\n".join(wrapper.wrap(command))
+    wrapper.initial_indent = wrapper.subsequent_indent
+    return [shown, *wrapper.wrap(about.strip())]
+
+
 def describe(
     program: str, description: str, examples: str, done: str, *codes: int
 ) -> dict[str, Any]:
@@ -69,10 +96,10 @@ def describe(
     meaning of exit code 0, `codes` are the exit codes of the command besides 1, 2 and 130.
     """
     meanings = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({1, 2, 130, *codes}))]
-    exits = textwrap.fill(f"exit codes: {', '.join(meanings)}", 110)
+    exits = f"exit codes: {', '.join(meanings)}"
     return {
         "description": description,
         "epilog": f"examples:\n{examples.format(command_line(program))}\n\n{exits}",
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "formatter_class": _HelpFormatter,
         "allow_abbrev": False,
     }

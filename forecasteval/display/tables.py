@@ -24,6 +24,7 @@ _NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "ll
 _NUMBERS: Final = ("number", "p", "ranks")  # kinds of columns that stand right
 _TEXT: Final = (*_NUMBERS, "text")  # kinds of columns that text shows
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
+_NAME: Final = 24  # columns that a name is cut to, at least
 
 
 # --- Cells: texts, and what pages draw; `str` of a cell that text shows is its text ---
@@ -210,6 +211,18 @@ class Heading(str):
     """A line that is a heading where a form of text has such."""
 
 
+class Remark(str):
+    """A line that explains a column of the table above it, and goes with it."""
+
+    column = ""
+
+    @classmethod
+    def on(cls, column: str, text: str) -> Remark:
+        remark = cls(text)
+        remark.column = column
+        return remark
+
+
 Report = list["str | Table"]  # lines and tables, top to bottom
 
 
@@ -217,10 +230,15 @@ def format_text(report: Report, width: float = math.inf) -> str:
     """Format a report as a screen of `width` columns shows it. Without a width lines and tables are
     as wide as they are.
     """
-    return "\n".join(
-        _wrap(block, width) if isinstance(block, str) else _fit_table(block, width)
-        for block in report
-    )
+    parts = []
+    shown: Collection[str] = ()
+    for block in report:
+        if isinstance(block, Table):
+            text, shown = _fit_table(block, width)
+            parts.append(text)
+        elif not isinstance(block, Remark) or block.column in shown:
+            parts.append(_wrap(block, width))
+    return "\n".join(parts)
 
 
 def print_report(report: Report) -> None:
@@ -229,38 +247,51 @@ def print_report(report: Report) -> None:
     print(format_text(report, shutil.get_terminal_size().columns if is_fitted else math.inf))
 
 
-def _fit_table(table: Table, width: float) -> str:
-    """Fit the table as text. Columns for which there is no room are left out, and named below it.
+def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
+    """Fit the table as text, and list the titles of its columns. Columns for which there is no room
+    are left out, and named below it.
 
-    Columns without any value go first, then those to spare, then from the right. Where the last
-    column is text, it is cut to the room that is left, 30 columns or more, and no further column
-    goes.
+    Columns without any value go first. Then texts are cut: names in the middle to 24 columns or
+    more, what ends the rows at its end to 30 or more. If that does not do, columns to spare go,
+    then those on the right.
     """
     columns, rows = table.texts()
     texts = [[column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)]
     widths = [max(map(display_width, column)) for column in texts]
     empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
     kept = list(range(len(columns)))
+    least = [
+        min(widths[place], _CUT if place == kept[-1] else _NAME)
+        if column.side == "<"
+        else widths[place]
+        for place, column in enumerate(columns)
+    ]
     dropped: list[str] = []
     for place in sorted(kept, key=lambda place: (not empty[place], -columns[place].spare, -place)):
-        last = kept[-1]
-        room = width - sum(widths[each] + 2 for each in kept[:-1])
-        if widths[last] > room >= _CUT and columns[last].side == "<" and not empty[place]:
-            widths[last] = int(room)
-        if widths[last] <= room or len(kept) < 3:
+        needed = widths if empty[place] else least
+        if sum(needed[each] + 2 for each in kept) - 2 <= width or len(kept) < 3:
             break
         kept.remove(place)
         dropped.append(columns[place].title)
+    while sum(widths[each] + 2 for each in kept) - 2 > width:
+        longest = max(kept, key=lambda place: widths[place] - least[place])
+        if widths[longest] == least[longest]:
+            break
+        widths[longest] -= 1
     lines = [
         "  ".join(
-            _pad(cell, widths[place], columns[place].side)
+            _pad(
+                cell if place == len(columns) - 1 else cut_middle(cell, widths[place]),
+                widths[place],
+                columns[place].side,
+            )
             for place, cell in zip(kept, cells, strict=True)
         ).rstrip()
         for cells in zip(*(texts[place] for place in kept), strict=True)
     ]
     if dropped:
         lines.append(_wrap(f"(no room for: {', '.join(dropped)})", width))
-    return "\n".join(lines)
+    return "\n".join(lines), [columns[place].title for place in kept]
 
 
 def _wrap(text: str, width: float) -> str:

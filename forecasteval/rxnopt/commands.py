@@ -54,7 +54,7 @@ The prediction is scored like any other file, against the dataset that was built
   {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --conditions ligand base
   {0} rxnopt import runs.csv -o tables --yield y --fraction --conditions base --reactants aryl amine
 
-The first row is the header, every other row an experiment. Without --yield and --conditions
+The first row is the header, every other row an experiment. Without --yield and --conditions \
 it lists the columns and writes nothing.""",
     "build": """\
   {0} rxnopt build dataset/rxnopt-tables -o /tmp/questions

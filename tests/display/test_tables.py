@@ -13,7 +13,9 @@ from forecasteval.display.tables import (
     Heat,
     IntervalCell,
     Marked,
+    Remark,
     Table,
+    choose_columns,
     display_width,
     format_text,
     make_table,
@@ -81,6 +83,29 @@ def test_columns_without_a_value_go_first_and_a_last_text_is_cut(
 ) -> None:
     table = plain_table(["id", "gap", "n", "why"], [["a", "–", "1", "长" * 30]], "<<><", ("n",))
     assert format_text([table], width).split("\n") == shown
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (80, ["name" + " " * 38 + "n  m", "a" * 20 + "z" * 20 + "  1  2"]),
+        (40, ["name" + " " * 32 + "n  m", "a" * 17 + "…" + "z" * 16 + "  1  2"]),
+        (29, ["name" + " " * 24 + "m", "a" * 13 + "…" + "z" * 12 + "  2", "(no room for: n)"]),
+    ],
+)
+def test_a_long_name_is_cut_in_its_middle_before_columns_go(width: float, shown: list[str]) -> None:
+    table = plain_table(["name", "n", "m"], [["a" * 20 + "z" * 20, "1", "2"]], "<>>", ("n",))
+    assert format_text([table], width).split("\n") == shown
+
+
+def test_what_explains_a_column_goes_with_it() -> None:
+    table = plain_table(["name", "n", "m"], [["x" * 20, "1", "2"]], "<>>", ("n",))
+    report = [table, Remark.on("n", "n: how many"), Remark.on("m", "m: how much"), "end"]
+    assert format_text(report, 80).split("\n")[2:] == ["n: how many", "m: how much", "end"]
+    narrow = ["(no room for: n)", "m: how much", "end"]
+    assert format_text(report, 24).split("\n")[2:] == narrow
+    chosen = choose_columns(report, ["name", "n"])
+    assert format_text(chosen, 80).split("\n")[2:] == ["n: how many", "end"]
 
 
 def test_marks_are_left_out_of_text_and_other_cells_are_their_text() -> None:
