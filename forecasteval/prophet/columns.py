@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,12 +20,16 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         "problem_id",
         "question_id",
         "question",
+        "question_title",
         "market_id",
         "market",
+        "id",
     ),
     "forecaster": (
         "forecaster",
+        "forecaster_username",
         "model",
+        "model_name",
         "username",
         "user",
         "predictor_name",
@@ -31,26 +37,52 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         "system",
         "agent",
     ),
-    "probability": ("probability", "prob", "p", "prediction", "forecast"),
-    "result": ("resolution", "resolved", "result", "winner", "won", "correct", "outcome"),
+    "probability": (
+        "probability",
+        "prob",
+        "p",
+        "prediction",
+        "forecast",
+        "probability_yes",
+        "prob_yes",
+        "p_yes",
+    ),
+    "no": ("probability_no", "prob_no", "p_no"),
+    "result": ("resolution", "resolved_to", "result", "winner", "won", "correct", "outcome"),
+    "state": ("resolved", "is_resolved"),
     "option": ("option", "choice", "answer", "candidate", "market", "contract", "outcome"),
     "price": ("price", "odds", "ask", "yes_ask", "market_price", "market_prob"),
     "bid": ("bid", "yes_bid"),
-    "time": ("time", "timestamp", "submission_created_at", "created_at", "snapshot_time"),
+    "time": (
+        "time",
+        "timestamp",
+        "submission_created_at",
+        "created_at",
+        "snapshot_time",
+        "forecast_time",
+        "forecast_date",
+        "forecast_due_date",
+        "date",
+    ),
     "closed": ("close_time", "end_date", "closes"),
     "category": ("category", "topic"),
     "series": ("series", "cluster"),
 }
-_OPTION_ROWS: Final = ("event", "option", "forecaster", "probability")
-_QUESTION_ROWS: Final = ("event", "forecaster", "probability", "result")
+_OPTION_ROWS: Final = frozenset({"event", "option", "forecaster", "probability"})
+_QUESTION_ROWS: Final = frozenset({"event", "forecaster", "probability"})
+FLAGS: Final = {
+    **dict.fromkeys(("1", "1.0", "true", "yes"), True),
+    **dict.fromkeys(("0", "0.0", "false", "no"), False),
+}
+_RESULTS: Final = frozenset({"result", "state"})
 _ARENA: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
 _MARKETS: Final = frozenset({"market_info", "market_outcome"})
-_SIDES: Final = frozenset({"option", "forecaster"})
 _OF_OPTION: Final = ("won", "correct")  # a result of the row's option, never of the question
+_PROBABILITIES: Final = ("probability", "prob", "p")  # with more behind `_`: `prob_raw`
 
 
 def find_roles(columns: Collection[str]) -> dict[str, str]:
-    """Find the columns by what they mean, whatever their capitals and blanks.
+    """Find the columns by what they mean, whatever their capitals, blanks and dashes.
 
     >>> find_roles(["Question ID", "model", "p"])
     {'event': 'Question ID', 'forecaster': 'model', 'probability': 'p'}
@@ -65,14 +97,14 @@ def find_roles(columns: Collection[str]) -> dict[str, str]:
 
 
 def _fold(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_")
+    return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 
 def is_tidy(columns: Collection[str]) -> bool:
     """Return whether a row is about an option of a forecast, or about a question of Yes and No."""
     roles = find_roles(columns).keys()
-    is_question = roles >= set(_QUESTION_ROWS) and _MARKETS.isdisjoint(columns)
-    return roles >= set(_OPTION_ROWS) or is_question
+    is_question = roles >= _QUESTION_ROWS and _MARKETS.isdisjoint(columns)
+    return roles >= _OPTION_ROWS or (is_question and not _RESULTS.isdisjoint(roles))
 
 
 def is_arena(columns: Collection[str]) -> bool:
@@ -102,41 +134,115 @@ def list_unread(columns: Collection[str]) -> list[str]:
     return lines
 
 
-def require_columns(columns: Sequence[str], path: Path) -> None:
-    """Raise InputError unless the columns are those of a form; it names what is missing."""
-    roles = find_roles(columns)
+def require_columns(
+    columns: Sequence[str], path: Path, rows: Iterable[tuple[int, Sequence[str]]], separator: str
+) -> None:
+    """Raise InputError unless the columns are those of a form; it says what is missing.
+
+    `rows` are read only for a table that is refused: the line of Python it gets must be right.
+    """
+    roles, expected = find_roles(columns), ""
     got = printable(", ".join(columns), 200) or "none"
+    chances = _find_probabilities(columns, roles)
     if is_arena(columns):
         missing = [name for name in _ARENA if name not in columns]
         if missing:
-            expected = f"expected the columns {', '.join(_ARENA)}"
-            raise InputError(str(path), expected, f"none named {missing[0]}")
+            expected, got = f"expected the columns {', '.join(_ARENA)}", f"none named {missing[0]}"
     elif not is_tidy(columns):
-        expected = _suggest_melt(columns, roles, path)
-        if not expected:
-            missing = [f"'{ROLES[role][0]}'" for role in _OPTION_ROWS if role not in roles]
-            if not {"option", "result"} & roles.keys():
-                missing[missing.index("'option'")] = "'option' (or 'resolution': Yes or No)"
-            expected = f"expected a column {', a column '.join(missing)}"
-        raise InputError(str(path), expected, got)
+        expected = _suggest_melt(columns, roles, path, rows, separator) or _name_missing(
+            roles, chances
+        )
+    elif "result" not in roles and "state" in roles:
+        expected = (
+            f"expected what came true, and {roles['state']!r} only says whether that is known: "
+            f"rename {roles['state']!r} to 'resolution' if it is the result"
+        )
     elif "option" not in roles and _fold(roles["result"]) == "correct":
         what = "expected 'resolution' for what came true: 'correct' may be of the forecast"
-        raise InputError(str(path), f"{what} where no column is the option", got)
-    elif len(several := [name for name in columns if _fold(name) in ROLES["probability"]]) > 1:
-        expected = "expected one column of probabilities, the others renamed"  # one may be of No
-        raise InputError(str(path), expected, printable(", ".join(several), 200))
+        expected = f"{what} where no column is the option"
+    elif len(chances) > 1:  # one may be of No
+        expected = "expected one column of probabilities, the others renamed"
+        got = printable(", ".join(chances), 200)
+    elif "option" in roles and _is_of_yes(chances[0]):
+        expected = f"rename {chances[0]!r} to 'probability' if it is that of the row's option"
+    if expected:
+        raise InputError(str(path), expected, got)
 
 
-def _suggest_melt(columns: Sequence[str], roles: Mapping[str, str], path: Path) -> str:
+def _is_of_yes(name: str) -> bool:
+    return _fold(name).endswith("_yes")
+
+
+def _find_probabilities(columns: Sequence[str], roles: Mapping[str, str]) -> list[str]:
+    """Find the columns that may be the probability: beside one of Yes, also `prob_other`."""
+    known = [name for name in columns if _fold(name) in ROLES["probability"]]
+    if known and not _is_of_yes(known[0]):
+        return known
+    more = [name for name in columns if name not in (*known, *roles.values())]
+    return known + [name for name in more if _fold(name).partition("_")[0] in _PROBABILITIES]
+
+
+def _name_missing(roles: Mapping[str, str], chances: Sequence[str]) -> str:
+    """Name the columns that a table lacks, and one that may be renamed."""
+    missing = [
+        f"a column {ROLES[role][0]!r}"
+        for role in ("event", "option", "forecaster", "probability")
+        if role not in roles and not (role == "option" and _RESULTS.intersection(roles))
+    ]
+    text = ", ".join(missing).replace("'option'", "'option' (or 'resolution': Yes or No)")
+    if len(chances) == 1 and "probability" not in roles:
+        text += f"; rename {chances[0]!r} to 'probability' if it is the forecast"
+    return f"expected {text}"
+
+
+def explain_result(roles: Mapping[str, str]) -> str:
+    """Say what the result of a question must be, and what else its column may be."""
+    text, name = "the result of a question must be Yes or No", roles["result"]
+    if _fold(name) not in ROLES["option"]:
+        return text
+    state = f" and {roles['state']!r} to 'resolution'" if "state" in roles else ""
+    return f"{text}; if that is the option, rename {name!r} to 'option'{state}"
+
+
+def _suggest_melt(
+    columns: Sequence[str],
+    roles: Mapping[str, str],
+    path: Path,
+    rows: Iterable[tuple[int, Sequence[str]]],
+    separator: str,
+) -> str:
     """Write the line of Python that makes rows of a column per forecaster, or per option.
 
-    It is "" for a table without such columns.
+    It is "" unless all columns of numbers are of probabilities, and if the same table could have
+    forecasters or options in its columns.
     """
-    kept = [name for name in columns if name in roles.values()]
-    known, rest = roles.keys(), len(columns) - len(kept)
-    if "event" not in known or "probability" in known or rest < 2 or known >= _SIDES:
+    from .fields import parse_number
+
+    known = roles.keys()
+    if "event" not in known or known & {"probability", "no"} or known >= {"option", "forecaster"}:
         return ""
-    name = "option" if "forecaster" in known else "forecaster"
-    table = f"pandas.read_csv({path.name!r}).melt({kept}, var_name={name!r}, "
-    line = f'{table}value_name="probability").to_csv("long-{path.name}", index=False)'
+    cells = {name: set[str]() for name in columns}
+    for _, row in rows:
+        for name, cell in zip(columns, row, strict=False):
+            cells[name].add(cell.strip())
+    kept = [name for name in columns if name in roles.values()]
+    wide, texts = list[str](), list[str]()
+    for name in columns:
+        values = cells[name] - {""}
+        if name not in kept and values:
+            kind = texts if any(math.isnan(parse_number(cell)) for cell in values) else wide
+            kind.append(name)
+    numbers = {parse_number(cell) for name in wide for cell in cells[name] - {""}}
+    results = cells.get(roles.get("result", ""), set())
+    name = "option" if "forecaster" in roles else "forecaster"
+    is_sure = name == "option" or all(cell.casefold() in FLAGS for cell in results - {""})
+    if len(wide) < 2 or min(numbers) < 0 or max(numbers) > 1 or not is_sure:
+        return ""
+    ids = [name for name in columns if name in (*kept, *texts)]
+    long = path.with_name(f"long-{path.name}")
+    how = "" if separator == "," else f", sep={separator!r}"
+    line = (
+        f"pandas.read_csv({str(path)!r}{how}).melt({ids}, {wide}, {name!r}, 'probability')"
+        f".to_csv({str(long)!r}, index=False)"
+    )
     return f"expected a row per forecast, not a column per {name}; write it with pandas: {line}"

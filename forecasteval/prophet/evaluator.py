@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from forecasteval.benchmark import Evaluator, Files
-from forecasteval.common.errors import InputError, PendingError, grouped_names, printable
+from forecasteval.common.errors import (
+    ClashError,
+    InputError,
+    PendingError,
+    grouped_names,
+    printable,
+)
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import (
     JsonObject,
@@ -84,11 +90,13 @@ class ForecastData:
             raise PendingError(self.where, notes.pending["event"], "; ".join(["", *notes.lines]))
         if forecasts is None:
             reasons = [
-                f"{entry['reason']}: {grouped_names(entry['names'], entry['count'])}"
+                f"{notes.explain(entry['reason'])}: {grouped_names(entry['names'], entry['count'])}"
                 for entry in notes.excluded()
             ]
             expected = "no forecast can be scored: "
             raise InputError(self.where, expected + ("; ".join(reasons) or "there is none"))
+        if useless := notes.find_useless():
+            raise ClashError(useless)
         forecasts = settle_prices(events, forecasts)
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))

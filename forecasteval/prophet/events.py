@@ -118,8 +118,8 @@ _FIELDS: Final = frozenset(
 class Problem(NamedTuple):
     """A problem, the n-th record by its `number`.
 
-    `won` says of each option whether it came true, `fault` why the problem cannot be used ("" if it
-    can), `odd` what is strange about it. `is_declared`: it says that it is not exclusive.
+    `won` says of each option whether it came true. `fault` is why the problem cannot be used ("" if
+    it can), `cell` what it says there, `odd` what is strange. `is_declared`: not exclusive.
     """
 
     number: int
@@ -135,6 +135,7 @@ class Problem(NamedTuple):
     odds: object
     bids: object
     fault: str
+    cell: str
     odd: list[str]
 
     @property
@@ -159,7 +160,7 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
     metadata, closed = record.get("metadata"), record.get("end_date")
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
-    time, odd_time = parse_time(closed)
+    time, odd_time = parse_time(closed, is_end=True)
     faults = {
         record.reason if isinstance(record, Refusal) else "": isinstance(record, Refusal),
         NO_ID: not name,
@@ -191,20 +192,27 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
         odds=record.get("odds"),
         bids=record.get("bids"),
         fault=fault,
+        cell=record.cell if isinstance(record, Refusal) else "",
         odd=[] if fault else [text for text, found in odd.items() if found],
     )
 
 
 def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tuple[set[int], str]:
-    """Find the winners' positions (one, several, or none), or why there is no saying which."""
+    """Find the winners' positions (one, several, or none), or why there is no saying which.
+
+    A name in other capitals is that of an option if only one has it.
+    """
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
-    places = {name: place for place, name in enumerate(options)}
+    folded = [name.strip().casefold() for name in options]
     readings = []
     if answer is not None and not (isinstance(answer, str) and not answer.strip()):
-        readings.append({places.get(parse_id(text), -1) for text in _as_list(answer)})
+        readings.append(
+            {_find_option(parse_id(text), options, folded) for text in _as_list(answer)}
+        )
     if index is not None:
         known = range(len(options))
-        readings.append({n if type(n) is int and n in known else -1 for n in _as_list(index)})
+        places = [parse_number(place) for place in _as_list(index)]
+        readings.append({int(place) if place in known else -1 for place in places})
     if not readings:
         return set(), NO_OUTCOME
     if any(-1 in reading for reading in readings):
@@ -212,6 +220,12 @@ def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tupl
     if readings[0] != readings[-1]:
         return set(), "'correct_answer' and 'correct_option_idx' disagree"
     return readings[0], ""
+
+
+def _find_option(text: str, options: Sequence[str], folded: Sequence[str]) -> int:
+    """Find the place of the option that a text names; -1 if it names none, or several."""
+    names, name = (options, text) if text in options else (folded, text.strip().casefold())
+    return names.index(name) if names.count(name) == 1 else -1
 
 
 def _as_list(value: object) -> Sequence[object]:
@@ -225,6 +239,7 @@ def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str
     by_id = group_by(read_problems(problems), attrgetter("id"))
     for problem in by_id.pop("", ()):
         notes.exclude("event", problem.fault, [problems.place(problem.number)])
+    source = str(problems.path)
     usable: list[Problem] = []
     places: dict[str, int | str] = {}
     for name, (problem, *repeated) in sorted(by_id.items()):
@@ -239,7 +254,9 @@ def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str
             notes.pending["event"] += 1
         else:
             places[name] = "of an event that is excluded"
-            notes.exclude("event", fault, [name] * (1 + len(repeated)))
+            notes.exclude("event", fault, [name] * len(repeated))
+            notes.fail(source, "event", fault, name, problem.cell)
+        notes.faults[source, "event"][""] += fault != NO_OUTCOME
     return _make_events(usable, notes), places
 
 
@@ -256,6 +273,9 @@ def _make_events(problems: Sequence[Problem], notes: DataNotes) -> Events:
     q, bid, bad = parse_prices(odds, bids, sizes)
     for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
+    alone = column("series", object) == ""
+    if not alone.all():
+        notes.warn("events without a series, each a cluster of its own", ids[alone])
     return Events(
         ids=ids,
         category=column("category", object),

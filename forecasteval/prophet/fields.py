@@ -8,43 +8,52 @@ import contextlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 
-from forecasteval.common.errors import grouped_names, printable
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.records import number_text
 
 from .arrays import Bools, Floats, Ints, all_of_each
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
+BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
+_DAY: Final = 86_400 - 1e-6  # seconds
 
 
 class Refusal(dict[str, Any]):
-    """Stands where a row of a file gives no problem or no forecast: its ids, and the reason."""
+    """Stands where a row of a file gives no problem or no forecast: its ids, the reason, and the
+    cell that is the reason.
+    """
 
-    def __init__(self, reason: str, **ids: str) -> None:
+    def __init__(self, reason: str, cell: str = "", **ids: str) -> None:
         super().__init__(ids)
-        self.reason = reason
+        self.reason, self.cell = reason, cell
 
 
 class Exclusion(TypedDict):
-    """How many events or forecasts were left out for a reason, and which."""
+    """How many events or forecasts were left out for a reason, and which; `example`: the reason
+    with a cell, and what to write there.
+    """
 
     what: str
     reason: str
     count: int
     names: list[str]
+    example: NotRequired[str]
 
 
 class DataNotes:
     """Counts by reason what is left out and what is odd, with names of records. `lines` are
     warnings that stand for themselves.
 
-    `pending`: how many events have no outcome yet, and forecasts of them.
+    `pending`: how many events have no outcome yet, and forecasts of them. `examples`: of a reason
+    the first by name of what was left out, and the cell that is the reason. `faults`: by file and
+    kind how many events or forecasts cannot be used, by reason, and under "" how many there are.
     """
 
     def __init__(self) -> None:
@@ -52,6 +61,33 @@ class DataNotes:
         self.pending = Counter[str]()
         self.counts = Counter[tuple[str, str]]()
         self.names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self.examples: dict[str, tuple[str, str]] = {}
+        self.faults: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+
+    def fail(self, source: str, what: str, reason: str, name: str, cell: str) -> None:
+        """Count an event or a forecast of a file as unusable, with the cell that is the reason."""
+        self.exclude(what, reason, [name])
+        self.faults[source, what][reason] += 1
+        if cell:
+            self.examples[reason] = min((name, cell), self.examples.get(reason, (name, cell)))
+
+    def find_useless(self) -> dict[str, InputError]:
+        """Find the files of which more than half is left out for one reason: which it is may depend
+        on outcomes.
+        """
+        errors = {}
+        for (source, what), counts in self.faults.items():
+            total = counts.pop("")
+            for reason, count in counts.items():
+                if 2 * count > total:
+                    why = f"{count} of {total} {what}s cannot be scored: {self.explain(reason)}"
+                    errors[source] = InputError(source, why)
+        return errors
+
+    def explain(self, reason: str) -> str:
+        """Say a reason with an example, and what to do."""
+        name, cell = self.examples.get(reason, ("", ""))
+        return f"{reason}, as {cell!r} ({name}){_advise(reason, cell)}" if cell else reason
 
     def exclude(
         self, what: str, reason: str, names: Iterable[str], count: int | None = None
@@ -69,21 +105,16 @@ class DataNotes:
         """List names in order, so that the order of the input shows nowhere; of forecasts the first
         hundred.
         """
-        return [
-            {
-                "what": what,
-                "reason": reason,
-                "count": count,
-                "names": [
-                    printable(name, 200)
-                    for name in sorted(self.names[what, reason])[
-                        : NAMES_KEPT if what == "forecast" else None
-                    ]
-                ],
-            }
-            for (what, reason), count in sorted(self.counts.items())
-            if what and count
-        ]
+        entries = []
+        for (what, reason), count in sorted(self.counts.items()):
+            if what and count:
+                most = NAMES_KEPT if what == "forecast" else None
+                names = [printable(name, 200) for name in sorted(self.names[what, reason])[:most]]
+                entry = Exclusion(what=what, reason=reason, count=count, names=names)
+                if reason in self.examples:
+                    entry["example"] = self.explain(reason)
+                entries.append(entry)
+        return entries
 
     def warnings(self) -> list[str]:
         """Write a line per kind."""
@@ -94,26 +125,46 @@ class DataNotes:
         ] + self.lines
 
 
+def _advise(reason: str, cell: str) -> str:
+    """Say what to write in place of a cell."""
+    number = parse_number(cell.removesuffix("%").replace(",", "."))
+    if reason != BAD_PROBABILITY:
+        return ": write 1 and 0" if number > 1 else ""
+    if cell.endswith("%"):
+        number /= 100
+    elif number > 1:
+        return f": {cell} is above 1: percent? divide by 100"
+    return f": write {number:g} for {cell}" if 0 <= number <= 1 else ""
+
+
 # --- Fields ---
 
 
 @lru_cache(maxsize=1 << 16)
-def parse_moment(text: str) -> tuple[float, bool]:
-    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none); tell if it has a zone."""
+def parse_moment(text: str, is_end: bool = False) -> tuple[float, bool]:
+    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none); tell if it has a zone.
+
+    A date alone is the beginning of its day, or the end if it `is_end`.
+    """
+    bare = text.strip().removesuffix(" UTC")
     try:
-        moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
+        moment = datetime.fromisoformat(bare)
         zoned = moment.tzinfo is not None or text.rstrip().endswith(" UTC")
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC).timestamp(), zoned  # OverflowError near the years 1 and 9999
-    except (ValueError, OverflowError):
+        seconds = moment.astimezone(UTC).timestamp()
+    except (ValueError, OverflowError):  # OverflowError near the years 1 and 9999
         return math.nan, True
+    with contextlib.suppress(ValueError):
+        date.fromisoformat(bare)
+        seconds += _DAY * is_end
+    return seconds, zoned
 
 
-def parse_time(value: object) -> tuple[float, str]:
+def parse_time(value: object, is_end: bool = False) -> tuple[float, str]:
     """Parse a time as seconds since 1970, nan if there is none; and say what is odd about it."""
     if value is None or value == "":
         return math.nan, ""
-    seconds, zoned = parse_moment(value) if isinstance(value, str) else (math.nan, True)
+    seconds, zoned = parse_moment(value, is_end) if isinstance(value, str) else (math.nan, True)
     if math.isnan(seconds):
         return seconds, "that is not an ISO 8601 time, treated as unknown"
     return seconds, "" if zoned else "without time zone, read as UTC"

@@ -17,10 +17,12 @@ from forecasteval.common.records import BadRecord, Loaded, as_text, repeated_key
 from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, positions
 from .events import NO_OUTCOME, Events
 from .fields import (
+    BAD_PROBABILITY,
     NAMES_KEPT,
     DataNotes,
     Refusal,
     parse_id,
+    parse_number,
     parse_numbers,
     parse_prices,
     parse_time,
@@ -122,7 +124,7 @@ def read_forecasts(
         own, prefix = names.setdefault(str(source.path), {}), f"{source.path} " * (len(sources) > 1)
         rows = _parse_records(source, prefix, own, numbers, places, options, notes)
         while piece := list(islice(rows, PIECE)):
-            pieces.append(_make_columns(piece, events.sizes, notes))
+            pieces.append(_make_columns(piece, events.sizes, str(source.path), notes))
     if clashes := _find_clashes(names):
         raise ClashError(clashes)
     if not pieces:
@@ -160,9 +162,14 @@ def _parse_records(
         if event == NO_OUTCOME:
             notes.pending["forecast"] += 1
             continue
-        p = event if isinstance(event, str) else _parse_probabilities(record, options[event])
-        if isinstance(p, str) or isinstance(event, str):
-            notes.exclude("forecast", str(p), [label])
+        if isinstance(event, str):
+            notes.exclude("forecast", event, [label])
+            continue
+        notes.faults[str(source.path), "forecast"][""] += 1
+        p = _parse_probabilities(record, options[event])
+        if isinstance(p, str):
+            cell = record.cell if isinstance(record, Refusal) else ""
+            notes.fail(str(source.path), "forecast", p, label, cell)
             continue
         if record.get("weight") is not None:
             notes.warn("weight of a forecast, ignored: events have weights", [label])
@@ -220,17 +227,18 @@ def _parse_probabilities(
 
 
 def _make_columns(
-    rows: Sequence[_ForecastRow], sizes_of_events: Ints, notes: DataNotes
+    rows: Sequence[_ForecastRow], sizes_of_events: Ints, source: str, notes: DataNotes
 ) -> Forecasts:
     """Make columns of records; what is no number of the right kind is counted."""
     label, event, forecaster, time, p_lists, odds, bids = zip(*rows, strict=True)
     sizes = sizes_of_events[list(event)]
     p = parse_numbers(p_lists, int(sizes.sum()))
     good = all_of_each((p >= 0) & (p <= 1), np.cumsum(sizes) - sizes)
-    text = "probabilities must be numbers in [0, 1]"
-    notes.exclude("forecast", text, compress(label, ~good))
-    q, bid, bad = parse_prices(odds, bids, sizes)
-    for text, where in bad.items():
+    for name, cells in compress(zip(label, p_lists, strict=True), ~good):
+        bad = [cell for cell in cells if not 0 <= parse_number(cell) <= 1]
+        notes.fail(source, "forecast", BAD_PROBABILITY, name, str(bad[0]))
+    q, bid, odd = parse_prices(odds, bids, sizes)
+    for text, where in odd.items():
         notes.warn(text, compress(label, where))
     numbers = np.array(event), np.array(forecaster), np.array(time)
     return Forecasts([], *numbers, sizes, p, q, bid).select(np.flatnonzero(good))
@@ -247,9 +255,9 @@ def choose_forecasts(
     notes: DataNotes,
 ) -> Forecasts | None:
     """Choose those that count, one per event and forecaster; None if there is none."""
-    if data is None:
+    if data is None or not len(data.event):
         return None
-    data = data.select(_order(data))
+    data = _drop_doubtful(data.select(_order(data)), events.ids, notes)
     data = data.select(np.flatnonzero(_judge_times(data, events, late, min_events, notes)))
     if not len(data.event):
         return None
@@ -259,19 +267,31 @@ def choose_forecasts(
 
 
 def _order(data: Forecasts) -> Ints:
-    """Sort by event, forecaster and time, without a time first; of one time by their numbers."""
-    keys = np.nan_to_num(data.time, nan=-math.inf), data.forecaster, data.event
-    order, starts = np.lexsort(keys), data.starts
+    """Sort by event, forecaster and time, without a time first."""
+    return np.lexsort((np.nan_to_num(data.time, nan=-math.inf), data.forecaster, data.event))
 
-    def numbers(at: int) -> list[list[float]]:
-        options = slice(starts[at], starts[at] + data.sizes[at])
-        columns = data.p, data.q, data.bid
-        return [np.nan_to_num(column[options], nan=-1.0).tolist() for column in columns]
 
-    ends, counts = ends_of_runs(*(key[order] for key in keys))
-    for end, count in zip(ends[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True):
-        order[end - count : end] = sorted(order[end - count : end].tolist(), key=numbers)
-    return order
+def _drop_doubtful(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
+    """Drop forecasts that differ from another one of their event, forecaster and time."""
+    time = np.nan_to_num(data.time, nan=-math.inf)
+    ends, counts = ends_of_runs(data.event, data.forecaster, time)
+    last = np.repeat(ends - 1, counts)
+    again = np.flatnonzero(last != np.arange(len(last)))
+    sizes = data.sizes[again]
+    at, other = (positions(data.starts[rows], sizes) for rows in (again, last[again]))
+    same = np.logical_and.reduce(
+        [
+            (column[at] == column[other]) | np.isnan(column[at]) & np.isnan(column[other])
+            for column in (data.p, data.q, data.bid)
+        ]
+    )
+    doubtful = np.zeros(len(last), dtype=bool)
+    if len(again):
+        doubtful[last[again[~all_of_each(same, np.cumsum(sizes) - sizes)]]] = True
+    doubtful = doubtful[last]
+    reason = "several forecasts without a time that tells them apart"
+    notes.exclude("forecast", reason, data.labels(doubtful, ids), int(doubtful.sum()))
+    return data.select(np.flatnonzero(~doubtful))
 
 
 def _judge_times(

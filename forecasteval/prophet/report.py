@@ -117,7 +117,8 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
     lines = []
     for entry in results["excluded"]:
         names = grouped_names(entry["names"], entry["count"])
-        lines.append(f"excluded: {entry['what']}s, {printable(entry['reason'])}: {names}")
+        reason = printable(entry.get("example", entry["reason"]))
+        lines.append(f"excluded: {entry['what']}s, {reason}: {names}")
     for name, fit in results["fits"].items():
         if fit and full:
             state = "converged" if fit["converged"] else "NOT converged"

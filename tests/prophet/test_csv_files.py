@@ -17,6 +17,7 @@ def test_csv(tmp_path: Path) -> None:
     rows = [
         csv_row("E1", "ada", {"B": 0.25, "A": 0.75}, good),
         csv_row("E1", "bob", {"A": 0.5, "B": 0.5}, good),
+        *(csv_row("E1", name, {"A": 0.5, "B": 0.5}, good) for name in ("gus", "hal", "ida")),
         csv_row("E1", "cid", {"A": 0.5}, good),
         csv_row("E1", "dee", {"A": 0.5, "B": 0.5, "C": 0}, good),
         csv_row("E1", "eve", {}, good, prediction="not a literal ((("),

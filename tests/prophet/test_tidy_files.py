@@ -36,7 +36,7 @@ def write(path: Path, rows: list[str], columns: str = COLUMNS) -> Path:
     [
         ("question,market,model,prob", {"event": "question", "option": "market"}),
         ("market,choice,model,prob", {"event": "market", "option": "choice"}),
-        ("event_ticker,outcome,resolved,model,p", {"option": "outcome", "result": "resolved"}),
+        ("event_ticker,outcome,result,model,p", {"option": "outcome", "result": "result"}),
         ("event_id,option,outcome,model,p", {"option": "option", "result": "outcome"}),
         ("Event ID,Option,Model,Probability", {"event": "Event ID", "probability": "Probability"}),
         ("event_id,question,option,user,p", {"event": "event_id", "forecaster": "user"}),
@@ -65,7 +65,11 @@ def test_scores_of_rows(tmp_path: Path) -> None:
 FAULTS = {
     "probability": ("E1,A,ada,much,1,,,", "forecast", "probabilities must be numbers in [0, 1]"),
     "missing option": ("", "forecast", "expected a probability for every option"),
-    "twice": ("E1,A,ada,0.5,1,,,\nE1,A,ada,0.5,1,,,", "forecast", "an option is given twice"),
+    "twice": (
+        "E1,A,ada,0.5,1,,,\nE1,A,ada,0.6,1,,,",
+        "forecast",
+        "several forecasts without a time that tells them apart",
+    ),
     "long": ("E1,A,ada,0.5,1,,,,more", "forecast", "more cells than columns"),
     "outcome": ("E1,A,ada,0.75,2,,,", "event", "an outcome is neither 0 nor 1"),
     "both": ("E1,A,ada,0.75,0,,,", "event", "its rows differ in options or outcome"),
@@ -185,27 +189,6 @@ def test_a_row_per_question_has_the_probability_of_yes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "melt"),
-    [
-        (
-            "question,resolution,gpt,claude",
-            "melt(['question', 'resolution'], var_name='forecaster', value_name=\"probability\")",
-        ),
-        (
-            "question,model,Ada,Bob",
-            "melt(['question', 'model'], var_name='option', value_name=\"probability\")",
-        ),
-    ],
-)
-def test_wide_tables_get_the_line_that_makes_rows(tmp_path: Path, columns: str, melt: str) -> None:
-    with pytest.raises(InputError) as caught:
-        binary(tmp_path, ["Q,1,0.5,0.5"], columns)
-    assert f"pandas.read_csv('x.csv').{melt}.to_csv(\"long-x.csv\", index=False)" in str(
-        caught.value
-    )
-
-
-@pytest.mark.parametrize(
     ("won", "lost"), [("1", "0"), ("1.0", "0.0"), ("true", "FALSE"), ("Yes", "no")]
 )
 def test_outcomes_as_tables_write_them(tmp_path: Path, won: str, lost: str) -> None:
@@ -215,13 +198,13 @@ def test_outcomes_as_tables_write_them(tmp_path: Path, won: str, lost: str) -> N
 
 def test_columns_that_could_mean_the_same_are_named(tmp_path: Path) -> None:
     """A title beside an id is none of them."""
-    columns = "event_id,question,option,model,system,prob,resolved,resolution"
+    columns = "event_id,question,option,model,system,prob,winner,resolution"
     path = write(tmp_path / "x.csv", ["1,t,A,m,s,1,true,A", "1,t,B,m,s,0,true,A"], columns)
     results = evaluate_csv(path)
     assert results["forecasters"]["m"]["brier"] == 0
     assert results["warnings"][:2] == [
         "column 'system' is not read: 'model' is the forecaster",
-        "column 'resolved' is not read: 'resolution' is the result",
+        "column 'winner' is not read: 'resolution' is the result",
     ]
 
 
@@ -279,7 +262,7 @@ def test_the_sample_as_a_table_has_the_same_scores(tmp_path: Path) -> None:
                     "market": option,
                     "model": row["username"],
                     "prob": row["prediction"][place],
-                    "resolved": int(option in won),
+                    "won": int(option in won),
                     "odds": row["odds"][place] if row.get("odds") else "",
                     "yes_bid": row["bids"][place] if row.get("bids") else "",
                     "timestamp": row.get("timestamp", ""),

@@ -1,0 +1,159 @@
+"""Tables as other people write them: right, or refused in words that lead to the right scores."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from forecasteval.common.errors import InputError
+from prophet_data import Row, evaluate, evaluate_csv
+from prophet_forms import FORMS, Cells, Form, find_line
+
+
+def write(path: Path, table: Cells) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(table)
+    return path
+
+
+def read(path: Path) -> Cells:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def assert_right(path: Path, form: Form) -> None:
+    board = evaluate_csv(path)
+    found = {name: board["forecasters"][name]["brier"] for name in form.scores}
+    assert found == pytest.approx(form.scores), board["excluded"]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
+def test_a_table_is_right_or_its_refusal_leads_there(form: Form, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", form.table())
+    if not form.words and not form.advice:
+        assert_right(path, form)
+        return
+    with pytest.raises(InputError) as caught:
+        evaluate_csv(path)
+    message = str(caught.value)
+    assert form.words in message
+    if form.words == "pandas:":
+        import pandas
+
+        exec(find_line(message), {"pandas": pandas})
+        assert_right(tmp_path / "long-x.csv", form)
+    else:
+        assert not find_line(message)
+    if form.advice:
+        assert_right(write(path, form.advice(form.table())), form)
+
+
+LEFT_OUT = {
+    "a row that is not resolved": [],
+    "a share": [("event", "resolved to a share, neither Yes nor No", ["Q7"])],
+    "one is void": [("event", "the result of a question must be Yes or No", ["Q7"])],
+    "one cell with a sign": [
+        ("forecast", "probabilities must be numbers in [0, 1]", ["cid on Q1"])
+    ],
+    "one forecast twice, unlike": [
+        ("forecast", "several forecasts without a time that tells them apart", ["cid on Q1"])
+    ],
+    "every row twice": [],
+    "the day of closing": [],
+    "the day of closing, a date": [("forecast", "after the event closed", ["cid on Q1"])],
+    "an option of one": [
+        ("forecast", "an option that most forecasts of the event lack: Other", ["cid on R1"])
+    ],
+    "an option missing": [("forecast", "expected a probability for every option", ["cid on R1"])],
+    "options twice": [],
+    "an option twice, unlike": [
+        ("forecast", "several forecasts without a time that tells them apart", ["cid on R1"])
+    ],
+    "a blank series": [],
+    "one result of another kind": [
+        ("event", "its result means something else than those of most events", ["R7"])
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_is_left_out_is_named(name: str, tmp_path: Path) -> None:
+    [form] = [form for form in FORMS if form.name == name]
+    board = evaluate_csv(write(tmp_path / "x.csv", form.table()))
+    found = [
+        (entry["what"], entry["reason"], entry["names"])
+        for entry in board["excluded"]
+        if entry["reason"] != "of an event that is excluded"
+    ]
+    assert found == LEFT_OUT[name]
+    assert board["n_pending"] == (name == "a row that is not resolved")
+    if name == "a blank series":
+        assert board["n_clusters"] == 1
+    if name == "one cell with a sign":
+        reason = "probabilities must be numbers in [0, 1], as '70%' (cid on Q1): write 0.7 for 70%"
+        assert board["excluded"][0]["example"] == reason
+
+
+def problem(at: int, **change: object) -> Row:
+    return {"problem_id": at, "options": ["Red", "Blue"], "correct_answer": "Blue", **change}
+
+
+def forecast(at: int, p: object = (0.25, 0.75), **change: object) -> Row:
+    return {"problem_id": at, "username": "ada", "prediction": p, **change}
+
+
+RECORDS = {
+    "another case": ({"correct_answer": "BLUE "}, {}),
+    "a float index": ({"correct_answer": None, "correct_option_idx": 1.0}, {}),
+    "an index as text": ({"correct_answer": None, "correct_option_idx": "1"}, {}),
+    "names": ({}, {"prediction": {"Red": 0.25, "Blue": 0.75}}),
+    "texts": ({}, {"prediction": ["0.25", "0.75"]}),
+    "the day of closing": ({"end_date": "2025-07-01"}, {"timestamp": "2025-07-01T23:59:59Z"}),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_are_what_they_plainly_are(name: str) -> None:
+    of_problem, of_forecast = RECORDS[name]
+    rows = [forecast(at, **of_forecast) for at in range(4)]
+    board = evaluate([*rows, *rows], [problem(at, **of_problem) for at in range(4)])
+    assert board["forecasters"]["ada"]["brier"] == 0.0625
+    assert [(entry["reason"], entry["count"]) for entry in board["excluded"]] == [
+        ("one of the same time counts", 4)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [
+        ([25, 75], "as '25' (ada on 0): 25 is above 1: percent? divide by 100"),
+        (["25%", "75%"], "as '25%' (ada on 0): write 0.25 for 25%"),
+        (["0,25", "0,75"], "as '0,25' (ada on 0): write 0.25 for 0,25"),
+        (["low", "high"], "as 'low' (ada on 0)"),
+        ([0.75], "2 of 3 forecasts cannot be scored: expected a probability for every option"),
+        ({"Red": 0.5, "Grey": 0.5}, "expected a probability for every option"),
+    ],
+)
+def test_a_file_of_which_most_falls_for_one_reason_is_refused(p: object, words: str) -> None:
+    rows = [forecast(0, p), forecast(1, p), forecast(2)]
+    with pytest.raises(InputError) as caught:
+        evaluate(rows, [problem(at) for at in range(3)])
+    assert words in str(caught.value)
+    half = [*rows, forecast(3)]  # no more than half
+    assert evaluate(half, [problem(at) for at in range(4)])["n_forecasts"] == 2
+
+
+def test_pending_and_late_events_refuse_no_file() -> None:
+    closed = {"end_date": "2025-07-01T00:00Z"}
+    problems = [problem(0), problem(1, correct_answer=None), problem(2, correct_answer="")]
+    problems += [problem(at, **closed) for at in (3, 4)]
+    rows = [forecast(at, timestamp="2025-07-02T00:00Z") for at in range(5)]
+    assert evaluate(rows, problems)["n_forecasts"] == 1
+
+
+def test_problems_of_which_most_fall_are_refused() -> None:
+    problems = [problem(at, correct_answer="blau") for at in range(2)] + [problem(2)]
+    with pytest.raises(InputError, match="2 of 3 events cannot be scored: a winner is not among"):
+        evaluate([forecast(at) for at in range(3)], problems)
