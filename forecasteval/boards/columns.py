@@ -191,16 +191,21 @@ def name_metric(table: ForecasterTable) -> str:
 # --- Notes ---
 
 
+KEPT: Final = "not scored, kept as before"
+
+
 def say_notes(row: SystemRow | PooledRow) -> str:
     """Say what is to be known of a system besides its score."""
     if isinstance(row, SystemRow):
         first = "its runs differ as wholes" * bool(row.runs_differ)
         blank = "no readable answer" * row.is_blank
+        kept = f"{KEPT}{', without rank' * (row.rank is None)}" * row.kept
     else:
         first = "provisional" * row.provisional
         blank = f"no readable answer: {grouped_names(row.blank)}" if row.blank else ""
+        kept = f"{KEPT}: {grouped_names(row.kept)}" if row.kept else ""
     degraded = "degraded: the language model failed" * row.degraded
-    return ", ".join(filter(None, (first, blank, degraded, count_warnings(row.warnings))))
+    return ", ".join(filter(None, (first, kept, blank, degraded, count_warnings(row.warnings))))
 
 
 def count_warnings(count: int) -> str:

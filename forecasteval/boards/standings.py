@@ -29,7 +29,7 @@ from forecasteval.ranking.board import (
 from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
 
-from .columns import Entry
+from .columns import KEPT, Entry
 from .tables import show_size
 
 Names = Mapping[str, str]
@@ -93,7 +93,7 @@ def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[Syste
     """Find the tables of the datasets of a table over all of them, the oldest first."""
     found = {
         (table.dataset, table.signature["questions_sha256"]): table
-        for table in tables
+        for table in reversed(tables)  # kept ones, which stand last, give way
         if isinstance(table, SystemTable) and table.benchmark == season.benchmark
     }
     weeks = [(week.dataset, week.questions_sha256) for week in season.datasets]
@@ -129,7 +129,8 @@ class ShownRanking:
     def title(self) -> str:
         if isinstance(self.table, PooledTable):
             return f"{self.table.benchmark}, {len(self.table.datasets)} weeks"
-        return f"{self.table.benchmark}, {self.table.label}"
+        kept = f", {KEPT}" * (isinstance(self.table, FileRow) and self.table.kept)
+        return f"{self.table.benchmark}, {self.table.label}{kept}"
 
     @property
     def prefix(self) -> str:

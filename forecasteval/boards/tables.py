@@ -41,6 +41,7 @@ from forecasteval.ranking.scale import Level, Scaled
 from forecasteval.ranking.systems import ALPHA
 
 from .columns import (
+    KEPT,
     NOTES,
     WEEK_COLUMNS,
     Entry,
@@ -74,6 +75,7 @@ def report_table(table: Ranking) -> Report:
     elif isinstance(table, ForecasterTable):
         title = f"{printable(table.name)}, {show_size(table.n_events, table, 'events')}"
         title += f", {count_warnings(table.warnings)}" if table.warnings else ""
+        title += f", {KEPT}" * table.kept
     else:
         title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
     if any(getattr(row, "provisional", False) for row in table.rows):
@@ -97,7 +99,7 @@ def say_unranked(table: Ranking) -> str:
             f"provisional: in fewer than {table.signature['min_datasets']} datasets, "
             "and therefore without rank (--min-datasets)."
         )
-    if isinstance(table, ForecasterTable):
+    if isinstance(table, ForecasterTable) and not table.kept:
         return "–: provisional, in too few events for a rank (--min-events)."
     return ""
 

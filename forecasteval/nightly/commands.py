@@ -106,9 +106,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         print_result(board, [*report, counts], args.json, args.format, args.columns)
     if any(entry["fault"] for entry in failed):
         return 1
-    if not board["evaluated"] + board["reused"] and not board.get("waiting"):
+    if not board.board.files and not board.get("waiting"):
         return 2
-    return 3 if failed or board["llm_failures"] else 0
+    is_kept = any(file.kept for file in board.board.files)
+    return 3 if failed or is_kept or board["llm_failures"] else 0
 
 
 def _read_processes(args: argparse.Namespace) -> int:

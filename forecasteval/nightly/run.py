@@ -1,5 +1,8 @@
 """The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and
 ranked.
+
+A night is made of values, each from the ones before: what is to be done (`_Plan`), what scoring
+found (`_Scored`), which rows stay (`kept.KeptRows`), the board, and what was written (`_Written`).
 """
 
 from __future__ import annotations
@@ -8,11 +11,12 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.benchmark import Files
 from forecasteval.boards.changes import Change
@@ -25,9 +29,18 @@ from forecasteval.common.forms import FormError
 from forecasteval.common.records import dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks
-from forecasteval.nightly.history import append_night, find_corrections, read_history, today
+from forecasteval.nightly.history import (
+    Corrections,
+    append_night,
+    find_corrections,
+    read_history,
+    today,
+)
+from forecasteval.nightly.kept import KeptRows, is_part, keep_rows
 from forecasteval.nightly.pages import write_board
 from forecasteval.nightly.store import (
+    StoredResult,
+    hash_stored,
     is_current,
     lock_folder,
     read_result_of,
@@ -37,18 +50,19 @@ from forecasteval.nightly.store import (
     store_result,
     write_changed,
 )
-from forecasteval.nightly.tasks import NightOptions, ScoredFile, score_files
+from forecasteval.nightly.tasks import NightOptions, score_files
 from forecasteval.ranking.board import Board, read_board
-from forecasteval.ranking.datasets import rank_results, ranking_settings
-from forecasteval.ranking.files import FileRow, ForecasterTable
+from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
+from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
-from forecasteval.ranking.systems import System, file_row, mark_file, rename
+from forecasteval.ranking.systems import file_row, rename
 from forecasteval.scoring import Scorer
 
 from .pages import run_key
 
 DEFAULTS: Final = NightOptions()
 _BY_FILE: Final[Callable[[Any], Any]] = itemgetter("file", "reason")
+Rows = Mapping[str, FileRow]  # of the files in the last leaderboard, by name
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS) -> BoardResults:
@@ -67,238 +81,87 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
     date = today()
     # First: a folder that was mistyped is not made.
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
+    folder = scorer.output
 
-    with lock_folder(scorer.output):
-        night = _Night(root, scorer, options, [*failures])
-        last = None
-        with contextlib.suppress(FormError):  # of another version
-            last = read_board(read_stored(scorer.output / f"{BOARD}.json")[0])
-            night.rows = {file.name: file for file in last.files}
-        night.score(night.plan(tasks))
-        present = os.listdir(root / "prediction")
-        night.keep_unread(present)
-        remove_gone(scorer.output, {task.name for task in tasks}, present, night.rows)
+    with lock_folder(folder):
+        last = _read_last(folder)
+        rows = {file.name: file for file in last.files} if last else {}
+        is_partial = partial(is_part, last=last, predictions=root / "prediction")
+        plan = _plan(root, scorer, options, tasks, rows)
+        scored = _score(root, scorer, options, plan.todo, rows, is_partial)
+        present = os.listdir(root / "prediction")  # now: a file may have gone meanwhile
+        waiting = chain.from_iterable(scored.waiting.values())
+        tonight = [each for each in plan.holding if not is_partial(each.row)] + scored.results
+        stay = keep_rows(last, tonight, present, waiting, folder)
+        remove_gone(folder, {task.name for task in tasks}, present, rows)
         about = read_systems(root / "prediction")
-        board = night.rank(None if options.force else last, about)
-        changes = night.write_texts(board, about, present, date)
-    counts = {
-        "evaluated": len(night.fresh),
-        "reused": len(night.checksums) - len(night.fresh) - len(night.kept),
+        failures += plan.failures + scored.failures
+        board = _rank(None if options.force else last, options, stay, scored, failures, about)
+        written = _write(board, last, folder, options, about, present, scored.corrections, date)
+    more = {
+        "evaluated": len(scored.results),
+        "reused": len(plan.holding),
         "ignored": ignored,
-        "llm_failures": night.llm_failures,
-        "notes": night.notes,
-        "changes": changes,
+        "llm_failures": scored.llm_failures,
+        "notes": [*scored.notes, *_say_kept(stay), *written.notes],
+        "changes": written.changes,
     }
-    return BoardResults(board, counts, changes)
+    return BoardResults(board, more, written.changes)
 
 
-# --- The run ---
+def _read_last(folder: Path) -> Board | None:
+    """Read the last leaderboard; None if there is none, or one of another version."""
+    with contextlib.suppress(FormError):
+        return read_board(read_stored(folder / f"{BOARD}.json")[0])
+    return None
 
 
-@dataclass
-class _Night:
-    """Hold the state of a run while it has the lock of the folder of results."""
+# --- What is to be done ---
 
-    root: Path
-    scorer: Scorer
-    options: NightOptions
+
+class _Plan(NamedTuple):
+    """What is to be scored, the stored results that hold, and the files that cannot be read."""
+
+    todo: list[Files]
+    holding: list[StoredResult]
     failures: list[Failure]
-    notes: list[str] = field(default_factory=list)
-    # Of the files in the last leaderboard, by name.
-    rows: dict[str, FileRow] = field(default_factory=dict)
-    # Of the stored results that are ranked, by name.
-    checksums: dict[str, str] = field(default_factory=dict)
-    fresh: list[str] = field(default_factory=list)  # those that were scored tonight
-    read: dict[str, System | ForecasterTable] = field(default_factory=dict)  # of stored results
-    unread: set[str] = field(default_factory=set)  # files that cannot be read, or whose dataset
-    kept: list[str] = field(default_factory=list)  # stored results of these
-    corrections: dict[tuple[object, object], str] = field(default_factory=dict)
-    llm_failures: dict[str, dict[str, int]] = field(default_factory=dict)
-    waiting: dict[str, list[str]] = field(default_factory=dict)  # files, by dataset
-    void: set[str] = field(default_factory=set)  # datasets of these without a question to score
 
-    def __post_init__(self) -> None:
-        self.folder = self.scorer.output
 
-    def plan(self, tasks: Sequence[Files]) -> list[Files]:
-        """List the tasks whose stored result does not hold. Note the checksums of those that do,
-        and the files that cannot be read.
-        """
-        # As stored.
-        settings = cache(lambda benchmark: json.loads(dump_json(self.scorer.settings(benchmark))))
-        hash_dataset = cache(hash_file)
-        todo = []
-        for task in tasks:
-            path = self.folder / f"{task.name}.json"
-            try:
-                checksums = task.checksums(hash_dataset)
-                checksum = hash_file(path) if path.exists() else ""
-                row = (
-                    self._find_row(path, checksum) if checksum and not self.options.force else None
-                )
-                holds = row is not None and _holds(row, task, checksums, settings)
-            except EvaluationError as error:
-                self.failures.append(failure(task.prediction, explain(error, task.path, self.root)))
-                continue
-            if holds and (
-                not self.options.pages or is_current(path.with_suffix(".html"), run_key(checksum))
-            ):
-                self.checksums[task.name] = checksum
-            else:
-                todo.append(task)
-        self.unread = {name for each in self.failures for name in each["file"].split(", ")}
-        return todo
-
-    def _find_row(self, path: Path, checksum: str) -> FileRow | None:
-        """Find the row of a stored result with this sha256; None if it is damaged."""
-        row = self.rows.get(path.stem)
-        # As it was ranked: it need not be read through.
-        if row is not None and row.file_sha256 == checksum:
-            return row
-        system = read_result_of(path, checksum, is_known=False)
-        if system is None:
-            return None
-        self.read[path.stem] = system
-        return file_row(system)
-
-    def score(self, tasks: Sequence[Files]) -> None:
-        """Score the tasks and store their results."""
-        with contextlib.closing(
-            score_files(self.scorer.score, tasks, self.root, self.folder, self.options)
-        ) as outcomes:
-            for task, (scored, failures, notes, waiting, void) in zip(tasks, outcomes, strict=True):
-                self.failures += failures
-                self.notes += notes
-                if waiting:
-                    dataset = task.dataset.name if task.dataset else task.prediction
-                    self.waiting.setdefault(dataset, []).extend(waiting)
-                    self.void |= {dataset} if void else set()
-                if not scored:
-                    continue
-                for kind, count in scored.llm_failures.items():
-                    self.llm_failures.setdefault(kind, {})[task.prediction] = count
-                path = self.folder / scored.path.name
-                name = scored.path.stem
-                self._note_corrections(path, scored)
-                self.checksums[name] = store_result(scored.path, path)
-                self.fresh.append(name)
-                self.read[name] = scored.system
-
-    def _note_corrections(self, path: Path, scored: ScoredFile) -> None:
-        """Compare the truths of a result with those of the stored one. Once for all files that were
-        asked the same questions.
-        """
-        row = self.rows.get(path.stem)
-        before = row.signature.get("questions_sha256") if row else None
-        now = file_row(scored.system).signature.get("questions_sha256")
-        if before != now and (before, now) not in self.corrections:
-            self.corrections |= find_corrections(path, scored.path)
-
-    def keep_unread(self, present: Collection[str]) -> None:
-        """Leave the rows of files that cannot be read tonight, or whose dataset or truths cannot,
-        as they were. Not beside results of other questions, or of another version.
-        """
-        for each in self.failures:
-            if each["reason"].startswith(f"dataset{os.sep}"):  # it names the file at fault
-                self.unread.update(each["file"].split(", "))
-        fresh = [_group(file_row(system)) for system in map(self._read, self.fresh)]
-        for name, row in self.rows.items():
-            files = {*(row.prediction or "").split(", ")}
-            dataset = row.dataset
-            has_gone = dataset and not (self.root / "dataset" / dataset).exists()
-            unread = files & {*present} if has_gone and not self.options.force else self.unread
-            if name in self.checksums or files.isdisjoint(unread):
-                continue
-            if any(each[0] == dataset and each != _group(row) for each in fresh):
-                continue
-            if system := read_result_of(self.folder / f"{name}.json", row.file_sha256):
-                self.kept.append(name)
-                self.read[name] = system
-                self.checksums[name] = row.file_sha256
-        if self.kept:
-            self.notes.append(f"not read, ranked as before: {grouped_names(sorted(self.kept))}")
-
-    def rank(self, board: Board | None, about: Systems) -> Board:
-        """Write leaderboard.json unless `board` is just that already, and give the board."""
-        failed = sorted(self.failures, key=_BY_FILE)
-        least = self.options.min_questions, self.options.min_datasets
-        inputs = hash_text(
-            dump_json(
-                [
-                    hash_code(PACKAGE / "ranking"),  # an edited model makes another board
-                    ranking_settings(*least),
-                    self.checksums,
-                    failed,
-                    forms.to_record([*about]),
-                    self.waiting,
-                    sorted(self.void),
-                ]
-            )
-        )
-        if board and board.inputs_sha256 == inputs:
-            return board
-        systems = [
-            mark_file(self._read(name), checksum)
-            for name, checksum in sorted(self.checksums.items())
-        ]
-        about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
-        systems = [rename(system, about.aliases) for system in systems]
-        ranked = replace(
-            rank_results(systems, *least),
-            inputs_sha256=inputs,
-            waiting=dict(sorted(self.waiting.items())),
-            void=sorted(self.void),
-        )
-        ranked, taken = add_about(ranked, about)
-        if mistakes := about.mistakes + taken:
-            more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
-            failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
-        ranked = replace(ranked, failed=[{**each} for each in sorted(failed, key=_BY_FILE)])
-        write_atomic(self.folder / f"{BOARD}.json", result_pieces(forms.to_record(ranked)))
-        return ranked
-
-    def _read(self, name: str) -> System | ForecasterTable:
-        """Read the stored result of this name, unless it was read or made tonight."""
-        if name not in self.read:
-            path = self.folder / f"{name}.json"
-            system = read_result_of(path, self.checksums[name])
-            if not system:
-                raise EvaluationError(f"{path}: changed while the leaderboard was made; run again")
-            self.read[name] = system
-        return self.read[name]
-
-    def write_texts(
-        self, board: Board, about: Systems, present: Collection[str], date: str
-    ) -> list[Change]:
-        """Append to the history, write leaderboard.csv, .md and .html unless they hold just that
-        already. List what changed since the last run.
-
-        A history that cannot be read costs only itself.
-        """
-        systems = {row.system_name for table in board.rankings for row in table.rows}
-        aliases = {name: new for name, new in about.aliases.items() if name not in systems}
-        history = before = None
+def _plan(
+    root: Path, scorer: Scorer, options: NightOptions, tasks: Sequence[Files], rows: Rows
+) -> _Plan:
+    # As stored.
+    settings = cache(lambda benchmark: json.loads(dump_json(scorer.settings(benchmark))))
+    hash_dataset = cache(hash_file)
+    plan = _Plan([], [], [])
+    for task in tasks:
+        path = scorer.output / f"{task.name}.json"
         try:
-            before = read_history(self.folder, aliases)
-        except InputError as error:
-            self.notes.append(f"{error}; the history is not written")
+            checksums = task.checksums(hash_dataset)
+            stored = None if options.force else _find_stored(path, rows)
+            holds = stored is not None and _holds(stored.row, task, checksums, settings)
+        except EvaluationError as error:
+            plan.failures.append(failure(task.prediction, explain(error, task.path, root)))
+            continue
+        is_shown = not options.pages or (
+            stored is not None and is_current(path.with_suffix(".html"), run_key(stored.checksum))
+        )
+        if stored and holds and is_shown:
+            plan.holding.append(stored)
         else:
-            history = append_night(self.folder, before, board, present, self.corrections, date)
-            self.notes += history.warnings
-        changes = history.changes if history else []
-        write_changed(self.folder / f"{BOARD}.csv", format_csv(board))
-        write_changed(self.folder / f"{BOARD}.md", format_markdown(board, changes))
-        write_board(board, self.folder, history, self.options.force)
-        return changes if history is not before else []
+            plan.todo.append(task)
+    return plan
 
 
-def _group(row: FileRow) -> tuple[object, ...]:
-    """Tell the dataset of a file, its questions, and the version and rules that scored it."""
-    return row.dataset, {
-        key: value
-        for key, value in row.signature.items()
-        if key == "questions_sha256" or not key.endswith("sha256")
-    }
+def _find_stored(path: Path, rows: Rows) -> StoredResult | None:
+    """Find a stored result; None if there is none, or if it is damaged."""
+    checksum = hash_stored(path)
+    row = rows.get(path.stem)
+    # As it was ranked: it need not be read through.
+    if checksum and row is not None and row.file_sha256 == checksum:
+        return StoredResult(path, checksum, row)
+    known = read_result_of(path, checksum, is_known=False) if checksum else None
+    return StoredResult(path, checksum, file_row(known), known) if known else None
 
 
 def _holds(
@@ -327,3 +190,162 @@ def _holds(
     }
     same = row.dataset == (task.dataset.name if task.dataset else None)
     return same and all(row.signature.get(key) == value for key, value in expected.items())
+
+
+# --- Scores ---
+
+
+class _Scored(NamedTuple):
+    """What scoring found: results that are stored, and why others have none."""
+
+    results: list[StoredResult]
+    failures: list[Failure]
+    notes: list[str]
+    waiting: dict[str, list[str]]  # files, by dataset
+    void: set[str]  # datasets of these without a question to score
+    corrections: dict[tuple[object, object], str]
+    llm_failures: dict[str, dict[str, int]]  # how often, by kind and file
+
+
+def _score(
+    root: Path,
+    scorer: Scorer,
+    options: NightOptions,
+    tasks: Sequence[Files],
+    rows: Rows,
+    is_partial: Callable[[FileRow], bool],
+) -> _Scored:
+    """Score the tasks and store their results, but those that are parts of sets."""
+    night = _Scored([], [], [], {}, set(), {}, {})
+    with contextlib.closing(
+        score_files(scorer.score, tasks, root, scorer.output, options)
+    ) as outcomes:
+        for task, (scored, failures, notes, waiting, void) in zip(tasks, outcomes, strict=True):
+            night.failures.extend(failures)
+            night.notes.extend(notes)
+            if waiting:
+                dataset = task.dataset.name if task.dataset else task.prediction
+                night.waiting.setdefault(dataset, []).extend(waiting)
+                night.void.update({dataset} if void else ())
+            if not scored or is_partial(file_row(scored.system)):
+                continue
+            for kind, count in scored.llm_failures.items():
+                night.llm_failures.setdefault(kind, {})[task.prediction] = count
+            path = scorer.output / scored.path.name
+            row = file_row(scored.system)
+            before = rows.get(path.stem)
+            # Once for all files that were asked the same questions.
+            asked = tuple(each and each.signature.get("questions_sha256") for each in (before, row))
+            if asked[0] != asked[1] and asked not in night.corrections:
+                night.corrections.update(find_corrections(path, scored.path))
+            checksum = store_result(scored.path, path)
+            night.results.append(StoredResult(path, checksum, row, scored.system))
+    return night
+
+
+# --- The board ---
+
+
+def _say_kept(stay: KeptRows) -> list[str]:
+    """Say which files have no result but a row."""
+    unranked = {row.name for table in stay.tables for row in table.rows}
+    return [
+        f"no result, {what}: {grouped_names(names)}"
+        for what, names in (
+            ("ranked as before", stay.kept),
+            ("kept without rank beside other questions", sorted(unranked)),
+        )
+        if names
+    ]
+
+
+def _rank(
+    last: Board | None,
+    options: NightOptions,
+    stay: KeptRows,
+    scored: _Scored,
+    failures: Sequence[Failure],
+    about: Systems,
+) -> Board:
+    """Rank the results, unless `last` is the board of just these already."""
+    failed = sorted(failures, key=_BY_FILE)
+    least = options.min_questions, options.min_datasets
+    inputs = hash_text(
+        dump_json(
+            [
+                hash_code(PACKAGE / "ranking"),  # an edited model makes another board
+                ranking_settings(*least),
+                {result.name: result.checksum for result in stay.results},
+                stay.kept,
+                forms.to_record(stay.tables),
+                failed,
+                forms.to_record([*about]),
+                scored.waiting,
+                sorted(scored.void),
+            ]
+        )
+    )
+    if last and last.inputs_sha256 == inputs:
+        return last
+    systems = [result.read() for result in sorted(stay.results, key=lambda each: each.name)]
+    about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
+    ranked = rank_results([rename(system, about.aliases) for system in systems], *least)
+    ranked, taken = add_about(
+        replace(
+            ranked,
+            tables=order_tables([*ranked.tables, *stay.tables]),
+            inputs_sha256=inputs,
+            waiting=dict(sorted(scored.waiting.items())),
+            void=sorted(scored.void),
+        ),
+        about,
+    )
+    if mistakes := about.mistakes + taken:
+        more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
+        failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
+    return replace(ranked, failed=[{**each} for each in sorted(failed, key=_BY_FILE)])
+
+
+# --- What is written ---
+
+
+class _Written(NamedTuple):
+    """What the night changed, and what is to be known of the history."""
+
+    changes: list[Change]
+    notes: list[str]
+
+
+def _write(
+    board: Board,
+    last: Board | None,
+    folder: Path,
+    options: NightOptions,
+    about: Systems,
+    present: Collection[str],
+    corrections: Corrections,
+    date: str,
+) -> _Written:
+    """Write leaderboard.json, append to the history, and write leaderboard.csv, .md and .html.
+    What holds just that already stays as it is.
+
+    A history that cannot be read costs only itself.
+    """
+    if board is not last:
+        write_atomic(folder / f"{BOARD}.json", result_pieces(forms.to_record(board)))
+    systems = {row.system_name for table in board.rankings for row in table.rows}
+    aliases = {name: new for name, new in about.aliases.items() if name not in systems}
+    history = before = None
+    notes: list[str] = []
+    try:
+        before = read_history(folder, aliases)
+    except InputError as error:
+        notes.append(f"{error}; the history is not written")
+    else:
+        history = append_night(folder, before, board, present, corrections, date)
+        notes += history.warnings
+    changes = history.changes if history else []
+    write_changed(folder / f"{BOARD}.csv", format_csv(board))
+    write_changed(folder / f"{BOARD}.md", format_markdown(board, changes))
+    write_board(board, folder, history, options.force)
+    return _Written(changes if history is not before else [], notes)

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from forecasteval.common.records import JsonObject, dump_around, dump_json, dump
 from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.reading import read_result
-from forecasteval.ranking.systems import System
+from forecasteval.ranking.systems import System, mark
 
 _HEAD: Final = 1000  # bytes in which the head of a page ends
 
@@ -100,6 +101,37 @@ def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
     return {}, ""
 
 
+@dataclass(frozen=True)
+class StoredResult:
+    """A stored result that is ranked: its file, what a board says of it, and what ranking needs of
+    it, if that was read already.
+    """
+
+    path: Path
+    checksum: str
+    row: FileRow
+    known: System | ForecasterTable | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def read(self) -> System | ForecasterTable:
+        """Read what ranking needs; EvaluationError if another process has changed the file."""
+        result = self.known or read_result_of(self.path, self.checksum)
+        if result is None:
+            problem = "changed while the leaderboard was made; run again"
+            raise EvaluationError(f"{self.path}: {problem}")
+        return mark(result, file_sha256=self.checksum)
+
+
+def hash_stored(path: Path) -> str:
+    """Hash a stored result; "" if there is none that can be read."""
+    with contextlib.suppress(InputError):
+        return hash_file(path) if path.exists() else ""
+    return ""
+
+
 def read_result_of(
     path: Path, checksum: str, is_known: bool = True
 ) -> System | ForecasterTable | None:
@@ -122,7 +154,7 @@ def remove_gone(
     there all the same, if their dataset is gone.
     """
     for name, row in rows.items():
-        if name in names or any(file in predictions for file in (row.prediction or "").split(", ")):
+        if name in names or any(file in predictions for file in row.predictions):
             continue
         path = folder / f"{name}.json"
         with contextlib.suppress(OSError, InputError):  # what cannot be removed tonight stays

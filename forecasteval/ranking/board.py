@@ -137,6 +137,7 @@ class SeasonRow(_Overall):
     warnings: int
     degraded: bool
     blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it
+    kept: list[str] = field(default_factory=list)  # datasets of which its row is that of before
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,15 +64,19 @@ def rank_results(
             key=attrgetter("name"),
         ),
     ]
-    tables.sort(key=lambda table: natural_key(table.dataset or ""), reverse=True)
-    tables.sort(key=lambda table: (isinstance(table, ForecasterTable), table.benchmark))
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
     return Board(
         pooled=pooled,
-        tables=tables,
+        tables=order_tables(tables),
         remarks=remarks + unbounded,
         leaderboard=ranking_settings(min_questions, min_datasets),
     )
+
+
+def order_tables(tables: Iterable[RankedTable]) -> list[RankedTable]:
+    """Order tables by benchmark, those of forecasters last, and the newest dataset first."""
+    newest = sorted(tables, key=lambda table: natural_key(table.dataset or ""), reverse=True)
+    return sorted(newest, key=lambda table: (isinstance(table, ForecasterTable), table.benchmark))
 
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, object]:
@@ -231,6 +235,7 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
         prediction=", ".join(str(run.row.prediction) for run in runs),
         warnings=sum(run.row.warnings for run in runs),
         degraded=any(run.row.degraded for run in runs),
+        kept=any(run.row.kept for run in runs),
         file_sha256="",  # each run has its own
         signature={
             key: value

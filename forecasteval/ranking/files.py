@@ -47,11 +47,17 @@ class FileRow:
     system: str = ""  # the name on every dataset, where the file has an alias of it
     damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
+    kept: bool = False  # from the last board, as its file has no result
 
     @property
     def system_name(self) -> str:
         """Return the name that the system has on every dataset."""
         return self.system or split_name(self.name, self.dataset).system
+
+    @property
+    def predictions(self) -> list[str]:
+        """List the names of its prediction files: several of a set that is scored together."""
+        return (self.prediction or "").split(", ")
 
     @property
     def files(self) -> Sequence[FileRow]:

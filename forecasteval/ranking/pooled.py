@@ -123,6 +123,7 @@ class Season(NamedTuple):
             warnings=sum(result.row.warnings for result in results),
             degraded=any(result.row.degraded for result in results),
             blank=[group[1] for group, result in self.answered[name].items() if result.is_blank],
+            kept=[group[1] for group, result in self.answered[name].items() if result.row.kept],
         )
 
     def gap(self, better: int, other: int) -> Gap:

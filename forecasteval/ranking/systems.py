@@ -151,14 +151,14 @@ def rename(
     """Return the result under the name of its system if its file has an alias of it."""
     if not isinstance(result, System) or result.system not in aliases:
         return result
-    return replace(result, row=replace(result.row, system=aliases[result.system]))
+    return mark(result, system=aliases[result.system])
 
 
-def mark_file(result: System | ForecasterTable, checksum: str) -> System | ForecasterTable:
-    """Return the result with the sha256 of the file that holds it."""
+def mark(result: System | ForecasterTable, **values: Any) -> System | ForecasterTable:
+    """Return the result with other values of what a board says of its file."""
     if isinstance(result, System):
-        return replace(result, row=replace(result.row, file_sha256=checksum))
-    return replace(result, file_sha256=checksum)
+        return replace(result, row=replace(result.row, **values))
+    return replace(result, **values)
 
 
 def file_row(system: System | ForecasterTable) -> FileRow:

@@ -146,7 +146,7 @@ def test_truths_after_a_night_without_a_result(tmp_path: Path) -> None:
     run(week(tmp_path, "AAAA...."), "nightly")
     beside = tmp_path / "dataset/250922.truths.csv"
     beside.write_text("id,truthx\nq0,A\n")  # a mistake
-    assert run(tmp_path, "nightly").code == 2
+    assert run(tmp_path, "nightly").code == 3
     beside.unlink()
     reason = "corrected truths (4 → 6 of 8)"
     assert changed(week(tmp_path, "BAAABB..")) == [("a", reason), ("b", reason)]

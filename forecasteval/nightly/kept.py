@@ -1,0 +1,114 @@
+"""Rows that stay: a prediction file that is there but has no result tonight keeps the row that it
+has on the last board, whatever the cause.
+
+While all others of its dataset have the same questions, it is ranked among them as if it had been
+scored. Once they have others, its row stands in a table of its own, without rank and outside the
+table over all datasets: nobody keeps a good score by breaking a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from forecasteval.nightly.store import StoredResult, read_result_of
+from forecasteval.ranking.board import Board, RankedTable
+from forecasteval.ranking.files import FileRow, ForecasterTable
+from forecasteval.ranking.systems import mark
+
+
+class KeptRows(NamedTuple):
+    """The results of a night with those that are kept, and the tables that stand without rank."""
+
+    results: list[StoredResult]
+    kept: list[str]  # the names of those that are ranked as before
+    tables: list[RankedTable]
+
+
+def keep_rows(
+    last: Board | None,
+    tonight: Sequence[StoredResult],
+    present: Collection[str],
+    waiting: Iterable[str],
+    folder: Path,
+) -> KeptRows:
+    """Keep the rows of files that are `present`, have no result `tonight`, and are not `waiting`
+    for truths.
+    """
+    done = {*waiting, *chain.from_iterable(result.row.predictions for result in tonight)}
+    missing = {*present} - done
+    results = [*tonight]
+    kept: list[str] = []
+    unranked: list[FileRow] = []
+    for row in last.files if last else ():
+        if missing.isdisjoint(row.predictions):
+            continue
+        others = [each for each in tonight if row.dataset and each.row.dataset == row.dataset]
+        path = folder / f"{row.name}.json"
+        stored = None
+        if all(_find_questions(each.row) == _find_questions(row) for each in others):
+            stored = read_result_of(path, row.file_sha256)
+        if stored is None:
+            unranked.append(row)
+            continue
+        kept.append(row.name)
+        results.append(StoredResult(path, row.file_sha256, row, mark(stored, kept=True)))
+    tables = [
+        _choose_rows(table, unranked, _list_systems(tonight, table.dataset))
+        for table in (last.tables if unranked and last else ())
+    ]
+    return KeptRows(results, sorted(kept), [table for table in tables if table.rows])
+
+
+def is_part(row: FileRow, last: Board | None, predictions: Path) -> bool:
+    """Tell whether a result lacks files of its set that are in the folder, while the questions are
+    those of the last board. Then the set stays as a whole, and this result is not stored.
+    """
+    if not isinstance(row, ForecasterTable):
+        return False
+    files = {*row.predictions}
+    return any(
+        files < {*before.predictions}
+        and any(os.path.lexists(predictions / name) for name in {*before.predictions} - files)
+        and _find_questions(before) == _find_questions(row)
+        for before in (last.files if last else ())
+    )
+
+
+def _find_questions(row: FileRow) -> tuple[object, ...]:
+    """Tell what a file was asked, and by which version and rules it was scored. The questions of a
+    result without a checksum of them are its dataset and truths.
+    """
+    signature = row.signature
+    files = [signature.get(key) for key in ("dataset_sha256", "truths_sha256")]
+    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
+    return row.benchmark, signature.get("questions_sha256", files), policy
+
+
+def _list_systems(tonight: Iterable[StoredResult], dataset: str | None) -> set[str]:
+    """List the systems that have a result of tonight on a dataset."""
+    files = [each.row for each in tonight if dataset and each.row.dataset == dataset]
+    sets = [row.name for file in files if isinstance(file, ForecasterTable) for row in file.rows]
+    return {*sets, *(file.system_name for file in files)}
+
+
+def _choose_rows(table: Any, files: Sequence[FileRow], taken: Collection[str]) -> Any:
+    """Leave in a table the rows of some files, without rank, if their systems have no others."""
+    if isinstance(table, ForecasterTable):
+        is_chosen = any(table is file for file in files)
+        rows = [row for row in table.rows if is_chosen and row.name not in taken]
+        unranked = [replace(row, rank=None, rank_interval=None) for row in rows]
+        return replace(table, rows=unranked, kept=True)
+    return replace(
+        table,
+        rows=[
+            replace(row, rank=None, rank_interval=None, kept=True)
+            for row in table.rows
+            if row.system_name not in taken
+            and any(own is file for own in row.files for file in files)
+        ],
+    )
