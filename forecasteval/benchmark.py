@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
+import sys
 from abc import ABC, abstractmethod
-from argparse import BooleanOptionalAction
+from argparse import ArgumentError, BooleanOptionalAction
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -65,8 +68,8 @@ ITEMS: Final = Option("--items", "show a line per question, or per forecast", bo
 
 
 def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool) -> None:
-    """Return the options of the benchmarks, a group each; `ranked`: for commands that rank systems,
-    which are scored alike.
+    """Add the options of the benchmarks, a group each; `ranked`: for commands that rank systems,
+    which are scored alike. InputError for one that another has.
     """
     scopes = ("score", "ranked") if ranked else ("score", "run", "report")
     for wing in wings:
@@ -77,7 +80,11 @@ def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool
         ]:
             group = parser.add_argument_group(wing.name)
             for option in options:
-                option.add_to(group.add_argument)
+                try:
+                    option.add_to(group.add_argument)
+                except ArgumentError:
+                    expected = f"expected another option than {option.flag}, which is taken"
+                    raise InputError(f"benchmark {wing.name}", expected) from None
 
 
 # --- Files in, results out ---
@@ -245,3 +252,44 @@ class Benchmark(NamedTuple):
     ranks_together: Callable[[Path], bool] | None = None
     has_questions: Callable[[Path], bool] | None = None
     check_answers: Callable[[Files], Iterator[Checked]] = refuse_check
+
+
+# --- Benchmarks of other packages ---
+
+GROUP: Final = "forecasteval.benchmarks"  # of entry points
+
+
+@cache
+def find_installed() -> tuple[Benchmark, ...]:
+    """Load the benchmarks that installed packages declare as entry points, in the order of their
+    names.
+
+    Raises InputError for one that cannot be loaded, that is no `Benchmark`, or has a taken name.
+    """
+    if not any(map(_declares_some, sys.path)):
+        return ()
+    from importlib.metadata import entry_points  # here: it costs a fifth of a command's start
+
+    found: dict[str, Benchmark] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        where = f"entry point {point.name} of {GROUP}"
+        try:
+            wing = point.load()
+        except Exception as error:  # whatever the code of another package does
+            got = f"{type(error).__name__}: {error}"
+            raise InputError(where, f"expected {point.value}", got) from None
+        if not isinstance(wing, Benchmark):
+            raise InputError(where, "expected a forecasteval.benchmark.Benchmark", repr(wing))
+        if found.setdefault(wing.name, wing) is not wing:
+            raise InputError(where, "expected another name", f"a second {wing.name}")
+    return tuple(found.values())
+
+
+def _declares_some(folder: str) -> bool:
+    """Return whether a package in a folder of `sys.path` declares a benchmark."""
+    with contextlib.suppress(OSError):  # no folder, or none that can be read
+        names = [name for name in os.listdir(folder or ".") if name.endswith("-info")]
+        paths = [os.path.join(folder, name, "entry_points.txt") for name in names]
+        texts = (Path(path).read_bytes() for path in paths if os.path.isfile(path))
+        return any(f"[{GROUP}]".encode() in text for text in texts)
+    return False

@@ -1,8 +1,8 @@
 """The commands: what happens to a file, command by command.
 
 `main` runs the command that the first word names, and without one `score`: `score_names` finds each
-file and its dataset, the first of `BENCHMARKS` that recognises the file makes the result, and its
-report is printed.
+file and its dataset, the first of `list_benchmarks` that recognises the file makes the result, and
+its report is printed.
 
 Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed
 or a language model did, 4 a check found something, 5 another run holds the lock, 6 a gate is not
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from forecasteval import futurex, prophet, rxnopt
-from forecasteval.benchmark import ITEMS, Files, add_options
+from forecasteval.benchmark import ITEMS, Benchmark, Files, add_options, find_installed
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from forecasteval.boards.summary import Summary
 
 DEFAULT_PREDICTION: Final = "250915-random"
-BENCHMARKS: Final = (  # in the order in which they claim a file
+BENCHMARKS: Final = (  # in the order in which they claim a file, behind those of other packages
     rxnopt.BENCHMARK,
     prophet.BENCHMARK,
     futurex.BENCHMARK,
@@ -110,7 +110,7 @@ def score(argv: Sequence[str]) -> int:
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
     under = "exit with 6 if a score is below SCORE"
     add("--fail-under", metavar="SCORE", type=_parse_threshold, help=under)
-    add_options(parser, reversed(BENCHMARKS), ranked=False)
+    add_options(parser, reversed(list_benchmarks()), ranked=False)
     return _score_files(_parse(parser, argv))
 
 
@@ -239,7 +239,7 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     """
     root = parser.parse_args(argv).root
     path = root / SETTINGS_FILE
-    options = [option for wing in BENCHMARKS for option in wing.options]
+    options = [option for wing in list_benchmarks() for option in wing.options]
     repeatable = {option.flag: option.repeatable for option in options}
     settings = read_settings(path, {**repeatable, **_RANKING})
     for word in argv:  # which wins, also over a list
@@ -261,7 +261,17 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
 def _scorer(args: argparse.Namespace) -> Scorer:
     """Return the scorer for files of any benchmark with the options that were given."""
     output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
-    return Scorer(BENCHMARKS, vars(args), Path(output))
+    return Scorer(list_benchmarks(), vars(args), Path(output))
+
+
+def list_benchmarks() -> tuple[Benchmark, ...]:
+    """List the benchmarks in the order in which they claim a file: those of other packages first,
+    FutureX last, which claims every file.
+    """
+    own = {wing.name for wing in BENCHMARKS}
+    if taken := [wing.name for wing in find_installed() if wing.name in own]:
+        raise InputError(f"benchmark {taken[0]}", "expected another name, as this one is taken")
+    return (*find_installed(), *BENCHMARKS)
 
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
@@ -282,7 +292,7 @@ def nightly(argv: Sequence[str]) -> int:
 
     parser = _parser(nightly, _NIGHTLY, "scored", 3, 5)
     commands.add_options(parser)
-    add_options(parser, reversed(BENCHMARKS), ranked=True)
+    add_options(parser, reversed(list_benchmarks()), ranked=True)
     args = _parse(parser, argv)
     return commands.nightly(args, _scorer(args), PROGRAM)
 
@@ -307,7 +317,7 @@ def compare(argv: Sequence[str]) -> int:
     )
     worse = "exit with 6 if a system is significantly worse than the first one"
     add("--fail-if-worse", action="store_true", help=worse)
-    add_options(parser, reversed(BENCHMARKS), ranked=True)
+    add_options(parser, reversed(list_benchmarks()), ranked=True)
     args = _parse(parser, argv)
     from forecasteval.nightly import pages
     from forecasteval.ranking.gate import require_not_worse

@@ -16,7 +16,10 @@ from forecasteval.display.submissions import submission_results
 from forecasteval.lookup import find_prediction, group_files
 
 Score = Callable[[Files], Results]
-_SHARED: Final = (PACKAGE / "common", PACKAGE / "benchmark.py", PACKAGE / "scoring.py")
+_SHARED: Final = (
+    PACKAGE / "common",
+    *(PACKAGE / name for name in ("benchmark.py", "plain.py", "scoring.py")),
+)
 
 
 class Scorer:

@@ -21,6 +21,7 @@ from crps_wing import CrpsEvaluator, score_samples
 from forecasteval import cli as program
 from forecasteval.display.html import render
 from forecasteval.display.tables import IntervalCell
+from forecasteval.plain import JsonObject, Score, Unread
 from forecasteval.ranking.weeks import fit_scores
 from html_page import check_page
 
@@ -33,16 +34,20 @@ Folder = Callable[..., Path]
 class Costs(CrpsEvaluator):
     """The same with a score of which lower is better, between 0 and 1."""
 
+    version = "1.0 of costs"  # else stored results of the other would hold
     bounds, higher_is_better = (0.0, 1.0), False
 
-    def score(self, data: Any) -> list[dict[str, Any]]:
-        return [{**item, "score": -item["score"]} for item in super().score(data)]
+    def score_answer(self, question: JsonObject, answer: object) -> Score | Unread:
+        scored = super().score_answer(question, answer)
+        return scored._replace(score=-scored.score) if isinstance(scored, Score) else scored
 
 
 class Endless(CrpsEvaluator):
     """The same without a bound below."""
 
+    version = "1.0 without a bound"
     bounds = (-float("inf"), 0.0)
+    worst = -1.0
 
 
 @pytest.fixture
@@ -101,7 +106,9 @@ def test_a_file(folder: Folder) -> None:
     root = folder()
     done = run(root, "-f", "w1-fair")
     expected = np.mean(scores_of(root, "w1", "fair"))
-    assert (done.code, done.out) == (0, f"CRPS, 12 questions: {expected:.4f}\n")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("CRPS  w1-fair\n12 questions, dataset w1.json\n")
+    assert f"\nScore {expected:.4f}, 95% interval [" in done.out
     assert -1 < expected < 0
     assert run(root, "-f", "w1-fair", "--fail-under", str(expected - 0.001)).code == 0
     assert run(root, "-f", "w1-fair", "--fail-under", str(expected + 0.001)).code == 6

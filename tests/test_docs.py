@@ -89,6 +89,7 @@ def test_every_block_is_run_or_read() -> None:
                 of_no_command = (
                     "MAILTO",
                     "pip ",
+                    "[project]",
                     "- run",
                     "jq ",
                     "![",

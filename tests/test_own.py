@@ -1,0 +1,190 @@
+"""A benchmark of another package: the one of docs/own.md, installed in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cli import ROOT, Done, assert_refused, box, q, read_json, run, warning, write
+from forecasteval.benchmark import find_installed
+from html_page import check_page
+from pages import read, read_blocks
+
+BLOCKS: Final = read_blocks(read("docs/own.md"))
+CODE: Final = next(block.text for block in BLOCKS if block.language == "python")
+PROJECT: Final = tomllib.loads(
+    next(block.text for block in BLOCKS if block.text.startswith("[project]"))
+)
+FILES: Final = {block.file: block.text for block in BLOCKS if block.file}
+QUESTIONS: Final = [
+    {"id": "rain", "value": 12.5, "scale": 20},
+    {"id": "wind", "value": 31, "scale": 20},
+    {"value": 5, "scale": 20},
+]
+
+
+def make_wheel(folder: Path) -> Path:
+    """A wheel of the package on the page, by its pyproject.toml."""
+    name, version = PROJECT["project"]["name"], PROJECT["project"]["version"]
+    (module,) = PROJECT["tool"]["setuptools"]["py-modules"]
+    ((group, points),) = PROJECT["project"]["entry-points"].items()
+    entries = [f"{key} = {value}\n" for key, value in points.items()]
+    info = f"{name}-{version}.dist-info"
+    files = {
+        f"{module}.py": CODE,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": f"[{group}]\n{''.join(entries)}",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for each, text in files.items():
+            wheel.writestr(each, text)
+    return path
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which pip installed the package, without a network."""
+    folder = tmp_path_factory.mktemp("own")
+    words = ["install", "--quiet", "--no-index", "--no-deps", "--no-compile"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", *words, "--target", folder / "site", make_wheel(folder)],
+        check=True,
+    )
+    return folder / "site"
+
+
+def declare(folder: Path, text: str, points: dict[str, str]) -> Path:
+    """A package as pip leaves it, with a module `other` of this text."""
+    lines = [f"{key} = {value}\n" for key, value in points.items()]
+    entry = f"[forecasteval.benchmarks]\n{''.join(lines)}"
+    info = "other-1.dist-info"
+    metadata = "Metadata-Version: 2.1\nName: other\nVersion: 1\n"
+    files = {"other.py": text, f"{info}/METADATA": metadata, f"{info}/entry_points.txt": entry}
+    return write(folder / "other-site", files)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Makes this process see the packages of a folder, until the end of the test."""
+    find_installed.cache_clear()
+    yield lambda folder: monkeypatch.syspath_prepend(str(folder))
+    find_installed.cache_clear()
+    for name in ("crps", "other"):
+        sys.modules.pop(name, None)
+
+
+def run_installed(site: Path, root: Path, *words: str) -> Done:
+    """`python -m forecasteval`, in a folder that is no checkout."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "forecasteval", *words],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(site), str(ROOT)))},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_every_command_takes_it(site: Path, tmp_path: Path) -> None:
+    vague = {"prediction/w1-vague.json": {"rain": [0, 60], "wind": [5]}}
+    root = write(tmp_path, {**FILES, **vague})
+    done = run_installed(site, root, "-f", "w1-sharp", "--items", "--html")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[:2] == ["CRPS  w1-sharp", "2 questions, dataset w1.json"]
+    assert [line.split()[0] for line in lines if "mean" in line] == ["rain", "wind"]
+    check_page((root / "evaluation/w1-sharp.html").read_text("utf-8"))
+    done = run_installed(site, root, "nightly", "--html", "--jobs", "2")
+    assert (done.code, done.err) == (0, "")
+    assert "Leaderboard  CRPS, w1.json, 2 questions" in done.out
+    assert (root / "evaluation/w1-vague.html").is_file()
+    again = run_installed(site, root, "nightly")
+    assert again.out.splitlines()[-1] == "0 files scored, 2 unchanged, 0 failed"
+    done = run_installed(site, root, "compare", "w1-sharp", "w1-vague")
+    assert (done.code, done.err) == (0, "")
+    assert run_installed(site, root, "-f", "w1-vague", "--fail-under", "-0.01").code == 6
+
+
+def test_the_page_shows_code_whose_types_are_checked() -> None:
+    """mypy checks the file of the tests, strictly."""
+    assert (ROOT / "tests" / "crps_wing.py").read_text("utf-8") == CODE
+    settings = tomllib.loads(read("pyproject.toml"))["tool"]["mypy"]
+    assert "tests/crps_wing.py" in settings["files"]
+    assert settings["strict"]
+
+
+def test_rows_that_do_not_fit_are_named(site: Path, here: Any, tmp_path: Path) -> None:
+    here(site)
+    answers = [
+        {"id": "rain", "answer": "about 12"},
+        {"id": "wind", "answer": [1.0]},
+        {"id": "wind", "prediction": [2.0]},
+        {"id": "snow", "answer": [1]},
+        {"answer": [5]},
+    ]
+    root = write(tmp_path, {"dataset/w1.json": QUESTIONS, "prediction/w1-odd.json": answers})
+    results = run(root, "-f", "w1-odd", "--json").json
+    assert [item["outcome"] for item in results["items"]] == ["unparsed", "missing", "missing"]
+    assert results["overall_score"] == -1
+    warning(results, "record without id", "record 3")
+    warning(results, "prediction without id", "record 5")
+    warning(results, "ambiguous prediction, counted as missing", "wind")
+    warning(results, "prediction without a question", "snow")
+    assert len(results["warnings"]) == 4
+    assert run(root, "nightly").code == 0
+    stored = read_json(root / "evaluation/w1-odd.json")
+    assert stored["items"] == results["items"]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "prediction", "words"),
+    [
+        ([{**QUESTIONS[0], "value": "wet"}], {"rain": [1]}, ["question rain", "'value'"]),
+        (QUESTIONS, {"snow": [1]}, ["w1-a.json", "expected predictions for this dataset", "snow"]),
+        ([*QUESTIONS, 5], {"rain": [1]}, ["w1.json: record 4", "expected an object, got int"]),
+    ],
+)
+def test_files_that_cannot_be_scored(
+    site: Path, here: Any, tmp_path: Path, dataset: Any, prediction: Any, words: list[str]
+) -> None:
+    here(site)
+    root = write(tmp_path, {"dataset/w1.json": dataset, "prediction/w1-a.json": prediction})
+    assert_refused(run(root, "-f", "w1-a"), *words)
+
+
+OTHER: Final = CODE + "\nTEXT = 'no benchmark'\nCLASH = BENCHMARK._replace(name='FutureX')\n"
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        ({"gone": "nowhere:BENCHMARK"}, ["gone", "expected nowhere:BENCHMARK", "ModuleNotFound"]),
+        ({"gone": "other:MISSING"}, ["gone", "AttributeError"]),
+        ({"text": "other:TEXT"}, ["text", "expected a forecasteval.benchmark.Benchmark"]),
+        ({"clash": "other:CLASH"}, ["FutureX", "another name"]),
+        ({"a": "other:BENCHMARK", "b": "other:SECOND"}, ["entry point b", "a second CRPS"]),
+        ({"option": "other:TAKEN"}, ["benchmark CRPS", "--json"]),
+    ],
+)
+def test_a_package_that_is_wrong_is_one_line(
+    here: Any, tmp_path: Path, points: dict[str, str], words: list[str]
+) -> None:
+    more = "SECOND = BENCHMARK._replace(options=())\n"
+    more += "from forecasteval.plain import Option\n"
+    more += "TAKEN = BENCHMARK._replace(options=(Option('--json', 'x'),))\n"
+    here(declare(tmp_path, OTHER + more, points))
+    write(tmp_path, {"prediction/250915-random.json": [q(answer=box("A"))]})
+    assert_refused(run(tmp_path), *words)
