@@ -19,6 +19,7 @@ from .html import Head, Html, join, show_score, span, tag
 from .tables import IntervalCell
 
 _COLOURS: Final = 3  # of lines
+_AXIS: Final = "value and 95% interval"
 
 
 def _x(axis: Axis, value: float) -> str:
@@ -44,7 +45,7 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
     ends = [tag("span", text) for text in (left, right)]
     above = [span("ends", *ends)] if left or right else []
     drawn = tag("svg", *texts, class_="ax", height=18, aria_hidden="true")
-    return Head(join(*above, drawn), f"x g{last}", "value and 95% interval")
+    return Head(join(*above, span("vh", _AXIS), drawn), f"x g{last}", _AXIS)
 
 
 def draw_interval(axis: Axis, mark: IntervalCell, name: str, line: float | None = None) -> Html:
