@@ -30,8 +30,8 @@ from .builder import (
 from .chemicals import SELECTIVITIES
 from .datasets import require_question
 from .imports import Layout, import_file
+from .picks import parse_replies
 from .prompts import LANGUAGES, find_templates, render_prompts
-from .replies import parse_replies
 from .settings import SETTING_HELP, SETTINGS
 from .sheets import fold_name, read_sheet
 
@@ -64,6 +64,7 @@ it lists the columns and writes nothing.""",
   {0} rxnopt render questions/multiple_choice_single_varying.json --language zh""",
     "parse": """\
   {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
+  {0} rxnopt parse replies.jsonl -o prediction/NAME.json --unread unread.jsonl
 
 A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or a line of a batch's output.""",
 }
@@ -96,7 +97,8 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         (source, _, of_source), (output, _, of_output) = (each.partition(": ") for each in files)
         needed = work is not _run_render
         add = added.add_argument
-        add("source", metavar=source, type=Path, help=of_source)
+        count = "+" if work is _run_parse else None
+        add("source", metavar=source, type=Path, help=of_source, nargs=count)
         add("-o", "--output", metavar=output, type=Path, required=needed, help=of_output)
         return add
 
@@ -125,13 +127,15 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     )
     text = "language (en), unless the folder of DATASET has prompts, prompt_*.txt, of its own"
     add("--language", choices=LANGUAGES, help=text)
-    command(
+    add = command(
         "parse",
         "a prediction from raw replies",
         _run_parse,
-        "REPLIES: JSONL rows {id, reply}",
+        "REPLIES: JSONL rows {id, reply}; rows of --unread with answers, too",
         "FILE: prediction to write",
     )
+    text = "rows {id, reason, text, answer} to write of replies without an index"
+    add("--unread", metavar="FILE", type=Path, help=text)
     return parser
 
 
@@ -246,10 +250,18 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
 
 
 def _run_parse(args: argparse.Namespace, program: str) -> None:
-    prediction, warnings = parse_replies(load_records(args.source))
+    if args.unread and os.path.lexists(args.unread):
+        raise InputError(str(args.unread), "the file must not exist yet")
+    records = itertools.chain.from_iterable(map(load_records, args.source))
+    prediction, warnings, unread = parse_replies(records)
     for warning in warnings:
         print(f"{program}: warning: {printable(warning)}", file=sys.stderr)
+    sources = " ".join(map(str, args.source))
+    if args.unread and unread:
+        write_atomic(args.unread, "".join(dump_json(row) + "\n" for row in unread))
+        todo = f"{program} rxnopt parse {sources} {args.unread} -o {args.output}"
+        print(printable(f"{len(unread)} in {args.unread}: fill in each answer, then run {todo}"))
     if not prediction:
-        raise InputError(str(args.source), "expected replies with an index", "none")
+        raise InputError(sources, "expected replies with an index", "none")
     write_atomic(args.output, dump_json(prediction, indent=1) + "\n")
     print(f"{len(prediction)} indices in {printable(args.output)}")

@@ -99,6 +99,26 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path) -> None:
     assert found["avg_relative_score"] == found["exact_match_accuracy"] == 1.0
 
 
+def test_unread_replies_are_filled_in_and_parsed_as_advised(tmp_path: Path) -> None:
+    replies = tmp_path / "r.jsonl"
+    rows = [("a", "Answer: 1"), ("b", "It depends."), ("c", "1 or 2"), ("c", "Option 1")]
+    write(replies, "\n".join(json.dumps({"id": name, "reply": text}) for name, text in rows))
+    unread, output = tmp_path / "u.jsonl", tmp_path / "p.json"
+    done = run("parse", replies, "-o", output, "--unread", unread)
+    filled = [json.loads(line) for line in unread.read_text(encoding="utf-8").splitlines()]
+    assert filled == [
+        {"id": "b", "reason": "no index", "text": "It depends.", "answer": None},
+        {"id": "c", "reason": "two different indices", "text": "1 or 2", "answer": None},
+    ]
+    assert run("parse", replies, "-o", output, "--unread", unread).code == 2  # nothing is lost
+    for row, answer in zip(filled, [0, "option 2"], strict=True):
+        row["answer"] = answer
+    write(unread, "\n".join(map(json.dumps, filled)))
+    command = done.out.splitlines()[0].rpartition(" rxnopt ")[2].split()
+    assert run(*command).code == 0
+    assert json.loads(output.read_text(encoding="utf-8")) == {"a": 1, "b": 0, "c": 2}
+
+
 def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -> None:
     write(tmp_path / "t.json", json.dumps(simple("t", ["complex", "yes", 5])))
     done = run("build", tmp_path, "-o", tmp_path / "q")

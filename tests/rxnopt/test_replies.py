@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.replies import NO_REPLY, parse_replies, parse_reply
+from forecasteval.rxnopt.picks import NO_REPLY, parse_replies
+from forecasteval.rxnopt.replies import parse_reply
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
 
@@ -20,9 +21,14 @@ MORE: Final = json.loads((CASES / "rxnopt_more.json").read_text(encoding="utf-8"
 REPLIES: Final = json.loads((CASES / "rxnopt_replies.json").read_text(encoding="utf-8"))
 
 
+OPENINGS: Final = json.loads((CASES / "rxnopt_openings.json").read_text(encoding="utf-8"))
+
+
 def test_the_tables_of_cases_are_not_empty() -> None:
     assert sum(case["expected"] is None for case in REPLIES) > 209
     assert len(MORE["replies"]) > 10
+    assert len(OPENINGS["openings"]) == 22
+    assert len(OPENINGS["reasoned"]) == 60
 
 
 @pytest.mark.parametrize("case", MORE["replies"])
@@ -35,6 +41,33 @@ def test_replies_are_read_or_reported(case: Record) -> None:
     index, note = parse_reply(case["reply"])
     assert index == case["expected"]
     assert bool(note) == (index is None)
+
+
+@pytest.mark.parametrize("ending", OPENINGS["endings"])
+@pytest.mark.parametrize("opening", OPENINGS["openings"])
+def test_no_opening_discards_the_answer(opening: str, ending: str) -> None:
+    assert parse_reply(opening + ending) == (2, "")
+
+
+@pytest.mark.parametrize("case", OPENINGS["reasoned"])
+def test_reasoned_replies(case: Record) -> None:
+    assert parse_reply(case["reply"]) == (case["expected"], "")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Let me think.\n\n1. Cs2CO3 is a stronger base",
+        "Let me think.\n1.",
+        "The options are\n1. THF\n2.",
+        "Option 0: THF\nOption 1: DMF\nOption 2",
+        "I compare:\n- Option 0\n- Option 1",
+        "I compare them.\n\n### Option 0",
+        "Analysis:\n\n**Option 1**",
+    ],
+)
+def test_a_reply_cut_in_a_list_is_unread(reply: str) -> None:
+    assert parse_reply(reply)[0] is None
 
 
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.lists(st.text())))
@@ -58,7 +91,7 @@ def test_replies_by_id() -> None:
         {"id": "a", "reply": "Answer: 0"}, 7,
         {"id": "g", "reply": "第2个选项"},
     ]  # fmt: skip
-    assert parse_replies(rows) == (
+    assert parse_replies(rows)[:2] == (
         {"a": 0, "b": 1},
         [
             "two different indices, left out: 2 (c, e)",
@@ -86,6 +119,9 @@ def test_replies_by_id() -> None:
         "\\u",
         "entry 3, 3 ",
         "the first option ",
+        "index ",
+        "if ",
+        "\n",
     ],
 )
 def test_replies_take_linear_time(piece: str) -> None:
@@ -98,7 +134,7 @@ def test_replies_take_linear_time(piece: str) -> None:
 
 def test_the_answer_of_a_dataset_is_no_reply() -> None:
     rows = [{"id": "a", "answer": "[1]", "model_output": "2"}, {"id": "b", "answer": "1"}]
-    assert parse_replies(rows) == ({}, [f"{NO_REPLY}, left out: 2 (a, b)"])
+    assert parse_replies(rows)[:2] == ({}, [f"{NO_REPLY}, left out: 2 (a, b)"])
 
 
 def test_choices_that_differ_and_requests_that_failed_are_no_picks() -> None:
@@ -112,7 +148,7 @@ def test_choices_that_differ_and_requests_that_failed_are_no_picks() -> None:
         }
 
     rows = [line("a", "2", "3"), line("b", "2", "Option 2"), line("c", "2", status=400)]
-    assert parse_replies(rows) == (
+    assert parse_replies(rows)[:2] == (
         {"b": 2},
         ["two different indices, left out: 1 (a)", "no index, left out: 1 (c)"],
     )
