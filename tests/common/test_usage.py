@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -43,8 +44,16 @@ def test_describe() -> None:
             " something, 130 interrupted"
         ),
     ]
-    everything = describe("forecasteval", "", "  {0}", "done", 3, 4, 5)["epilog"]
-    assert max(map(len, everything.splitlines())) <= 110
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_help_is_wrapped(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    texts = describe("forecasteval", "", f"  {{0}} do   {'what it does ' * 20}", "done", 3, 4, 5)
+    shown = argparse.ArgumentParser(**texts).format_help()
+    widths = [len(line) for line in shown.splitlines() if not line.startswith("  ")]
+    assert max(widths) <= min(columns, 110)
+    assert " ".join(shown.split()).count("what it does") == 20
 
 
 @pytest.mark.parametrize("words", [["-f", "p"], ["-f", "nobody"], ["--help"]])
@@ -60,7 +69,7 @@ def test_as_a_module(tmp_path: Path, words: list[str]) -> None:
         assert (done.returncode, done.stderr, done.stdout[:10]) == (0, "", "FutureX  p")
     elif words == ["--help"]:
         assert (done.returncode, done.stderr) == (0, "")
-        assert "\n  python -m forecasteval nightly " in done.stdout
+        assert "\n  python -m forecasteval nightly" in done.stdout
     else:
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("python -m forecasteval: ")

@@ -405,7 +405,7 @@ def test_help_has_examples_that_parse(
     prefix = f"  {line} rxnopt {command}".rstrip() + " "
     examples = [
         row.removeprefix(f"  {line} rxnopt ")
-        for row in shown.splitlines()
+        for row in re.sub(r" \\\n +", " ", shown).splitlines()  # as a shell joins lines
         if row.startswith(prefix)
     ]
     assert len(examples) >= (4 if not command else 1)
