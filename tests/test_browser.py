@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,6 +121,29 @@ def test_nothing_is_cut_on_paper(pages: dict[str, Path], browser: Any, name: str
     cut = f"{shown}.filter((box) => box.scrollWidth > box.clientWidth + 1).length"
     assert watched.page.evaluate(cut) == 0
     watched.context.close()
+
+
+_TOUCHING: Final = """(axes) => axes.flatMap((axis) => {
+  const boxes = [...axis.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
+  const shown = boxes.filter((box) => box.width).sort((a, b) => a.left - b.left);
+  return shown.slice(1).filter((box, at) => box.left < shown[at].right + 3).map((box) => box.left);
+})"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_of_an_axis_are_apart(pages: dict[str, Path], browser: Any, name: str) -> None:
+    for width, media in ((718, "print"), (390, "screen"), (1280, "screen")):
+        watched = Watched(browser, pages[name], viewport={"width": width, "height": 900})
+        watched.page.emulate_media(media=media)
+        assert watched.page.locator(".ax").evaluate_all(_TOUCHING) == []
+        watched.context.close()
+
+
+@pytest.mark.parametrize(("name", "most"), [("prophet-sample", 6), ("250915-careful", 3)])
+def test_paper_is_not_wasted(pages: dict[str, Path], browser: Any, name: str, most: int) -> None:
+    page = Watched(browser, pages[name]).page
+    sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))
+    assert 1 <= len(sheets) <= most
 
 
 _COLOURS: Final = (
@@ -419,9 +443,12 @@ def test_many_rows_are_folded(browser: Any, tmp_path: Path, script: bool) -> Non
     assert page.locator(ROWS).count() == 50
     box.check()
     assert page.locator(ROWS).count() == 2500
+    page.emulate_media(media="print")  # what the screen shows is printed
+    assert page.locator(ROWS).count() == 2500
+    page.emulate_media(media="screen")
     box.uncheck()
     page.emulate_media(media="print")
-    assert page.locator(ROWS).count() == 2500
+    assert page.locator(ROWS).count() == 50
     page.emulate_media(media="screen")
     page.goto(f"{path.as_uri()}#q-q2498")  # one that is folded
     assert page.locator("#q-q2498").is_visible()
