@@ -9,13 +9,14 @@ import gc
 import os
 import sys
 from abc import ABC, abstractmethod
-from argparse import ArgumentError, BooleanOptionalAction
+from argparse import ArgumentError, ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import find_truths, hash_file, join_checksums
 from forecasteval.display.results import Results
 
@@ -61,6 +62,37 @@ class Option(NamedTuple):
         elif self.repeatable:
             words["action"] = "append"
         add(self.flag, dest=self.name, help=self.help, default=None, **words)
+
+    def find_problem(self, value: object) -> str:
+        """Say what a value of a settings file must be, and what it is; "" for a valid one."""
+        got = f", got {printable(repr(value), 40)}"
+        if self.kind is bool:
+            return "" if isinstance(value, bool) else f"expected true or false{got}"
+        if isinstance(self.kind, tuple):
+            return "" if value in self.kind else f"expected one of {', '.join(self.kind)}{got}"
+        kinds = {str: "text", int: "a whole number", float: "a number"}
+        try:
+            if isinstance(value, bool) or (self.kind is str and not isinstance(value, str)):
+                raise ValueError
+            self.kind(str(value))
+        except ArgumentTypeError as error:
+            return str(error)
+        except ValueError:
+            return f"expected {kinds[self.kind]}{got}"
+        return ""
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Make the kind of an option that is a whole number, at least this one."""
+
+    def parse(text: str) -> int:
+        with contextlib.suppress(ValueError):
+            if (number := int(text)) >= least:
+                return number
+        got = printable(text, 40) or "''"
+        raise ArgumentTypeError(f"expected a number >= {least}, got {got}")
+
+    return parse
 
 
 # Of any benchmark.
@@ -228,6 +260,22 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
+class Deadline(NamedTuple):
+    """When a question closes, if it does. `problem`: of a time that is none; "" for no problem."""
+
+    closes: datetime | None
+    problem: str = ""
+
+    def is_over(self, now: datetime) -> bool:
+        """Return whether it is too late for an answer."""
+        return self.closes is not None and now > self.closes
+
+    def join(self, other: Deadline) -> Deadline:
+        """Return the later of two deadlines of questions that share an id."""
+        both = self.closes and other.closes and max(self.closes, other.closes)
+        return Deadline(both or None, self.problem or other.problem)
+
+
 def refuse_check(files: object) -> Any:
     """Stand for a check that a benchmark does not have."""
     raise InputError("check", "expected files of a benchmark that has one")
@@ -242,6 +290,8 @@ class Benchmark(NamedTuple):
     ranks_together(dataset): whether all predictions for a dataset are one result.
     has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
     check_answers(files) says what becomes of each answer of a prediction file, whatever is true.
+    list_deadlines(dataset) and hash_answers(prediction), both by id, are those of a benchmark
+    whose answers can be late.
     """
 
     name: str
@@ -252,6 +302,8 @@ class Benchmark(NamedTuple):
     ranks_together: Callable[[Path], bool] | None = None
     has_questions: Callable[[Path], bool] | None = None
     check_answers: Callable[[Files], Iterator[Checked]] = refuse_check
+    list_deadlines: Callable[[Path], dict[str, Deadline]] | None = None
+    hash_answers: Callable[[Path], dict[str, str]] | None = None
 
 
 # --- Benchmarks of other packages ---

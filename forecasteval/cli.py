@@ -23,7 +23,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from forecasteval import futurex, prophet, rxnopt
-from forecasteval.benchmark import ITEMS, Benchmark, Files, add_options, find_installed
+from forecasteval.benchmark import (
+    ITEMS,
+    Benchmark,
+    Files,
+    Option,
+    add_options,
+    find_installed,
+    whole_number,
+)
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -32,7 +40,7 @@ from forecasteval.common.errors import (
     run_command,
 )
 from forecasteval.common.files import find_dataset, find_file
-from forecasteval.common.settings import SETTINGS_FILE, read_settings
+from forecasteval.common.settings import SETTINGS_FILE, flag_of, read_settings
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, print_result
@@ -46,7 +54,7 @@ from forecasteval.lookup import (
     name_files,
     require_no_clash,
 )
-from forecasteval.ranking.names import read_systems
+from forecasteval.ranking.names import SYSTEMS_FILE, read_systems
 from forecasteval.scoring import Scorer, group_runs, score_names
 
 if TYPE_CHECKING:
@@ -61,8 +69,16 @@ BENCHMARKS: Final = (  # in the order in which they claim a file, behind those o
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
 OUTPUT: Final = "FORECASTEVAL_OUTPUT"
 PROGRAM: Final = program_name(sys.argv[0])
-# Options of a settings file that no benchmark has; they take no list.
-_RANKING: Final = {"--min-questions": False, "--min-datasets": False}
+_RANKING: Final = (  # options of `nightly` that a settings file may have
+    Option("--min-questions", "leave out levels with fewer questions", whole_number(0), "", "N"),
+    Option(
+        "--min-datasets",
+        "datasets that a system must answer for a rank over all datasets (half of them, at most 6)",
+        whole_number(1),
+        "",
+        "N",
+    ),
+)
 # eval.py works beside itself; `forecasteval` in the current folder, also after `pip install -e .`.
 _BESIDE: Final = PROGRAM == "eval.py" and (CHECKOUT / "pyproject.toml").is_file()
 ROOT: Final = CHECKOUT if _BESIDE else Path()
@@ -238,24 +254,55 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     `from_file` are the names of the benchmarks' options that the file has given.
     """
     root = parser.parse_args(argv).root
-    path = root / SETTINGS_FILE
-    options = [option for wing in list_benchmarks() for option in wing.options]
-    repeatable = {option.flag: option.repeatable for option in options}
-    settings = read_settings(path, {**repeatable, **_RANKING})
+    settings = read_settings(root / SETTINGS_FILE, _find_problem)
+    for mistake in settings.mistakes:
+        raise mistake
     for word in argv:  # which wins, also over a list
-        settings.pop(word.partition("=")[0], None)
-    parser.source = f"{path}: "
-    # What only other commands have is unknown here. An option without its value must not take a
-    # file for it, hence --root.
-    args, _ = parser.parse_known_args([*chain(*settings.values()), f"--root={root}", *argv])
-    args.from_file = {option.name for option in options if option.flag in settings}
+        settings.words.pop(word.partition("=")[0], None)
+    # What only other commands have is unknown here.
+    words = chain(*settings.words.values())
+    args, _ = parser.parse_known_args([*words, f"--root={root}", *argv])
+    args.from_file = {_folder_options()[flag].name for flag in settings.words}
     try:
         _scorer(args).require_usable_options()
     except InputError as error:
-        flag = f"--{error.where.strip('-').replace('_', '-')}"
-        where = f"{path}: {error.where}" if flag in settings else error.where
-        raise InputError(where, error.expected, error.got) from None
+        raise settings.place(error) from None
     return args
+
+
+def _find_problem(key: str, value: object) -> str:
+    """Say what is wrong with a key of a settings file, or with its value; "" for nothing."""
+    option = _folder_options().get(f"--{key}")
+    if option is None:
+        return "expected the name of an option that a folder can have"
+    values = value if isinstance(value, list) and option.repeatable else [value]
+    return next(filter(None, map(option.find_problem, values)), "")
+
+
+def _folder_options() -> dict[str, Option]:
+    """List the options that a settings file may have, by flag. What commands that rank systems do
+    not have, or not in that form, is none.
+    """
+    options = [option for wing in list_benchmarks() for option in wing.options]
+    return {option.flag: option for option in (*options, *_RANKING) if option.scope != "run"}
+
+
+def list_setting_mistakes(path: Path) -> list[str]:
+    """List all mistakes in a settings file, also of values that no evaluator takes."""
+    settings = read_settings(path, _find_problem)
+    mistakes = settings.mistakes
+    parser = argparse.ArgumentParser()
+    for option in _folder_options().values():
+        option.add_to(parser.add_argument)
+    while True:
+        options = vars(parser.parse_args([*chain(*settings.words.values())]))
+        try:
+            Scorer(list_benchmarks(), options, Path()).require_usable_options()
+        except InputError as error:
+            mistakes.append(settings.place(error))
+            if settings.words.pop(flag_of(error), None):  # there may be others
+                continue
+        return [str(mistake).removeprefix(f"{printable(path)}: ") for mistake in mistakes]
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
@@ -292,6 +339,8 @@ def nightly(argv: Sequence[str]) -> int:
 
     parser = _parser(nightly, _NIGHTLY, "scored", 3, 5)
     commands.add_options(parser)
+    for option in _RANKING:
+        option.add_to(parser.add_argument)
     add_options(parser, reversed(list_benchmarks()), ranked=True)
     args = _parse(parser, argv)
     return commands.nightly(args, _scorer(args), PROGRAM)
@@ -435,58 +484,74 @@ def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]
 
 
 def check(argv: Sequence[str]) -> int:
-    """Find mistakes in a dataset, or in predictions before any truth is known."""
+    """Find mistakes in datasets, settings and systems.json, or in predictions before a truth."""
     parser = _parser(check, _CHECK, "nothing found", 4)
     add = parser.add_argument
-    file = "file in dataset/ or prediction/, or a path: of a dataset, unless it is in prediction/"
-    add("names", metavar="NAME", nargs="+", help=file)
+    file = "file in dataset/ or prediction/, or a path: of a dataset, unless it is in prediction/; "
+    file += "forecasteval.toml; prediction/systems.json, with the names of all files (all of these)"
+    add("names", metavar="NAME", nargs="*", help=file)
     dataset = "dataset of a prediction file; repeatable for RxnOptBench (by the files' names)"
     add("--dataset", metavar="NAME", action="append", help=dataset)
     owner = "allow only prediction files, given as paths, of systems that LOGIN owns"
     add("--owner", metavar="LOGIN", help=owner)
-    args = _parse(parser, argv)
-    return max([_check_file(name, args, _scorer(args)) for name in args.names])
+    base = "folder before a change: its owners, datasets and settings count for --owner"
+    add("--base", metavar="DIR", type=Path, help=base)
+    args = parser.parse_args(argv)
+    if args.owner is not None and not args.names:
+        parser.error("--owner: expected the files that LOGIN changes")
+    scorer = Scorer(list_benchmarks(), {}, args.root)
+    work = partial(_check_change if args.owner is not None else _check_file, args, scorer)
+    from forecasteval.nightly.check import list_files
+
+    operators = [SETTINGS_FILE, f"prediction/{SYSTEMS_FILE}"]
+    codes = [0]
+    for name in args.names or [*operators, *list_files(args.root)]:
+        try:
+            codes.append(work(name))
+        except InputError as error:  # which costs only its file
+            print(f"{PROGRAM}: {error}", file=sys.stderr)
+            codes.append(error.exit_code)
+    return max(codes)
 
 
-def _check_file(name: str, args: argparse.Namespace, scorer: Scorer) -> int:
-    """Check one file, with --owner whose it is; the exit code."""
-    if args.owner is not None:
-        if problem := _find_foreign(Path(name), args, scorer):
-            print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)
-        return 4 if problem else 0
+def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
+    """Check a file, of settings and systems.json also one that is not there; the exit code."""
+    from forecasteval.nightly import check
+
     predictions = args.root / "prediction"
     datasets = args.root / "dataset"
-    # A name that both folders have, or none, is that of a dataset.
-    in_datasets = is_file_name(name, datasets) and not args.dataset
-    in_predictions = is_file_name(name, predictions) and not in_datasets
-    path = find_file(name, predictions if in_predictions else datasets)
-    is_prediction = args.dataset or path.resolve().parent == predictions.resolve()
-    if is_prediction and not scorer.has_questions(path):
-        found = _find_datasets(args) or filter(None, [find_dataset(path, datasets)])
-        results = scorer.check_answers(Files((path,), tuple(found)))
+    places = {os.path.abspath(name), os.path.abspath(args.root / name)}
+    if os.path.abspath(args.root / SETTINGS_FILE) in places:
+        mistakes = list_setting_mistakes(args.root / SETTINGS_FILE)
+        results = check.list_problems(SETTINGS_FILE, mistakes)
+    elif os.path.abspath(predictions / SYSTEMS_FILE) in places:
+        mistakes = check.find_name_mistakes(args.root, scorer)
+        results = check.list_problems(SYSTEMS_FILE, mistakes)
     else:
-        results = scorer.check(path)
+        # A name that both folders have, or none, is that of a dataset.
+        in_datasets = is_file_name(name, datasets) and not args.dataset
+        in_predictions = is_file_name(name, predictions) and not in_datasets
+        path = find_file(name, predictions if in_predictions else datasets)
+        is_prediction = args.dataset or path.resolve().parent == predictions.resolve()
+        if is_prediction and not scorer.has_questions(path):
+            found = _find_datasets(args) or filter(None, [find_dataset(path, datasets)])
+            results = scorer.check_answers(Files((path,), tuple(found)))
+        else:
+            results = scorer.check(path)
     print_result(results, results.report(), args.json)
     return 4 if results["findings"] else 0
 
 
-def _find_foreign(path: Path, args: argparse.Namespace, scorer: Scorer) -> str:
-    """Say why a person may not change a file; of one that they removed only its name counts."""
-    from forecasteval.ranking import names, owners
+def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
+    """Check whether a person may change a file; the exit code."""
+    from forecasteval.nightly.check import Change, find_refusal
+    from forecasteval.nightly.history import now
 
-    problem = owners.find_foreign(path, args.root, args.owner)
-    if problem or not os.path.lexists(path):
-        return problem
-    if scorer.has_questions(path):
-        return "has questions of its own"
-    if scorer.recognise(path, find_dataset(path, args.root / "dataset")).name != prophet.NAME:
-        return ""
-    # Two files with one forecaster cost both of them their results.
-    systems = names.read_systems(args.root / "prediction")
-    forecasters = prophet.list_forecasters(path)
-    return max(
-        [owners.find_stranger(name, systems, args.owner) for name in forecasters], default=""
-    )
+    change = Change(args.root, args.base, args.owner, now())
+    problem = find_refusal(Path(name), change, scorer)
+    if problem:
+        print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)
+    return 4 if problem else 0
 
 
 def _rxnopt(argv: Sequence[str]) -> int:
@@ -522,7 +587,7 @@ _SCORE: Final = f"""\
 other commands (each has a --help):
   {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
-  {{0}} check NAME [...]      look for mistakes in a dataset, or in predictions
+  {{0}} check [NAME ...]      look for mistakes in a folder, a dataset, or predictions
   {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, \
 write prompts, read replies
   {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables \
@@ -538,10 +603,11 @@ _COMPARE: Final = """\
 _FORMATS: Final = "form of the tables; csv prints one table, that of all files"
 _COLUMNS: Final = "print only these columns of tables, by their names there or in the CSV"
 _CHECK: Final = """\
+  {0} check                         settings, systems.json, all datasets and files
   {0} check 250915
   {0} check 250915-my-run           what cannot be read, or is missing
   {0} check drafts/251001.json --json
-  {0} check --owner octocat prediction/250915-a.json prediction/250915-b.json"""
+  {0} check --owner octocat --base ../main prediction/250915-a.json"""
 
 
 def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> Parser:

@@ -16,6 +16,7 @@ from forecasteval.benchmark import Files
 from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import (
     SUFFIXES,
+    TRUTHS_END,
     find_dataset,
     find_file,
     readable,
@@ -197,9 +198,12 @@ def find_tasks(
     """Find what is to be scored in `root/prediction`. The files that cannot be used come second,
     the names of what is no prediction file third.
 
-    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is no prediction file.
+    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is neither a
+    prediction file nor a dataset.
     """
     paths, failures, ignored = _list_files(root / "prediction")
+    if not (paths or failures or list_datasets(root)):
+        raise InputError(str(root / "prediction"), "expected prediction files", "none")
     pairs: list[tuple[Path, tuple[Path, ...]]] = []
     for path in paths:
         try:
@@ -224,6 +228,23 @@ def find_tasks(
     return usable, failures, ignored
 
 
+def list_datasets(root: Path) -> list[Path]:
+    """List the datasets of a folder, by name."""
+    folder = root / "dataset"
+    if not folder.is_dir():
+        return []
+    with readable(folder):
+        paths = sorted(folder.iterdir())
+    return [
+        path
+        for path in paths
+        if path.suffix in (".json", ".jsonl")
+        and path.name[0] != "."
+        and not path.stem.endswith(TRUTHS_END)
+        and path.is_file()
+    ]
+
+
 def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     """List the prediction files by name, those whose names cannot be used, and the names of other
     files.
@@ -236,8 +257,6 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     by_stem = group_by(
         (name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem
     )
-    if not by_stem:
-        raise InputError(str(folder), "expected prediction files", "none")
     files = []
     failures = []
     for stem, same in by_stem.items():

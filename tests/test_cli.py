@@ -308,7 +308,7 @@ OPTIONS: Final = {
         "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *POLICIES),
-    "check": ("--dataset", "--owner"),
+    "check": ("--dataset", "--owner", "--base"),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
     "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 3, 6, 130],
@@ -404,7 +404,7 @@ def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: 
     [
         ("nightly stray", "unrecognized arguments: stray", " nightly"),
         ("compare", "the following arguments are required: NAME", " compare"),
-        ("check", "the following arguments are required: NAME", " check"),
+        ("check --owner ann", "--owner: expected the files that LOGIN changes", " check"),
         ("--json check", "unrecognized arguments: check", ""),
         ("convert x", "the following arguments are required: -o/--output", " convert"),
         ("--x\x1b[2J", r"unrecognized arguments: --x\x1b[2J", ""),

@@ -56,32 +56,62 @@ def test_an_option_of_another_benchmark_is_no_mistake_in_the_file(tmp_path: Path
     assert_refused(refused, "--gamma", "needs a file of Prophet Arena", "FutureX")
 
 
+MISTAKES = [
+    ("relative_sigma = 1", "relative_sigma: expected the name of an option"),
+    ('root = "/tmp"', "root: expected the name of an option"),
+    ("[nightly]\nrules = 1", "nightly: expected the name of an option"),
+    ('"x\\u001b[2J" = 1', r"x\x1b[2J: expected the name of an option"),
+    ("relative-sigma = true", "relative-sigma: expected a number, got True"),
+    ("relative-sigma = [0.1, 0.2]", "relative-sigma: expected a number, got [0.1, 0.2]"),
+    ("relative-sigma = -1", "relative-sigma: must be a positive number, got -1.0"),
+    ('rules = "best"', "rules: expected one of readme, official-2026, got 'best'"),
+    ("rules = false", "rules: expected one of readme, official-2026, got False"),
+    ('rules = "paper"', "rules: expected one of readme, official-2026, got 'paper'"),
+    ("gamma = 3", "gamma: must be a number in [0, 1], got 3.0"),
+    ('gamma = [0, "x"]', "gamma: expected a number, got 'x'"),
+    ("min-events = 2.5", "min-events: expected a whole number, got 2.5"),
+    ("min-events = 0", "min-events: must be an integer >= 1, got 0"),
+    ('sort = "nope"', "sort: expected one of brier, adjusted_brier, log, "),
+    ("full = 1", "full: expected true or false, got 1"),
+    ('items = "yes"', "items: expected true or false, got 'yes'"),
+    ("llm = 5", "llm: expected text, got 5"),
+    ("workers = 4", "workers: needs --llm MODEL"),
+    ("min-questions = -1", "min-questions: expected a number >= 0, got -1"),
+    ('min-questions = "many"', "min-questions: expected a number >= 0, got many"),
+    ("min-datasets = 0", "min-datasets: expected a number >= 1, got 0"),
+    ('missing = "skip"', "missing: expected the name of an option that a folder can have"),
+    ("a = [", "not TOML: "),
+]
+
+
 @pytest.mark.parametrize("command", ["-f a", "compare a b", "nightly"])
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("relative_sigma = 1", "relative_sigma: expected the name of an option"),
-        ('root = "/tmp"', "root: expected the name of an option"),
-        ("[nightly]\nrules = 1", "nightly: expected the name of an option"),
-        ('"x\\u001b[2J" = 1', r"x\x1b[2J: expected the name of an option"),
-        ("relative-sigma = true", "argument --relative-sigma: expected one argument"),
-        ("relative-sigma = [0.1, 0.2]", "argument --relative-sigma: invalid float value"),
-        ('rules = "best"', "argument --rules: invalid choice: 'best'"),
-        ("relative-sigma = -1", "relative_sigma: must be a positive number"),
-        ("gamma = 3", "gamma: must be a number in [0, 1]"),
-        ("a = [", "not TOML: "),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), MISTAKES)
 def test_a_mistake_names_the_file(tmp_path: Path, command: str, text: str, problem: str) -> None:
-    done: Done = run(example(tmp_path, text), *command.split())
-    assert_refused(done, f"{tmp_path}/forecasteval.toml: {problem}")
+    done: Done = run(example(tmp_path, f"# ours\n{text}"), *command.split())
+    line = "" if text[0] == '"' or problem.startswith("not TOML") else "line 2: "
+    assert_refused(done, f"{tmp_path}/forecasteval.toml: {line}{problem}")
+
+
+@pytest.mark.parametrize(("text", "problem"), MISTAKES)
+def test_check_finds_every_mistake_of_a_night(tmp_path: Path, text: str, problem: str) -> None:
+    """In one go: the ones beside it, of a value, of a key and of an evaluator, too."""
+    root = example(tmp_path, f"contracts = 1\n{text}\n")
+    done = run(root, "check", "forecasteval.toml")
+    assert (done.code, done.err, problem in done.out) == (4, "", True), done
+    assert ("contracts" in done.out) == (text != "a = [")
+    night = run(root, "nightly")
+    assert night.code == 2
+
+
+def test_settings_without_a_mistake(tmp_path: Path) -> None:
+    root = example(tmp_path, SIGMA + 'gamma = [0.25, 1]\nsort = "return_0.25"\nitems = false\n')
+    done = run(root, "check", "forecasteval.toml")
+    assert (done.code, done.out) == (0, "Check  forecasteval.toml\n0 findings\n")
+    assert run(tmp_path / "none", "check", "forecasteval.toml").code == 0
+    assert run(root, "nightly").code == 0
+    assert run(root, "-f", "g-m").code == 0
 
 
 def test_a_mistake_on_the_command_line_does_not(tmp_path: Path) -> None:
     done = run(example(tmp_path, SIGMA), "-f", "a", "--gamma", "3")
     assert_refused(done, "eval.py: gamma: must be a number")
-
-
-def test_a_switch_has_no_value(tmp_path: Path) -> None:
-    done = run(example(tmp_path, "items = 1"), "-f", "a")
-    assert_refused(done, "forecasteval.toml: argument --items", "ignored explicit argument '1'")

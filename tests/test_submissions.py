@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from cli import EVIL, PROMPT, assert_refused, number, question, run, strict, write
+from cli import EVIL, assert_refused, number, question, run, strict, write
 
 QUESTIONS: Final = [question("a"), question("b"), number("c", Std=3, answer=...), question("d")]
 PENDING: Final = [
@@ -111,10 +111,23 @@ def test_records_that_are_no_answers(tmp_path: Path) -> None:
     ]
 
 
-def test_fields_that_differ_are_doubtful(tmp_path: Path) -> None:
-    answers = [{"id": "a", "prediction": "A", "prompt": PROMPT + "?"}]
-    write(tmp_path, {"dataset/w.json": PENDING[:1], "prediction/w-x.json": answers})
-    assert states(tmp_path, "w-x") == [("", "a", "doubtful")]
+def test_fields_that_differ_are_a_line_and_no_finding(tmp_path: Path) -> None:
+    """The dataset's count; what a file says of the truth is not compared."""
+    answers = [
+        {
+            **row,
+            "answer": "3" if row["Std"] else "A",
+            "prompt": f"{row['prompt']}?",
+            "ground_truth": "D",
+            "Std": 7,
+        }
+        for row in QUESTIONS
+    ]
+    write(tmp_path, {"dataset/w.json": QUESTIONS, "prediction/w-x.json": answers})
+    assert states(tmp_path, "w-x") == []
+    out = run(tmp_path, "check", "w-x").out
+    line = "other values than the dataset's, which count: prompt 4 (a, b, c, d); Std 4 (a, b, c, d)"
+    assert out.splitlines()[-3:] == [line, "", "nothing found"]
 
 
 def test_forecasts(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from forecasteval.common.errors import look_of, printable
 from forecasteval.ranking.board import Board, RankedRow
-from forecasteval.ranking.names import UNKNOWN, Systems, describe_value, show_distinct
+from forecasteval.ranking.names import UNKNOWN, Systems, show_distinct
 
 _WIDTH: Final = 60  # of a name
 
@@ -21,22 +20,11 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
     pass for that system's. Returns these mistakes, too.
     """
     rows: list[RankedRow] = [row for table in board.rankings for row in table.rows]
-    holders = {
-        (look_of(text).casefold(), row.system_name)
-        for row in rows
-        for text in (row.system_name, row.name)
+    taken = systems.find_taken((row.system_name, row.name) for row in rows)
+    entries = {
+        system: replace(about, name="") if system in taken else about
+        for system, about in systems.entries.items()
     }
-    entries = dict(systems.entries)
-    mistakes: list[str] = []
-    for system, about in systems.entries.items():
-        shown = about.name or system
-        look = look_of(shown).casefold()
-        if any(look == other and holder != system for other, holder in holders):
-            mistakes.append(
-                f"system {printable(system, 40)}: "
-                f"'name' must not be that of another system, got {describe_value(shown)}"
-            )
-            entries[system] = replace(about, name="")
 
     def add(table: Any) -> Any:
         rows = [replace(row, about=entries.get(row.system_name, UNKNOWN)) for row in table.rows]
@@ -48,7 +36,7 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
         tables=list(map(add, board.tables)),
         without_result=sorted(entries.keys() - {row.system_name for row in rows}),
     )
-    return board, mistakes
+    return board, [*taken.values()]
 
 
 def shown_names(rows: Sequence[RankedRow]) -> list[str]:

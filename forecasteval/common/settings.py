@@ -2,37 +2,72 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from .errors import InputError, printable
 from .files import decode_utf8, read_file
 
 SETTINGS_FILE: Final = "forecasteval.toml"
+_KEY: Final = re.compile(r"""[ \t\["']*([^ \t="'\]]+)""")
 
 
-def read_settings(path: Path, options: Mapping[str, bool]) -> dict[str, list[str]]:
-    """Read a settings file as words of a command line, by option.
+class Settings(NamedTuple):
+    """The words of a command line by option, the mistakes by line, and the line of each key."""
 
-    `gamma = [0, 1]` → `{"--gamma": ["--gamma=0", "--gamma=1"]}`. `options` are those that it may
-    have, and whether they take a list. Raises InputError for any other key.
+    path: Path
+    words: dict[str, list[str]]
+    mistakes: list[InputError]
+    lines: dict[str, int]
+
+    def place(self, error: InputError) -> InputError:
+        """Return an error about an option with file and line, if the file has the option."""
+        key = flag_of(error).removeprefix("--")
+        if f"--{key}" not in self.words:
+            return error
+        return InputError(self.locate(key), error.expected, error.got)
+
+    def locate(self, key: str) -> str:
+        """Return the place of a key: file and line, if it stands at the beginning of one."""
+        line = f": line {self.lines[key]}" if key in self.lines else ""
+        return f"{self.path}{line}: {printable(key, 40)}"
+
+
+def flag_of(error: InputError) -> str:
+    """Return the option that an error is about: `relative_sigma` → `--relative-sigma`."""
+    return f"--{error.where.strip('-').replace('_', '-')}"
+
+
+def read_settings(path: Path, find_problem: Callable[[str, object], str]) -> Settings:
+    """Read a settings file as words of a command line; nothing if there is none.
+
+    `gamma = [0, 1]` → `{"--gamma": ["--gamma=0", "--gamma=1"]}`. `find_problem` says what is wrong
+    with the value of a key, "" for nothing.
     """
+    settings = Settings(path, {}, [], {})
     if not path.is_file():
-        return {}
+        return settings
     try:
-        values = tomllib.loads(decode_utf8(read_file(path), str(path)))
+        text = decode_utf8(read_file(path), str(path))
+        values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(str(path), f"not TOML: {error}") from None
-    words = {}
+        settings.mistakes.append(InputError(str(path), f"not TOML: {error}"))
+        return settings
+    except InputError as error:
+        settings.mistakes.append(error)
+        return settings
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := _KEY.match(line):
+            settings.lines.setdefault(match[1], number)
     for key, value in values.items():
-        flag = f"--{key}"
-        if flag not in options:
-            where = f"{path}: {printable(key, 40)}"
-            raise InputError(where, "expected the name of an option that a folder can have")
-        words[flag] = [
-            f"--{'' if each else 'no-'}{key}" if isinstance(each, bool) else f"{flag}={each}"
-            for each in (value if isinstance(value, list) and options[flag] else [value])
-        ]
-    return words
+        if problem := find_problem(key, value):
+            settings.mistakes.append(InputError(settings.locate(key), problem))
+        else:
+            settings.words[f"--{key}"] = [
+                f"--{'' if each else 'no-'}{key}" if isinstance(each, bool) else f"--{key}={each}"
+                for each in (value if isinstance(value, list) else [value])
+            ]
+    return settings

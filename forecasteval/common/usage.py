@@ -22,12 +22,7 @@ _CODES: Final = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line of the error, and one that names `--help`.
-
-    `source` stands in front of an error: the file that the words come from, if it is one.
-    """
-
-    source = ""
+    """A parser whose errors are one line of the error, and one that names `--help`."""
 
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2; of a misspelled option the nearest one is named."""
@@ -38,7 +33,7 @@ class Parser(argparse.ArgumentParser):
         options = [word.partition("=")[0] for word in rest.split() if word.startswith("--")]
         near = [name for word in options for name in difflib.get_close_matches(word, known, n=1)]
         hint = f" (did you mean {', '.join(near)}?)" if near and unknown else ""
-        error = printable(f"{self.prog}: {self.source}{message}{hint}")
+        error = printable(f"{self.prog}: {message}{hint}")
         self.exit(2, f"{error}\nusage: {command_line(self.prog)} --help\n")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import grouped_names, printable
 
 from .results import Results, list_findings
 from .tables import Column, Report
@@ -16,6 +16,8 @@ from .tables import Column, Report
 # forecaster leaves out costs nothing.
 STATES: Final = ("read", "left out", "doubtful", "not read", "given twice", "missing", "unknown")
 FINE: Final = STATES[:2]
+# A field of the question that the file repeats with another value is no state of the answer.
+NOTED: Final = "noted"
 
 
 class Checked(NamedTuple):
@@ -36,16 +38,22 @@ def submission_results(
     """Count the answers by kind and state, and list those whose state is not fine."""
     kinds: dict[str, Counter[str]] = {}
     findings = []
+    repeated: dict[str, list[str]] = {}
     for answer in answers:
+        if answer.state == NOTED:
+            repeated.setdefault(answer.detail, []).append(answer.id)
+            continue
         kinds.setdefault(answer.kind, Counter())[answer.state] += 1
         if answer.state not in FINE:
             findings.append(answer._asdict())
+    other = "; ".join(f"{key} {grouped_names(ids)}" for key, ids in repeated.items())
     values = {
         "benchmark": benchmark,
         "prediction": prediction,
         "dataset": dataset,
         "kinds": dict(sorted(kinds.items())),
         "findings": sorted(findings, key=itemgetter("state")),
+        "notes": [f"other values than the dataset's, which count: {other}"] if other else [],
     }
     return Results(values, _report)
 
@@ -60,4 +68,4 @@ def _report(results: Results) -> Report:
     title = f"Submission check  {results['prediction']}, {results['dataset'] or 'no dataset'}"
     kind = Column("Kind", lambda finding: printable(finding["kind"], 40))
     findings = list_findings(results["findings"], "state", kind) or ["", "nothing found"]
-    return [printable(title, 200), *counts, *findings]
+    return [printable(title, 200), *counts, *results["notes"], *findings]

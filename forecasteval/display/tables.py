@@ -350,7 +350,9 @@ def format_signature(signature: Mapping[str, object], dataset: str | None = None
     parts = [
         f"{key}:{value}"
         for key, value in sorted(signature.items(), key=lambda entry: (entry[0] != "rules", entry))
-        if isinstance(value, (str, float)) and not key.endswith("sha256") and key not in _NOT_RULES
+        if (isinstance(value, (str, float)) or (value and key == "min_events"))
+        and not key.endswith("sha256")
+        and key not in _NOT_RULES
     ]
     parts += [f"dataset:{printable(dataset, 60)}"] if dataset else []
     return " ".join(["signature:", str(signature["evaluator"]), *parts])

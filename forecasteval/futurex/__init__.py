@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Deadline, Files, Option
 from forecasteval.display.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
@@ -73,6 +73,27 @@ def check_answers(files: Files) -> Iterator[Checked]:
     return check_answers(files)
 
 
+def list_deadlines(dataset: Path) -> dict[str, Deadline]:
+    """List the deadlines of a dataset's questions, by id."""
+    from .deadlines import list_deadlines
+
+    return list_deadlines(dataset)
+
+
+def hash_answers(path: Path) -> dict[str, str]:
+    """Hash the answers of a prediction file, by id."""
+    from .deadlines import hash_answers
+
+    return hash_answers(path)
+
+
 BENCHMARK: Final = Benchmark(
-    NAME, claims_file, make_evaluator, OPTIONS, find_mistakes, check_answers=check_answers
+    NAME,
+    claims_file,
+    make_evaluator,
+    OPTIONS,
+    find_mistakes,
+    check_answers=check_answers,
+    list_deadlines=list_deadlines,
+    hash_answers=hash_answers,
 )

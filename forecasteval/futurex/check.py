@@ -16,13 +16,14 @@ from forecasteval.common.markup import clean
 from forecasteval.common.records import BadRecord, load_records, repeated_keys
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
-from forecasteval.display.submissions import Checked
+from forecasteval.display.submissions import NOTED, Checked
 
 from .choices import ChoiceTruth, find_options
+from .deadlines import parse_closes
 from .grammar import parse_number
 from .join import AMBIGUOUS, OtherKeys, differs, is_void, join_answers, load_answers
 from .numbers import NumberTruth, readings
-from .questions import NO_ANSWER, parse_record
+from .questions import FIELDS, NO_ANSWER, parse_record
 from .results import Scoring
 from .rules import Rules
 from .truths import is_blank, load_questions, replace_values, show_keys
@@ -106,6 +107,11 @@ def check_dataset(records: Iterable[object]) -> Check:
         truth_keys.add(record)
         states[_state_of(record)] += 1
         problems += _check_question(record)
+        try:
+            parse_closes(record.get("closes"))
+        except (ValueError, OverflowError):
+            got = printable(repr(record["closes"]), 60)
+            problems.append(("'closes' that is no time of ISO 8601", got))
         findings += [
             Finding(kind, name, number, detail)
             for kind, detail in problems
@@ -218,9 +224,12 @@ def check_answers(files: Files) -> Iterator[Checked]:
             is_twice = name.strip() in notes.get(AMBIGUOUS, ())
             state = "given twice" if is_twice else "missing"
         yield Checked(item["kind"], name, state, item["note"] if state == "not read" else "")
+    # A truth beside an answer must not be compared.
+    repeated = {differs(key): key for key in FIELDS}
     for note, names in notes.items():
-        # What is missing has been said; a truth beside an answer must not be compared.
-        if not note.endswith("missing") and note != differs("ground_truth"):
+        if key := repeated.get(note):
+            yield from (Checked("", name, NOTED, key) for name in names if key != "ground_truth")
+        elif not note.endswith("missing"):  # which has been said
             state = "unknown" if note.endswith("not used") else "doubtful"
             yield from (Checked("", name, state, note) for name in names)
 

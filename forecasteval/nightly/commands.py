@@ -44,20 +44,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="also write the pages of the runs, which leaderboard.html links",
     )
     add(
-        "--min-questions",
-        metavar="N",
-        type=int,
-        default=0,
-        help="leave out levels with fewer questions",
-    )
-    add(
-        "--min-datasets",
-        metavar="N",
-        type=int,
-        help="datasets that a system must answer for a rank over all datasets (half of them, at "
-        "most 6)",
-    )
-    add(
         "--jobs",
         metavar="N",
         type=int,
@@ -72,16 +58,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new; the exit code."""
-    if args.min_questions < 0:
-        raise InputError("--min-questions", "expected a number >= 0", str(args.min_questions))
-    if args.min_datasets is not None and args.min_datasets < 1:
-        raise InputError("--min-datasets", "expected a number >= 1", str(args.min_datasets))
     processes = _read_processes(args)
     if args.cluster:  # its workers are in other folders
         args.root = args.root.absolute()
         scorer.output = scorer.output.absolute()
     options = NightOptions(
-        args.force, args.html, args.min_questions, args.min_datasets, processes, args.cluster
+        args.force, args.html, args.min_questions or 0, args.min_datasets, processes, args.cluster
     )
     board = evaluate_folder(args.root, scorer, options)
     failed = board["failed"]

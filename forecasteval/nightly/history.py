@@ -68,14 +68,19 @@ _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 Corrections = Mapping[tuple[object, object], str]
 
 
-def today() -> str:
-    """Give the date in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
+def now() -> datetime.datetime:
+    """Give the time in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
     given = os.environ.get(_CLOCK)
     try:
         seconds = int(given) if given else time.time()
-        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
+        return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
     except (ValueError, OverflowError, OSError):
         raise InputError(_CLOCK, "expected seconds since 1970", str(given)) from None
+
+
+def today() -> str:
+    """Give the date of `now`."""
+    return now().date().isoformat()
 
 
 # --- Reading ---

@@ -32,11 +32,13 @@ Sources: Prophet Arena, "how we score and rank LLMs" (2025); Bo et al., Judgment
 from __future__ import annotations
 
 import importlib
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
+from forecasteval.common.errors import printable
 from forecasteval.common.records import first_keys, load_records
 from forecasteval.display.results import Results
 
@@ -129,6 +131,18 @@ def list_forecasters(path: Path) -> set[str]:
     return {parse_id(row.get("username")) for row in rows if isinstance(row, Mapping)}
 
 
+def parse_metric(text: str) -> str:
+    """Return the name of a metric; ArgumentTypeError for any other text."""
+    from .metrics import find_metric, make_metrics
+
+    try:
+        return find_metric(text).name
+    except (StopIteration, ValueError):
+        known = ", ".join(metric.name for metric in make_metrics(()))
+        expected = f"expected one of {known}, return_GAMMA, got {printable(text, 60)}"
+        raise ArgumentTypeError(expected) from None
+
+
 _EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
 CONTRACTS: Final = ("yes", "both")
 _LEAST: Final = (
@@ -151,7 +165,7 @@ OPTIONS: Final = (
     Option(
         "--sort",
         "the metric that orders the leaderboard (brier, or adjusted_brier)",
-        str,
+        parse_metric,
         "report",
         "METRIC",
     ),

@@ -207,6 +207,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         """Return the part of a signature that does not depend on the data."""
         names = ("min_events", *CHOICES, "prior")
         options = {name: getattr(self, name) for name in names}
+        if self.gammas != GAMMAS:  # reports show text only
+            options["gamma"] = ",".join(f"{gamma:g}" for gamma in self.gammas)
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
     def score(self, data: ForecastData) -> tuple[ForecastScores, Models]:

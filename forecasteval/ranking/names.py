@@ -3,7 +3,7 @@ systems: their other names, and metadata.
 
 `prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
 `name` (to be shown), `aliases` (other names that its files have), `organisation`, `cost` (per
-question) and `owner` (the login of who may change its files), none of which is needed. Other keys
+question) and `owner` (the logins of who may change its files), none of which is needed. Other keys
 are ignored.
 """
 
@@ -105,7 +105,7 @@ class Systems(NamedTuple):
     entries: dict[str, About]
     aliases: dict[str, str]
     mistakes: list[str]
-    owners: dict[str, str]  # login by system
+    owners: dict[str, tuple[str, ...]]  # logins by system, without "@"
 
     def system_of(self, stem: str, dataset: str | None) -> str:
         """Return the system of a prediction file."""
@@ -133,6 +133,19 @@ class Systems(NamedTuple):
         clashes = self.find_clashes(files)
         kept = {name: system for name, system in self.aliases.items() if system not in clashes}
         return self._replace(aliases=kept, mistakes=[*self.mistakes, *clashes.values()])
+
+    def find_taken(self, rows: Iterable[tuple[str, str]]) -> dict[str, str]:
+        """Find the display names that are names of other systems, given by `rows` of a system and
+        one of its names. Each with a mistake: its row would pass for the other system's.
+        """
+        holders = {(look_of(text).casefold(), row[0]) for row in rows for text in row}
+        return {
+            system: f"system {printable(system, 40)}: "
+            f"'name' must not be that of another system, got {describe_value(about.name or system)}"
+            for system, about in self.entries.items()
+            for look in [look_of(about.name or system).casefold()]
+            if any(look == other and holder != system for other, holder in holders)
+        }
 
     def names_of(self, system: str) -> list[str]:
         """Return all names by which users may call a system."""
@@ -171,7 +184,11 @@ def read_systems(folder: Path) -> Systems:
                     f"the alias {printable(repr(name), 40)} is another system"
                 )
     aliases = {name: system for name, system in aliases.items() if name not in value}
-    owners = {name: entry.pop("owner") for name, entry in read.items() if "owner" in entry}
+    owners = {
+        name: tuple(login.strip().removeprefix("@") for login in _as_list(entry.pop("owner")))
+        for name, entry in read.items()
+        if "owner" in entry
+    }
     entries = {name: About(**entry) for name, entry in read.items() if entry}
     return Systems(entries, aliases, mistakes, owners)
 
@@ -196,12 +213,18 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]
 
 def _find_problem(key: str, value: object) -> str:
     """Say what the value of a key must be; "" for a valid value."""
-    if key == "aliases":
-        names = isinstance(value, list) and all(isinstance(n, str) and n.strip() for n in value)
-        return "" if names else "a list of names"
+    if key in ("aliases", "owner"):
+        names = [name for name in _as_list(value) if isinstance(name, str) and name.strip(" @")]
+        if key == "owner":
+            return "" if names and names == _as_list(value) else "a login or a list of logins"
+        return "" if names == value else "a list of names"
     if key == "cost":
         return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
     return "" if isinstance(value, str) and value.strip() else "text"
+
+
+def _as_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def describe_value(value: object) -> str:

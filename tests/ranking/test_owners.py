@@ -100,6 +100,24 @@ def test_a_file_with_questions_of_its_own(tmp_path: Path) -> None:
     assert check(root, "prediction/w-me.csv") == (4, "has questions of its own\n")
 
 
+@pytest.mark.parametrize("owner", ["@Ann", " ann ", ["bob", "@ANN"], ["ann"]])
+@pytest.mark.parametrize("login", ["ann", "@Ann"])
+def test_forms_of_a_login(tmp_path: Path, owner: object, login: str) -> None:
+    root = example(tmp_path, **{"systems.json": {"me": {"owner": owner}}})
+    assert check(root, "prediction/w-me.json", login) == (0, "")
+    assert check(root, "prediction/w-me.json", "carol")[0] == 4
+
+
+@pytest.mark.parametrize("owner", ["", "@", [], ["ann", 7], ["ann", " "], {"ann": 1}, None])
+def test_owners_that_are_none(tmp_path: Path, owner: object) -> None:
+    root = example(tmp_path, **{"systems.json": {"me": {"owner": owner}}})
+    problem = "the registration file has a mistake; the maintainers see it in the log\n"
+    for login in ("ann", ""):
+        assert check(root, "prediction/w-me.json", login) == (4, problem)
+    done = run(root, "check", "prediction/systems.json")
+    assert (done.code, "system me: 'owner' must be a login or a list of" in done.out) == (4, True)
+
+
 def test_owners_are_not_shown(tmp_path: Path) -> None:
     root = example(tmp_path, **{"w-me.json": {"q7": "A"}, "w-rival.json": {"q7": "B"}})
     assert "owner" not in str(run(root, "nightly", "--json").json)
@@ -110,4 +128,6 @@ def test_a_wrong_owner_is_a_mistake(tmp_path: Path) -> None:
     root = example(tmp_path, **{"systems.json": {"me": {"owner": 7}}, "w-me.json": {"q7": "A"}})
     assert check(root, "prediction/w-me.json")[0] == 4
     refused = run(root, "nightly")
-    assert_refused(refused, "systems.json", "'owner' must be text, got 7", code=3)
+    assert_refused(
+        refused, "systems.json", "'owner' must be a login or a list of logins, got 7", code=3
+    )
