@@ -23,6 +23,7 @@ from forecasteval.common.records import first_keys, load_records, parse_json
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
 MAX_EPOCHS: Final = 1000
+_BOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 CSV: Final = "CSV"  # a form of tables, whose cells are all text
 LOG_KEYS: Final = frozenset({"version", "eval", "status"})
 _UNUSED: Final = {"messages", "events", "events_data", "store", "timelines"}  # nine tenths of a log
@@ -48,6 +49,8 @@ def read_table(path: Path, columns_named: bool = False) -> SourceTable:
     begin = _read_beginning(path)
     is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
     keys = first_keys(path, is_json=True) if is_json else frozenset()
+    if begin.startswith(_BOOKS) and path.suffix.lower() in (".xlsx", ".xlsm", ".xls", ".ods"):
+        raise InputError(str(path), "expected a table in text: save the sheet as CSV", "a workbook")
     if begin.startswith(b"PK\x03\x04") or keys >= LOG_KEYS:
         if columns_named:
             raise InputError(

@@ -25,6 +25,7 @@ _QUANTITY: Final = any_case(
     r"(?<![^\W_])(?:yield|e\.?[er]|[dr]\.?r|conv[a-z]*|recov[a-z]*|b?rsm|selectivity)(?![^\W_])"
     r"|[产收]率|转化率|选择性",
 )
+_BRACKETED: Final = any_case(r"\[(e[er]|[dr]r|de)\]")
 _LABEL: Final = re.compile(r"(?<![\w.])[0-9]{1,3}[a-z]'?(?![^\W_])")  # 3a
 _METHOD: Final = any_case(r"nmr|gc|hplc|lc|crude|assay")
 _HEADER: Final = any_case(  # cells of a second header: `Yield (%)b`, `isolated yield`, `ee`, `(%)`
@@ -49,7 +50,8 @@ def find_second_quantity(name: str) -> str:
     >>> [find_second_quantity(name) for name in ("yield (ee)", "Yield of 3a (4a)", "Yield (mg)")]
     ['ee', '4a', 'mg']
     """
-    plain = unicodedata.normalize("NFKC", drop_raised(drop_marks(name)))
+    marked = _BRACKETED.sub(r"(\1)", name)  # no footnote: Yield [ee] (%)
+    plain = unicodedata.normalize("NFKC", drop_raised(drop_marks(marked)))
     first, *rest = re.split(r"[()\[\]{}/,;|:+&]|\band\b", plain)
     labels = _LABEL.findall(plain)
     known = labels if len(labels) == 1 else ()

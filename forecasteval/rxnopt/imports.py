@@ -26,14 +26,18 @@ Tables = dict[str, dict[str, Any]]
 SPLIT: Final = "expected one quantity in a column: split it into two columns"
 _ONE_HEADER: Final = "expected one row of names, the first: join two, or make a file of each table"
 _NO_DITTO: Final = "expected the value itself in place of a ditto mark: write it into every row"
-_DITTO: Final = any_case("[-–—]?\\s?(?:[\"″“”〃]|'')\\s?[-–—]?|do[.]|ditto|as above|idem|同上")
+_DITTO: Final = any_case(
+    "[-–—]?\\s?(?:[\"″“”〃]|'')\\s?[-–—]?|//|[↓↑]|do[.]|ditto|as above|idem|同上"
+    "|same(?: as .*)?|(?:as|see)(?: in)? entry [0-9]+[a-z]?"
+)
 _SUMMARY: Final = any_case(  # what stands in front of a row of averages below the experiments
-    r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|stdev|mittelwert)\b\W*"
+    r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|s[.]d|std?[. ]*dev"
+    r"(?:iation)?|standard deviation|avg|mittelwert)\b\W*"
     r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?)\W*)",
 )
 _COMMA: Final = re.compile(r"[<>≤≥~]?\s?[0-9]+,[0-9]+\s?%?")
-_NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]+")
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
+_SHARE: Final = "97: write 97:3"
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 
@@ -143,7 +147,7 @@ def _require_scale(where: str, used: Sequence[Experiment], fraction: bool | None
     """Refuse yields or ee that may be shares of 1 or percent, where nobody says which."""
     for field in (*YIELDS, "ee"):
         cells = [each.entry["results"].get(field, "") for each in used]
-        most = max((float(cell) for cell in cells if _NUMBER.fullmatch(cell)), default=0)
+        most = max((_percent_of(field, cell) for cell in cells), default=0)
         is_open = fraction is None or (fraction and field == "ee")
         if is_open and 0 < most <= MOST_SHARE and not any("%" in cell for cell in cells):
             numbers = f"all numbers of {_NAMES.get(field, field)} are within 0 and {MOST_SHARE}"
@@ -151,6 +155,17 @@ def _require_scale(where: str, used: Sequence[Experiment], fraction: bool | None
             raise InputError(
                 where, f"{numbers}: say --no-fraction if they are percent, else {todo}"
             )
+
+
+def _percent_of(field: str, cell: str) -> float:
+    """Read the percent that a yield or an ee is if its number is one; 0 for words and ratios, which
+    are the same on either scale.
+    """
+    if field in YIELDS:
+        percent = read_yield(cell).value
+        return percent if percent and percent != read_yield(cell, True).value else 0
+    share = None if not re.search("[0-9]", cell) or ":" in cell else read_fraction(cell, field)[0]
+    return 200 * share - 100 if share else 0
 
 
 # --- Rows ---
@@ -180,7 +195,7 @@ def _read_experiment(
     if len(blank) == len(layout.conditions):
         raise Unused("no condition")
     if blank:  # merged and repeated values are blank, too, in what other programs write
-        raise Unused(f"{blank[0]}: blank (write – for none)")
+        raise Unused(f"{blank[0]}: blank (write – for none, else fill the value above down)")
     results = {key: cell for key, name in layout.results.items() if (cell := row.cells[name])}
     read = {key: read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
     notes = {key: f"{_NAMES.get(key, key)}: {note}" for key, (_, note) in read.items() if note}
@@ -216,7 +231,10 @@ def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]
         reading = read_yield(cell, fraction)
         return reading.value, reading.note
     value, note = read_fraction(cell, field)
-    return (None, "one number is no ratio (97: write 97:3)") if value and note else (value, note)
+    if value and note:
+        todo = "a de of 90: write 95:5; a share of 97: write 97:3" if field == "dr" else _SHARE
+        return None, f"one number is no ratio ({todo})"
+    return value, note
 
 
 def _read_side(row: SheetRow, smiles: Sequence[str], columns: Sequence[str]) -> list[Substance]:

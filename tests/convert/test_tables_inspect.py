@@ -203,12 +203,23 @@ def test_what_inspect_ai_does_not_read_is_one_line(
 @pytest.mark.extra("inspect_ai")
 def test_a_zip_that_is_no_log(tmp_path: Path) -> None:
     root = write(tmp_path, {"cut.eval": (SAMPLES / "log.eval").read_bytes()[:300]})
-    with zipfile.ZipFile(root / "book.xlsx", "w") as archive:
-        archive.writestr("xl/workbook.xml", "<x/>")
-    for name in ("cut.eval", "book.xlsx"):
+    with zipfile.ZipFile(root / "other.zip", "w") as archive:
+        archive.writestr("x.xml", "<x/>")
+    for name in ("cut.eval", "other.zip"):
         assert_refused(
             convert(root / name, "-o", root / "x.json"), f"{name}: inspect_ai cannot read it"
         )
+
+
+def test_a_workbook_is_refused_as_a_table(tmp_path: Path) -> None:
+    book = tmp_path / "book.xlsx"
+    with zipfile.ZipFile(book, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<x/>")
+    for columns in ((), ("--answer", "reply")):
+        done = convert(book, *columns, "-o", tmp_path / "x.json")
+        assert_refused(done, "save the sheet as CSV, got a workbook")
+    saved = write(tmp_path, {"book.csv": "id,reply\nq1,A\n"}) / "book.csv"
+    assert convert(saved, "--answer", "reply", "-o", tmp_path / "x.json").code == 0
 
 
 def test_a_log_without_inspect_ai(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ from forecasteval.rxnopt.columns import (
 
 @pytest.mark.parametrize(
     ("name", "other"),
-    [("yield (ee)", "ee"), ("Yield [%] (ee [%])", "ee"), ("yield/ee", "ee"), ("yield, er", "er"),
+    [("yield (ee)", "ee"), ("Yield [ee] (%)", "ee"), ("Yield [%] (ee [%])", "ee"),
+     ("yield/ee", "ee"), ("yield, er", "er"),
      ("conv. (recovered)", "recovered"), ("产率/ee", "ee"), ("收率（转化率）", "转化率"),
      ("Yield of 3a (4a) (%)", "4a"), ("Yield (%) (recovered SM)", "recovered SM"),
      ("Yield (3a:4a)", "3a"), ("Yield of 3a and 4a (%)", "4a"), ("yield_3a_(dr)b", "dr"),

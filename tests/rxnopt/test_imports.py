@@ -343,7 +343,10 @@ def test_a_blank_condition_is_not_guessed(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "base,T,yield\nK,25,5\n,40,6\nNaN,60,7\n")
     tables, notes = read(path, conditions=["base", "T"])
     assert len(tables["x.json"]["entries"]) == 1
-    assert "left out: base: blank (write – for none): 2 (line 3, line 4)" in notes
+    advice = "blank (write – for none, else fill the value above down)"
+    assert f"left out: base: {advice}: 2 (line 3, line 4)" in notes
+    write(path, "base,T,yield\nK,25,5\n–,40,6\nK,60,7\n")
+    assert len(only(path, conditions=["base", "T"])["entries"]) == 3
 
 
 def test_a_number_alone_is_no_ratio(tmp_path: Path) -> None:
@@ -361,6 +364,46 @@ def test_a_second_header_of_unknown_words_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
     with pytest.raises(InputError, match=r"expected one row of names, .*got 1 \(line 3: Product"):
         import_file(path, Layout({"yield_ratio": "yield", "ee": "ee"}, ["base"]))
+
+
+def test_the_scale_is_that_of_the_values_that_are_read(tmp_path: Path) -> None:
+    """`95 (92)` and `trace` beside a yield of 1 were taken for shares."""
+    path = write(tmp_path / "x.csv", "base,yield\na,95 (92)\nb,88 (81)\nc,1\nd,trace\n")
+    assert only(path)["yield_scale"] == "percent"
+    assert len(only(path)["entries"]) == 4
+    for cells in ("0.88 (0.81)", "0.95 c", "~0.9"):
+        write(path, f"base,yield\na,{cells}\nb,trace\nc,quant.\n")
+        with pytest.raises(InputError, match="else say --fraction"):
+            read(path)
+        best = only(path, fraction=True)["entries"][0]["results"]
+        assert read_scores(best, Settings(), True)[1] > 80
+
+
+def test_a_de_alone_is_written_as_the_ratio_that_is_advised(tmp_path: Path) -> None:
+    columns = {"yield_ratio": "yield", "dr": "de (%)"}
+    path = write(tmp_path / "x.csv", "base,yield,de (%)\na,50,90\nb,60,95:5\n")
+    tables, notes = import_file(path, Layout(columns, ["base"]))
+    (advice,) = [note for note in notes if "a de of 90: write 95:5" in note]
+    assert advice.endswith("(line 2: 90)")
+    for cell in ("95:5", "90% de"):
+        scores, _, _ = read_scores({"yield_ratio": "50", "dr": cell}, Settings(), False)
+        assert scores is not None
+        assert scores["dr_major_fraction"] == pytest.approx(0.95)
+    assert len(tables["x.json"]["entries"]) == 1
+
+
+@pytest.mark.parametrize("mark", ["//", "↓", "same", "Same as above", '""""', "as entry 1"])
+def test_ditto_marks_are_refused_and_the_value_is_read(tmp_path: Path, mark: str) -> None:
+    path = write(tmp_path / "x.csv", f"base,yield\nK,5\n{mark},6\n")
+    with pytest.raises(InputError, match=r"write it into every row, got 1 \(line 3, base"):
+        read(path)
+    assert len(only(write(path, "base,yield\nK,5\nK,6\n"))["entries"]) == 2
+
+
+@pytest.mark.parametrize("name", ["Std. dev.", "SD", "S.D.", "Standard deviation", "Avg", "StdDev"])
+def test_rows_of_statistics_are_left_out(tmp_path: Path, name: str) -> None:
+    notes = read(write(tmp_path / "x.csv", f"base,yield\nK,5\nNa,7\n{name},1.4\n"))[1]
+    assert "left out: an average or a total: 1 (line 4)" in notes
 
 
 # --- The field's own files ---
