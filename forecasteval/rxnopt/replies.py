@@ -23,17 +23,19 @@ _WORDS: Final = {  # "_" is a blank, "~" the rest of a word
     # A clause that chooses
     "VERB": "choose chose chosen choosing pick picked picking select selected selecting say mean"
     " meant go_with going_with go_for going_for opt_for vote_for bet_on lean_towards recommend"
-    " prefer favor favour rank change_my_answer_to revise_my_answer_to",
+    " prefer favor favour rank would_use i'd_use that_leaves leaves_only"
+    " change_my_answer_to revise_my_answer_to",
     "SO": "therefore thus hence so conclusion likely probably think guess it's it_is be i.e."
     " this_corresponds_to that_corresponds_to",
     "GOOD": "best highest highest-yielding optimal ideal superior correct right promising suitable"
     " effective reasonable favorable favourable",
+    "WINS": "wins outperforms outperform beats_all recommended preferred selected",
     "ALL": "option choice yield result outcome overall condition set one for of here due balance"
     " combination answer to",
     # What chooses nothing: it denies, supposes, or tells what others choose
     "NOT": "not neither nor never none cannot avoid~ except exclud~ reject~ worse worst wrong"
-    " lowest~ weak~ poor~ least less unlikely hardly doubt~ instead incorrect fail~ bad runner"
-    " but_too",
+    " lowest~ weak~ poor~ least less unlikely hardly doubt~"
+    " incorrect fail~ bad runner but_too",
     "OTHERS": "whether unless had_it had_the was could might suppose theory naive initially glance"
     " second next others_would others_might people chemists students they novice beginner nobody"
     " many one_would one_might one_could someone each every this another for_now",
@@ -43,11 +45,12 @@ _WORDS: Final = {  # "_" is a blank, "~" the rest of a word
 }
 _PARTS: Final = {
     # Clauses that choose an option
-    "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for)){0,2}|(?<!候)选择?(?!项)|推荐|(?:^|而)是)"
+    "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for)){0,2}|(?<!候)选择?(?!项)|推荐|倾向于|只剩"
+    r"|(?:^|而)是)"
     r"[ :\"'(]*(?={NAME}?[0-9])|\b(?:predict|expect|believe)(?: that)? (?={NAMED})",
     "THUS": r"(?:\b{SO}(?![a-z])|^maybe |因此|所以|综上)[ ,:]*(?:the )?(?={NAME}?[0-9.]+\W{0,5}$)",
     "BEST": r"{PRAISE}[^;0-9]{0,60}?(?:\b(?:is|are|be|for|with|from|by|in|of|under)\b|[:是]) ?"
-    r"(?:the )?(?={NAMED})",
+    r"(?:the )?(?={NAMED}|{NUMBER}号选项)",
     "PRAISED": r"(?<!or )(?<!and )(?=(?:{NAMED}|(?:^|(?<=think ))"
     r"{NUMBER} (?:is|(?:would|may) be)\b)"
     r"(?: ?\([^()]{0,200}\))?(?:, (?:which|with|using)\b[^,]{0,80},)?"
@@ -56,14 +59,15 @@ _PARTS: Final = {
     "PRAISE": r"(?:{GOOD}(?= (?:(?:expected|predicted|overall|likely|possible) )?{ALL}"
     r"|\W{0,5}$|[,(:])"
     r"|(?:my|the)(?: first| clear| final)? (?:answer|choice|pick|winner)|my vote|what i would"
-    r"|(?:better|it is)(?=\W{0,5}$)|wins|outperforms?|beats all|recommended|preferred|selected"
-    r"|最(?:[佳优好高]|可能|合适)|非常好|更好)",
+    r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{OR})[^,;]{0,20}[.!。]"
+    r"|(?:better|it is)(?=\W{0,5}$)|{WINS}|最(?:[佳优好高]|可能|合适)|非常好|更好)",
     # A value
     "LIKELY": r"(?:(?:likely|probably|maybe|therefore|thus|clearly|still|also|the|it is|it's)\b"
     r"[ :]*){0,3}(?:(?:(?:those|conditions|set|one) )?(?:of|in|from|under|with|by) (?:the )?"
     r"(?={NAMED}))?",
     "NAMED": r"{NAME}{NUMBER}",
-    "NAME": r"(?:(?:(?:(?<![a-z])(?:options?|choice|index|number|no\.)|选项|索引|#)"
+    "NAME": r"(?:(?:(?:(?<![a-z])(?:options?|choice|index|number|no\."
+    r"|condition(?: set)?(?= [0-9])|candidate)|选项|索引|#)"
     r"(?:[ #:([]{0,3}\"?|-)){1,2})",
     "NUMBER": r"[0-9]{1,6}{END}",
     "END": r"(?:\.0+)?(?![a-z0-9%°]|[.,:/–—-][0-9])",
@@ -77,12 +81,12 @@ _PARTS: Final = {
     r"|(?:it )?depends|[不无非])",
     # A statement
     "MARK": r"(?:(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|索引|答案)",
-    "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[:=>]|\|(?! ?$)|[-–—=]+>| [-–—](?= )|】)"
+    "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[-–—=]+>|[:=>]|\|(?! ?$)| [-–—](?= )|】)"
     r"|{GAP}(?:\b(?:is|be)\b|应?该?[是为]))[ :=]*",
     "GAP": r"(?:(?!{VOID})[^.;:=>0-9\n]){0,60}?",
-    "VOID": r"(?:\b(?:{NOT}|{OTHERS}|no(?!\.)|if(?! i (?:had|have|must)\b)"
+    "VOID": r"(?:\b(?:{NOT}|{OTHERS}|no(?!\.)|if(?! (?:i (?:had|have|must)|forced)\b)"
     r"|first (?:\w+ed|chose|thought))"
-    r"\b|n['’]t\b|[不非](?!常)|排除|避免|如果|最[差低]|❌|\?$)",
+    r"\b|n['’]t\b|(?<![0-9] )instead|[不非](?!常)|排除|避免|如果|最[差低]|❌|\?$)",
 }
 for _name, _words in _WORDS.items():
     _PARTS[_name] = f"(?:{'|'.join(_words.split())})".replace("_", " ").replace("~", r"\w*")
@@ -97,8 +101,9 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 _NOISE: Final = _pattern(
     r"</?s>|<\|[^<>|]{1,40}\|>|[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓]|\\(?:text|math)\w*\{|\\[\[\]()]"
 )
-_TAG_END: Final = _pattern(r"[<\[]/[a-z_]{1,20}[>\]]")
-_MARKUP: Final = str.maketrans("*`$_→⇒", "    ::")
+# The end of a tag; the beginning of an answer in bold behind the last sentence
+_BREAK: Final = _pattern(r"[<\[]/[a-z_]{1,20}[>\]]|(?<=[.!。] )\*\*(?=[^*\n]{0,9}[0-9]\W*\Z)")
+_MARKUP: Final = str.maketrans("*`$_→⇒選項擇號", "    ::选项择号")
 _BULLET: Final = _pattern(r"^(?:[-•>+=]+ )*")
 _MARKER: Final = _pattern(r"^(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # of a heading or a list
 _DIGITS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -107,7 +112,8 @@ _FROM_ONE: Final = _pattern(r"\b1[- ](?:based|indexed)|count\w* from (?:1|one)\b
 # What follows the last of these replaces what stands before.
 _CORRECTED: Final = _pattern(
     r"更正|不对|(?:^|[.!?—–-] )\W{0,4}(?:(?:but|oh|hmm+|no)\b,? )?"
-    r"(?:(?:wait|actually|correction|on (?:reflection|second thoughts?)|sorry)\b|no,)\W*"
+    r"(?:(?:wait|actually|correction|on (?:reflection|second thoughts?)|sorry|scratch that)\b"
+    r"|no,)\W*"
 )
 _FINAL: Final = _pattern(r"\bfinal(?=[ :]|ly\b)|最终")
 _VALUE: Final = _pattern(
@@ -117,7 +123,7 @@ _VALUE: Final = _pattern(
 _STATED: Final = _pattern(
     r"(?P<void>{VOID}(?:(?!\bbut\b)[^.,;:\n]){0,40}?)?"
     r"(?:(?:{MARK}(?: (?:option|index|number|chosen))?"
-    r"|(?<![a-z]){TITLE}(?= ?[\"':=>|(-]| is)|最[佳优好]|结[果论]|预测|答)"
+    r"|(?<![a-z]){TITLE}(?= ?[\"':=>|(-]| is)(?!\W{1,5}[0-9]{2})|最[佳优好]|结[果论]|预测|答)"
     r"{IS}(?:\n(?=(?:.{1,20}|{OPEN}{NAMED}.*)$(?!\n{OPEN}{NAME}?[0-9])))?"
     r"|{MARK}(?:\n(?={OPEN}{NAME}?[0-9])|\] ?)|\bans\. )(?=(?P<given>[^:=\n].{0,60}))"
 )
@@ -133,7 +139,8 @@ _LED: Final = _pattern(
     r"|{OPEN}{NAME}?{NUMBER} (?:[-–—] |(?:because|since|as)\b))"
 )
 _CLAUSE_END: Final = _pattern(
-    r"(?<=[。！？;!?])|(?<=\.) |\n|, ?(?=(?:so|not|while|whereas|although)\b|选[^项]|而|是|所以)"
+    r"(?<=[。！？;!?])|(?<=\.) |\n|, ?(?=(?:so|not|while|whereas|although)\b"
+    r"|选[^项]|而|是|所以|只剩)"
     r"|,? (?=(?:because|since|due to)\b)|(?<!any)(?<!thing)(?<!all)(?<!one)"
     r",? (?=but\b[^,.]{0,40}[0-9])"
     r"|, (?=(?:which|where|with)\b[^,]*$)| (?=and (?:choose|pick|select)\b)"
@@ -157,7 +164,7 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     text = unicodedata.normalize("NFKC", text)
     box, is_boxed = last_boxed(text)
     boxes = [clean(box)] * is_boxed
-    text = _TAG_END.sub("\n", _NOISE.sub("", text)).translate(_MARKUP)
+    text = _BREAK.sub("\n", _NOISE.sub("", text)).translate(_MARKUP)
     lines = (_BULLET.sub("", " ".join(line.split())) for line in text.split("\n"))
     text = "\n".join(filter(None, lines))
     text = _SPELLED.sub(lambda word: str(_DIGITS.index(word[0].lower())), text)
@@ -209,5 +216,8 @@ def _find_choices(text: str) -> list[str]:
     plain = [clause for clause in clauses if not _VOID.search(clause)]
     chosen = [match["given"] for clause in plain for match in _CHOSEN.finditer(clause)]
     led = list(filter(_LED.match, lines))
-    is_first = led == lines[:1] and plain[:1] == clauses[:1]
-    return chosen + led * is_first
+    numbers = [int(item[1]) for item in map(_ITEM.match, led) if item]
+    # Before a list of the others, an option stands out of order.
+    is_apart = len(led) > 2 and numbers[0] > numbers[1] and numbers[1:] == sorted(numbers[1:])
+    is_first = led[:1] == lines[:1] and plain[:1] == clauses[:1]
+    return chosen + led[:1] * (is_first and (is_apart or len(led) == 1))

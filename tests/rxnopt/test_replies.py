@@ -29,6 +29,7 @@ def test_the_tables_of_cases_are_not_empty() -> None:
     assert len(MORE["replies"]) > 10
     assert len(OPENINGS["openings"]) == 22
     assert len(OPENINGS["reasoned"]) == 60
+    assert len(OPENINGS["everyday"]) == 33
 
 
 @pytest.mark.parametrize("case", MORE["replies"])
@@ -52,6 +53,11 @@ def test_no_opening_discards_the_answer(opening: str, ending: str) -> None:
 @pytest.mark.parametrize("case", OPENINGS["reasoned"])
 def test_reasoned_replies(case: Record) -> None:
     assert parse_reply(case["reply"]) == (case["expected"], "")
+
+
+@pytest.mark.parametrize("case", OPENINGS["everyday"])
+def test_everyday_replies(case: Record) -> None:
+    assert parse_reply(case["reply"])[0] == case["expected"]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +128,9 @@ def test_replies_by_id() -> None:
         "index ",
         "if ",
         "\n",
+        ". **5",
+        "option 5 better than 5 or ",
+        "\noption 5: ",
     ],
 )
 def test_replies_take_linear_time(piece: str) -> None:
