@@ -112,9 +112,7 @@ def honest(request: Request) -> Reply:
     return quote(number[0] if number else None)
 
 
-UNSURE: Final = (
-    r"\boxed{101 then, after 90 now}"  # the grammar takes the last number, `honest` the first
-)
+UNSURE: Final = r"\boxed{101 then 90 now}"  # two numbers to the grammar, `honest` takes the first
 
 
 def question(
@@ -128,10 +126,9 @@ def question(
 
 
 def questions(count: int) -> list[dict[str, Any]]:
-    """Question n has the answer n + 1000 in the model's reading and 90 in the grammar's."""
+    """Question n has the answer n + 1000 in the reading of the model; the grammar reads none."""
     return [
-        question(rf"\boxed{{{n + 1000} then, after 90 now}}", str(n), str(n + 1000))
-        for n in range(count)
+        question(rf"\boxed{{{n + 1000} then 90 now}}", str(n), str(n + 1000)) for n in range(count)
     ]
 
 

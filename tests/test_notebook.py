@@ -29,7 +29,7 @@ with warnings.catch_warnings():  # Jupyter's own: it announces where its setting
 pytestmark = pytest.mark.extra("nbclient", "nbformat", "ipykernel")
 EVIL: Final = "<img src=x onerror=alert(1)>"
 # the grammar takes the last number, the server's model the first
-UNSURE: Final = r"\boxed{101 then, after 90 now}"
+UNSURE: Final = r"\boxed{101 then 90 now}"
 
 
 @pytest.fixture(scope="module")

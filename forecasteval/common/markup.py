@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from .patterns import lazy
+from .patterns import lazy, split_words
 from .records import DECODER
 
 MAX_SPAN: Final = 10_000  # characters; nothing longer is an answer
@@ -29,52 +29,47 @@ _FORMS: Final = (
 )
 _BARE_BOX: Final = lazy(r"\\(?:boxed|fbox)\s+([^\s{}()\[\]]+)")
 _FILLED: Final = lazy(r"[^\s{}]")
-_JOINT: Final = lazy(r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|and\b|和|与|以及)(?:[\s$*]|\\n)*){0,2}")
+_JOINT: Final = lazy(
+    r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|(?<=\n)[-•]|and\b|和|与|以及)(?:[\s$*]|\\n)*){0,2}"
+)
 _LIST_MARK: Final = lazy(r"[,，、;；/|&\n]|\sand\s|和")
-# A box in a list of its own: `12th: \boxed{Red}`
+# A box in a list of its own: `12th: \boxed{Red}`, `1. \boxed{Red}` (rule 6)
 _RANK: Final = lazy(
-    r"(?i)(?:\A|\n)[\s*_-]*(?:([0-9]{1,4})(?:st|nd|rd|th)|(?:rank\s?#?|no\.\s?|#)([0-9]{1,4})"
+    r"(?i)(?:\A|\n)[\s*_-]*(?:([0-9]{1,4})(?:st|nd|rd|th|[.)])|(?:rank\s?#?|no\.\s?|#)([0-9]{1,4})"
     r"|第([0-9]{1,4})[名位])(?:\splace)?[\s:：.)*$-]*\Z"
 )
-# A box that its sentence denies
+# What stands in front of a box that its sentence denies, and that holds a confidence
 _DENIED: Final = lazy(
-    r"(?i)(?:\b(?:not|rather\s+than|instead\s+of)\b|而不是|不是|而非|并非)[\s:$*]*\Z"
+    r"(?i)(?:\b(?:not|rather\sthan|instead\sof)\b|而不是|不是|而非|并非)[\s:$*]*\Z"
 )
-# Labels, from the last line or sentence on, that say of something else than the answer
-_OWN: Final = (
-    r"(?:\A|[\n。！？]|[.!?]\s)[\s*_#>•({\[,;–—-]{0,9}(?:with\s)?"
-    r"(?:(?:my|the|our|overall|estimated|final)\s)*"
-)
-_BEHIND: Final = r"(?:\s(?:is|of))?(?:\s?\([^()\n]{0,40}\))?[\s:：=*_$~≈为是约]*\Z"
-_CONFIDENCE: Final = lazy(
-    rf"""{_OWN}(?:(?:level|of|in|this|prediction|answer|forecast)\s)*(?:confidence|certainty)
-        (?:\s(?:level|score|estimate|in\s(?:this|my)\s(?:answer|prediction|forecast)))?{_BEHIND}
-       |(?:\A|[\n。！？])[\s*_#•(（,，;；]*(?:我的|本次|预测|答案|最终|总体)*的?(?:置信度|信心)(?:水平|程度)?{_BEHIND}""",
-    re.X | re.I,
-)
-_PROBABILITY: Final = lazy(
-    rf"""{_OWN}(?:probability|likelihood|chance)(?:\s(?:of|for)(?:\s[a-z]{{2,12}}){{1,4}})?{_BEHIND}
-       |(?:\A|[\n。！？])[\s*_#•]*(?:(?:概率|可能性){_BEHIND}|\Z)""",
-    re.X | re.I,
-)
+_SURE: Final = ("confidence", "certainty", "置信度", "信心")
+_LEVELS: Final = ("high", "medium", "moderate", "low", "高", "中", "低")
+_LIKELY: Final = ("probability", "likelihood", "chance", "概率", "可能性")
+_LABEL_WORDS: Final = 6  # of a label in front of a box
+_ASIDE: Final = lazy(r"\([^()]*\)")
+_ANSWER_WORD: Final = lazy("answer|prediction|答案|预测")
+_LINE_END: Final = lazy(r"[\n。！？]")
 _SHARE: Final = lazy(r"\s*[~≈]?(?:[0-9]{1,3}(?:\.[0-9]{1,4})?\s?\\?%|0?\.[0-9]{1,4})\s*")
-# Between two boxes on a line, and right behind the second: two answers
+# Between two boxes on a line: two answers
 _OTHER: Final = lazy(
-    r"(?i)\balternative(?:ly)?\b|\bbackup\b|\bhedge\b|\bsecond\s+choice\b|备选"
-    r"|(?:\bor\b|或)(?!.*[.!?。！？]\s)"
-)
-_SECOND: Final = lazy(
-    r"(?i)[\s$*,;，；(（–—-]{0,6}(?:(?:as|is|being)\s)?(?:(?:an?|my|the|our)\s)?(?:possible\s)?"
-    r"(?:alternative|backup|hedge|second\schoice|备选|作为备选)"
+    r"(?i)\b(?:alternative|alternatively|backup|hedge|second\schoice)\b|备选|(?:\bor\b|或)(?!.*[.!?。！？]\s)"
 )
 _ALONE: Final = " \t*$.-•>_`"  # what may stand beside a box that is alone on its line
 _BESIDE: Final = 40  # characters on each side of a box that are looked for in the prompt
 _LONG: Final = 25  # characters of a line in front of a box that nobody repeats by chance
-PLACEHOLDER: Final = (  # in a prompt's box, and of who copied it
-    r"\W{0,2}(?:your[\s_]?(?:final[\s_]?)?(?:answer|prediction|forecast|choice)(?:[\s_]here)?"
-    r"|(?:final[\s_])?answer|prediction|insert[\s_]answer(?:[\s_]here)?|…|\.{3})\W{0,2}\Z"
+# In a prompt's box, and of who copied it
+_PLACEHOLDERS: Final = frozenset(
+    split_words(
+        "your answer, your final answer, your prediction, your final prediction, your forecast,"
+        " your choice, final answer, answer, prediction, insert answer, …, ..., x"
+    )
 )
-_PLACEHOLDER: Final = lazy(PLACEHOLDER, re.I)
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether a text is what a prompt shows in place of an answer: `YOUR_PREDICTION`."""
+    words = text[:40].strip(" []<>{}()\n").lower().replace("_", " ").removesuffix(" here")
+    return words in _PLACEHOLDERS
 
 
 class _Box(NamedTuple):
@@ -198,8 +193,8 @@ def _choose(text: str, boxes: Sequence[_Box]) -> str:
         text[max(end, box.begin - 80) : box.begin] for end, box in zip(ends, boxes, strict=False)
     ]
     ranks = [_RANK.search(front) for front in fronts]
-    if all(ranks):
-        places = [int(rank[rank.lastindex or 0]) for rank in ranks if rank]
+    places = [int(rank[rank.lastindex or 0]) for rank in ranks if rank]
+    if len({*places}) == len(boxes):
         ranked = sorted(zip(places, boxes, strict=True), key=itemgetter(0))
         return "\n".join(text[start:end].strip() for _, (_, start, end) in ranked)
     heads = [text[start : min(end, start + 200)] for _, start, end in boxes]
@@ -209,9 +204,8 @@ def _choose(text: str, boxes: Sequence[_Box]) -> str:
         for number, (front, head) in enumerate(zip(fronts, heads, strict=True))
         if not _is_other(front, head, worded)
     ] or [len(boxes) - 1]
-    last, front = boxes[kept[-1]], fronts[kept[-1]]
-    beside = len(kept) > 1 and "\n" not in front
-    if beside and (_OTHER.search(front) or _SECOND.match(text, last.end + 1)):
+    front = fronts[kept[-1]]
+    if len(kept) > 1 and "\n" not in front and _OTHER.search(front):
         return ""
     return _join_last(text, [boxes[number] for number in kept])
 
@@ -220,11 +214,16 @@ def _is_other(front: str, head: str, worded: bool) -> bool:
     """Return whether a box is denied, a placeholder, or holds a confidence. A probability only
     where the first box is a word, for a question may ask for one.
     """
+    line = _LINE_END.split(front)[-1].rpartition(". ")[2].lower().strip(" :：=*_$≈是为约(-•")
+    line = _ANSWER_WORD.split(_ASIDE.sub("", line))[0]  # Confidence in this answer
+    label = len(line.split()) <= _LABEL_WORDS
+    share = _SHARE.fullmatch(head)
+    sure = any(map(str.isdigit, head)) or head.strip().lower() in _LEVELS
     return bool(
         _DENIED.search(front)
-        or _CONFIDENCE.search(front)
-        or _PLACEHOLDER.match(head)
-        or (worded and _SHARE.fullmatch(head) and _PROBABILITY.search(front))
+        or is_placeholder(head)
+        or (label and sure and any(map(line.__contains__, _SURE)))
+        or (label and worded and share and (not line or any(map(line.__contains__, _LIKELY))))
     )
 
 
@@ -292,8 +291,8 @@ _SYMBOLS: Final = {
     "leq": "≤",
     "gt": ">",
     "lt": "<",
-    "quad": " ",
-    "qquad": " ",
+    "quad": "\n",
+    "qquad": "\n",
     "newline": "\n",
     "n": "\n",
     "item": "\n",
@@ -333,19 +332,10 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
     ("$", lazy(r"(?<!\\)\$([^$\n]*)(?<!\\)\$"), r"\1"),
     ("{,}", lazy(r"\{,\}"), ","),
     ("circ", lazy(r"\^\s?\{?\s?\\circ\b\s?\}?"), "°"),
-    ("\\", lazy(r"\\(?:[bx]?cancel|sout)\s?\{[^{}\n]{0,200}\}"), ""),
+    ("\\", lazy(r"\\(?:[bx]?cancel|sout)\s?\{[^{}\n]{0,200}\}"), ""),  # struck out
     ("</", lazy(r"(?i)<(s|del|strike)>[^<\n]{0,200}</\1>"), ""),
     ("[", lazy(rf"\(\[[^\[\]]*\]{_URL}\)|\[([^\[\]]*)\]{_URL}"), r"\1"),
-    ("[", lazy(r"(?<=[\w)\]}”\"'》*.%])\s?\[\^?[0-9]{1,3}\]"), ""),  # a reference
     ("<", lazy(r"<[bB][rR]\s?/?>"), "\n"),
-    (  # between names
-        "quad",
-        lazy(
-            r"(?:(?<=[^\W\d])|(?<=[^\W\d][0-9]))([)}\]”\"'》]{0,3})\s?\\q?quad\b"
-            r"(?=\s?(?:\\text[a-z]{0,4}\{)?[^\W\d])"
-        ),
-        r"\1\n",
-    ),
     (  # a scale in another font stays attached to its number: 42.1\,\mathrm{M}
         "{",
         lazy(r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}"),

@@ -3,49 +3,40 @@ statement that says which answer is given, or all of it.
 
 A statement is the value of a mapping at the end (`{"answer": "B"}`), a tag (`<answer>B</answer>`),
 or what stands behind a lead-in that begins a line or a sentence near the end (`Final answer: B`,
-`答案是B`, a heading). It has no condition, and nothing but caveats on its own line; what stands on
-later lines takes nothing back. What the prompt says itself is no answer.
+`答案是B`, a heading). Its value stands at its beginning; what stands behind takes nothing back.
+What the prompt says itself is no answer.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from forecasteval.common.markup import (
-    PLACEHOLDER,
     clean,
     drop_invisible,
     find_objects,
+    is_placeholder,
     is_quoted,
     last_boxed,
     parse_literal,
 )
-from forecasteval.common.patterns import lazy
+from forecasteval.common.patterns import end_of, lazy
 from forecasteval.common.records import number_text
 
+from .language import table_of, words
 from .rules import AnswerScore, unparsed
 
 Read = TypeVar("Read")
 
 _ONE_BOX: Final = lazy(r"(?s)(?:[^{}\t]*\n)?[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*")
-_HEADING_LINE: Final = lazy(
-    r"(?i)\A[#\s]{0,4}(?:(?:my|the|final|predicted)\s){0,3}"
-    r"(?:answers?|predictions?|答案|预测|最终答案)\s?:\s?\n"
-)
-_SOME: Final = r"(?!0+(?:\.0+)?(?![.0-9]))[0-9]{1,3}(?:\.[0-9]{1,6})?"
-_CONFIDENT: Final = "confidence|certainty|置信度|信心"
 _CONFIDENCE: Final = lazy(
-    rf"""(?<=[^\s,;(–—-])(?:
-       [,;.(\s–—-]{{1,4}}(?:with\s)?(?:{_CONFIDENT})(?:\slevel)?[\s:：=~≈]{{0,3}}
-       (?:of\s|约|为)?{_SOME}\s?\\?%?
-      |(?:[,;]?\s(?:with\s)?(?:a\s)?|\s?\(){_SOME}\s?\\?%\s
-       (?:confidence|certainty|confident|certain))\)?\.?\Z""",
-    re.X | re.I,
+    r"(?i)(?<=\S)\s?[,;.(（\n–—-]?\s?(?:with\s)?(?:(?:an?|high|low|medium|moderate|very|[0-9.]{1,6}\s?%)\s){0,2}"
+    r"(?:confidence|certainty|confident|置信度|信心)[^\n,;]{0,20}\Z"
 )
+SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
 
 
 @dataclass(slots=True, eq=False)
@@ -69,8 +60,21 @@ class Answer:
         """Return the text without markup."""
         if self._cleaned is None:  # cached_property takes a lock in Python 3.11
             text = clean(self.text)
-            self._cleaned = _HEADING_LINE.sub("", text) if "\n" in text else text
+            if "\n" in text:
+                head = text.lstrip("# ")
+                begin = find_lead_in(head)
+                text = head[begin:] if "\n" in head[:begin] else text
+            self._cleaned = text
         return self._cleaned
+
+    @property
+    def sentence(self) -> str:
+        """Return the cleaned text, of a statement only its first sentence."""
+        text = self.cleaned
+        for end in SENTENCE_END.finditer(text) if self.stated and "\n" not in text else ():
+            if text.count("(", 0, end.start()) == text.count(")", 0, end.start()):
+                return text[: end.start()]
+        return text
 
     def find_in(self, raw: str) -> tuple[int, int] | None:
         """Find where in the raw answer the text stands. It is from its first to its last line, in a
@@ -151,51 +155,23 @@ def question_words(prompt: str) -> str:
 
 TWO_BOXES: Final = "boxes that name two answers"
 ECHO: Final = "no box, and words of the prompt"
-_LEAD_IN: Final = lazy(
-    r"""(?=[tmofpcbar最我正答预选结])(?:(?:the\s+outcome\s+be\s+)
-   |(?:(?:the|my|our)\s+)?(?:(?:final|predicted|correct|best|most\s+likely)\s+)*
-      (?:answer|prediction|choice|outcome|result)s?
-      (?:\s+(?:is|are|will\s+be|would\s+be)\s*:?|\s*[:=])\s*
-   |(?:both|options?|choices?|选项)\s*:?\s*(?=\S(?:\W|\Z))
-   |(?:最终|我的|正确)*(?:答案|预测|选择|结果)(?:[是为]?\s?:|[是为选])\s*
-      (?:[是为选](?=\s?[(\[A-Za-z]))?\s*)""",
-    re.X | re.I,
+_REFUSALS: Final = table_of("refusals")
+_LACKS: Final = table_of("lacks")
+_ERRORS: Final = table_of("errors")
+# In this case: `I Can't Help It` is a song.
+_DECLINES: Final = tuple(words("declines"))
+_CANNOT: Final = lazy(
+    r"(?i)(?:i\s)?(?:can(?:not|\snot|['’]t)|could\snot|unable\sto|do\snot|don['’]t)\s"
+    r"(?:predict|determine|know|answer|say)(?:\s[a-z]{1,12}){0,4}"
 )
-# By how a text begins; `I'm Sorry`, `I Can't Help It` are songs. The first letters are a glance.
-_STATUS: Final = lazy(
-    rf"""(?=[nticudalmrsypfx无不未暂很抱对作….<\[{{(])(?:
-        (?P<refusal>(?:n\s?/\s?a|n\.\s?a|nan?|none|null|nil|tbd|idk|unknown|unsure|undetermined
-          |unpredictable
-          |(?:i\s)?(?:can(?:not|\snot|['’]t)|could\snot|unable\sto|do\snot|don['’]t)\s
-            (?:predict|determine|know|answer|say)(?:\s[a-z]{{1,12}}){{0,4}}
-          |(?:insufficient|not\senough)\s(?:data|information)
-          |not\s(?:available|applicable|sure|known)
-          |无法(?:预测|确定|判断|回答)|不知道|不确定|不适用|未知|暂?无(?:数据|答案)?)
-          (?=\s?(?:\Z|[-–—(:;,.!?\n])))
-       |(?P<declines>i(?:['’]m|\sam)\s(?:very\s|so\s)?(?-i:sorry)\b|sorry,\s(?:but\s)?I\b|as\san\sAI\b
-          |i\s?(?:can(?:['’]t|not|\snot)|am\sunable\sto|am\snot\sable\sto)\s(?-i:[a-z])
-          |unable\sto\s(?-i:[a-z])
-          |i\s(?:do\snot|don['’]t)\shave\s(?:access|enough)|很?抱歉|对不起|无法|作为)
-       |(?P<error>connection\serror|tim(?:eout|ed\sout)\b|rate\slimit|agent\sfailed
-          |max(?:imum)?\s(?:number\sof\s)?(?:steps|iterations|turns)|let\sme\ssearch
-          |\[?error\]|traceback\s\(most\srecent|<html|<!doctype)
-       |(?P<placeholder>x\Z|{PLACEHOLDER}))""",
-    re.X | re.I,
+_ENDS: Final = lazy(r"\s?(?:\Z|[-–—(:;,.!?\n])")
+_EXCEPTION: Final = lazy(
+    r"\s{0,9}[\w.]{0,69}(?i:error|exception)(?:\s\w{1,9}|\s?\([^()\n]{0,40}\))?\s?:"
 )
-_ERROR: Final = lazy(
-    r"""\s{0,9}(?:[\w.]{5,69}+(?:(?<=error)|(?<=exception))
-        (?:\s(?:code|message|type)\b|\s\([^()\n]{0,40}\))?\s?:
-       |(?:HTTP(?:/[0-9.]{1,3})?\s)?[45][0-9]{2}\s(?:too\smany|bad\s(?:gateway|request)|unauthor
-         |forbidden|not\sfound|request\stime|internal\sserver|service\sunav|gateway\stime))""",
-    re.X | re.I,
+_HTTP_ERROR: Final = lazy(
+    r"(?i)\s{0,9}(?:HTTP\S{0,4}\s)?[45][0-9]{2}\s(?:too\smany|bad|unauthor|forbidden|not\sfound"
+    r"|request|internal|service|gateway)"
 )
-_KINDS: Final = {"declines": "refusal", "error": "error of a program"}
-
-
-def drop_lead_in(text: str) -> str:
-    """Return the text without `The answer is`, `My prediction:` or `the outcome be` in front."""
-    lead = _LEAD_IN.match(text)
-    return text[lead.end() :] if lead else text
 
 
 def find_status(text: str) -> tuple[str, str]:
@@ -206,11 +182,16 @@ def find_status(text: str) -> tuple[str, str]:
     >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"), find_status("B")
     (('refusal', ''), ('refusal', 'N/A'), ('', ''))
     """
-    status = _STATUS.match(text)
-    if not status:
-        return (_KINDS["error"] if _ERROR.match(text) else ""), ""
-    kind = status.lastgroup or ""
-    return _KINDS.get(kind, kind), status["refusal"] or ""
+    head = text[:200].replace(" / ", "/")
+    cannot = _CANNOT.match(head)
+    said = _REFUSALS.find(head) or (cannot[0] if cannot else "")
+    if said and _ENDS.match(head, len(said)):
+        return "refusal", head[: len(said)]
+    if _LACKS.find(head) or head.replace(",", "").startswith(_DECLINES):
+        return "refusal", ""
+    if _ERRORS.find(head) or _EXCEPTION.match(head) or _HTTP_ERROR.match(head):
+        return "error of a program", ""
+    return ("placeholder" if is_placeholder(text) else ""), ""
 
 
 def _is_echo(raw: str, prompt: str) -> bool:
@@ -225,71 +206,68 @@ def _is_echo(raw: str, prompt: str) -> bool:
 
 # --- Statements ---
 
-_CONDITION: Final = lazy(
-    r"(?i)\b(?:if|unless|but|however|although|though|either|whether|depends|assuming|otherwise|except"
-    r"|maybe|perhaps|possibly|alternatively|(?:they|others)\ssay|say\s(?:they|others))\b"
-    r"|如果|若|除非|取决于|但|不过|然而|否则"
+# They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
+_MARKS: Final = str.maketrans("*_`", "   ")
+_BEGIN: Final = lazy(  # of a line, or of a sentence
+    r"(?m)^[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?|(?<=[.!?]\s)\s*|(?<=[。！？])\s*"
 )
-_TITLE: Final = lazy("《[^《》]*》")  # holds no condition: 《明若晓溪》
-_PROBABLY: Final = lazy(r"(?i)(?:probably|most\slikely|likely)[\s:,]+(?=\S)|大概率?是|很可能是")
-# A sentence or aside that takes nothing back; what it may name is looked at apart.
-_CAVEAT: Final = lazy(
-    r"""[\s,;:(（–—-]*(?:I|It|This|That|There|My|We|But|However|Though|Although|While|Still|Not[ei]?|No
-      |Please|As|Given|Based|Because|Since|Of\scourse|Confidence|Certainty|Uncertain|Probability|Likelihood|High|Low|Medium
-      |Moderate|Take|Treat|Don|Do|Caveat|Disclaimer|These|Those|They|The|An?|Things|Anything|Nothing|Reason\w*|Source\w*
-      |Rationale|Subject|Could|May|Might|Hard|Only|~?[0-9]{1,3}\s?%|[但不然虽尽仅理原因依来说置信概这该我此以])
-      (?![A-Z])""",
-    re.X | re.I,
-)
-_NAMES: Final = lazy(  # a number, a label, an answer or a name
-    r"[0-9]|(?<![A-Za-z0-9'’])(?:[B-HJ-Z](?![A-Za-z0-9'’])"
-    r"|A(?=[.,;!)]|\Z|\s(?:is|could|may|might|wo?n|will|has|seems|and|or)))"
-    r"|\bYes\b|\bNo\b(?!\s[a-z])|(?<=[a-z,;]\s)(?!I\b)[A-Z]|[是选]\s?[A-Z]\b"
-)
-_SURE: Final = lazy("(?i)confiden|sure|certain|likel|chance|probab|置信|信心|概率|可能性|把握")
-_PERCENT: Final = lazy(r"[0-9]{1,3}(?:\.[0-9]{1,4})?\s?%")
-_LONE_LABEL: Final = lazy(r"[A-Z](?=[.。]\s{1,3}[A-Z])")
-
-_ANSWER_KEY: Final = lazy(r"(?i)(?:(?:my|final)[\s_-]?)?(?:answer|prediction)")
-_ERROR_KEY: Final = lazy(r"(?i)errors?|exception|traceback")
-_ONLY_FENCE: Final = lazy(r"\s*(?:```\w{0,12}\s*)?")
-# Objects as pairs: an answer may be given twice.
-_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
-_PYTHON: Final = lazy(r"'|\b(?:True|False|None)\b")
-_JSON: Final = {"'": '"', "True": "true", "False": "false", "None": "null"}
-
-_STATED: Final = lazy(
-    r"""(?:^|(?<=[.!?]\s)|(?<=[。！？]))
-      [ \t]{0,4}(?:[-=]>|[^\w\s>"'“”‘’「『«»:：《(\[{<]|_){0,6}[ \t]{0,2}
-      (?:[0-9]{1,2}[.)]\s)?[*_]{0,3}
-    (?:(?:(?:so|thus|therefore|hence|overall|in\sconclusion),?\s{1,3})?
-       (?:(?-i:I)\s(?:believe|think|expect)\s(?:that\s)?)?
-       (?P<own>(?:(?:the|my|our)[\s_]{1,3})?
-         (?:(?:final|best|overall|predicted|most\slikely|single|correct)[\s_-]{1,3}){0,3})
-       (?:answers?|predictions?|forecasts?|(?<=most\slikely\s)outcome
-         |(?P<further>picks?|choices?|selections?|call|guess|verdict|decision|conclusion))\b
-       [*_`]{0,3}(?:\s?\([^()\n]{0,60}\))?[*_`]{0,3}\s?
-       (?:[:：=→]|[-–—=]>|[-–—]\s|\b(?:is|are|will\sbe)\b\s?:?|(?=[ \t]*$))
-     |final[*_]{0,3}\s?[:：]|I\s(?-i:predict|choose|pick|select)\b(?!\sthat\b)\s?:?
-     |(?:(?:所以|因此|故|综上(?:所述)?|总之)[,，]?\s?)?我?(?P<own_zh>(?:我的|最终|最后|正确)(?:的)?){0,2}
-       (?:(?:答案|预测)(?:结果|值)?|(?P<further_zh>结论|选择|判断))[*_`]{0,3}(?:[(（][^()（）\n]{0,60}[)）])?
-       [*_`]{0,3}\s?(?:[:：]|[是为]\s?[:：]?|(?=[ \t]*$)))""",
-    re.X | re.I | re.M,
-)
-_OWN: Final = lazy("(?i)final|my|best|predicted|likely|我|最|正确")
-_QUOTING: Final = lazy(r'\s*>|[^"]*(?:"[^"]*"[^"]*)*"[^"]*\Z|.*“')
-_SAID_END: Final = lazy(
-    r"(?<=[\w)\]\"”%*][\w)\]\"”%*])"
-    r"(?i:(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt|\b[0-9][0-9])"
-    r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat))"
-    r"[.!?][*_]{0,3}\s+(?=[\"“(]?[A-Z])|。(?=\s*\S)|(?=\n)"
-)
-_HEADING: Final = lazy(r"[ \t*_`]*(?:\n[*_` \t\n]*|\Z)")  # nothing behind it on its line
-_BLANK_LINE: Final = lazy(r"\n\s*(?=\n)")
+_OPENERS: Final = table_of("openers")
+_CLAIMS: Final = table_of("claims")
+_ARTICLES: Final = table_of("articles")
+_OWNERS: Final = table_of("owners")
+_NOUNS: Final = table_of("nouns")
+_CHOICES: Final = table_of("choices")
+_COPULAS: Final = table_of("copulas")
+_VERBS: Final = table_of("verbs")
+_OUTCOME: Final = "the outcome be "  # options begin so
+_COMMA: Final = lazy(r"[,，]?\s*")
+_BLANKS: Final = lazy(r"\s*")
+_HYPHENS: Final = lazy(r"[\s-]*")
+_ASIDE: Final = lazy(r"(?:\s*[(（][^()（）\n]{0,60}[)）])?\s*")
+_IS: Final = lazy(r"(?:[:：=→]|[-=–]>|[-–—]\s)\s*")
+_COLON: Final = lazy(r"\s?[:：]?\s*")
+_LINE_END: Final = lazy(r"\n")
+_PARAGRAPH: Final = lazy(r"\n[ \t]*\n")
 _FULL_LINE: Final = lazy(r"(?m)^[^\S\n]*\S")
 _MAX_LINES: Final = 15  # that are not empty
 _MAX_TAIL: Final = 3000  # characters
 _TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>")
+
+
+def find_lead_in(text: str, position: int = 0, line: bool = True) -> int:
+    """Find where a lead-in ends that begins at a position: `So my final answer is`; the position
+    without one.
+
+    `My pick is` is one everywhere, `Pick: ` only where it begins a `line`.
+    """
+    at = position
+    if opener := _OPENERS.find(text, at):
+        at = end_of(_COMMA, text, at + len(opener))
+    at = _CLAIMS.skip(text, at)
+    if verb := _VERBS.find(text, at):
+        return end_of(_COLON, text, at + len(verb))
+    begin = _ARTICLES.skip(text, at)
+    at = begin
+    while owner := _OWNERS.find(text, at):
+        at = end_of(_HYPHENS, text, at + len(owner))
+    noun = _NOUNS.find(text, at) or ((line or at > begin) and _CHOICES.find(text, at))
+    if not noun:
+        return position
+    behind = at + len(noun)
+    at = _OWNERS.skip(text, end_of(_BLANKS, text, behind))  # respuesta final
+    at = end_of(_ASIDE, text, at)
+    if copula := _COPULAS.find(text, at):
+        return end_of(_COLON, text, at + len(copula))
+    end = end_of(_IS, text, at)
+    heading = line and "\n" in text[behind:at]
+    return end if end > at or heading else position
+
+
+def drop_lead_in(text: str) -> str:
+    """Return the text without `The answer is`, `My prediction:` or `the outcome be` in front."""
+    if text[: len(_OUTCOME)].lower() == _OUTCOME:
+        return text[len(_OUTCOME) :].lstrip()
+    return text[find_lead_in(text) :]
 
 
 def find_statement(text: str, prompt: str = "") -> Answer | None:
@@ -297,106 +275,73 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
 
     >>> find_statement("Both are even.\\n\\n**Final answer:** B").text
     'B'
-    >>> find_statement("The answer is B, if they rest players.").problem
-    'no box, and the statement has a condition'
     """
     if text.rstrip("` \n").endswith("}") and (mapping := _find_mapping(text)):
         return mapping
-    tags = list(_TAG.finditer(text))
-    said = _state(tags[-1][2].strip()) if tags else None
     mapped = _find_mapping(text[: text.rfind("}") + 1])
-    full = [line.start() for line in _FULL_LINE.finditer(text, max(0, len(text) - _MAX_TAIL))]
-    begin = max(full[-_MAX_LINES:][0] if full else 0, tags[-1].end() if tags else 0)
-    for match in _STATED.finditer(text, begin):
-        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        own = _OWN.search(match["own"] or match["own_zh"] or "") or not line.strip()
-        further = match["further"] or match["further_zh"]
-        if (own or not further) and not _QUOTING.match(line):
-            behind = text[match.end() :]
-            whole = text[match.start() : len(text) - len(behind.lstrip().partition("\n")[2])]
-            if not is_quoted(whole, prompt):
-                stated = _parse_stated(behind, prompt)
-                stated.before, said = said, stated
+    tag = next(iter([*_TAG.finditer(text)][-1:]), None)
+    said = _hold(tag[2].strip(), boxed=False, stated=True) if tag else None
+    text = text[max(_find_tail(text), tag.end() if tag else 0) :]
+    masked = text.translate(_MARKS)
+    for begin in _BEGIN.finditer(masked):
+        front = text[text.rfind("\n", 0, begin.end()) + 1 : begin.end()]
+        end = find_lead_in(masked, begin.end(), line=not any(map(str.isalpha, front)))
+        quoted = front.startswith(">") or front.count('"') % 2 or "“" in front
+        if end == begin.end() or quoted:
+            continue
+        heading = "\n" in text[begin.end() : end]
+        value = (_PARAGRAPH if heading else _LINE_END).split(text[end:], 1)[0]
+        if value.strip() and not is_quoted(text[begin.end() : end] + value, prompt):
+            stated = _hold(_drop_confidence(value.strip(" *_`\t\n")), boxed=False, stated=True)
+            stated.before, said = said, stated
     if mapped and mapped.text and said and said.text != mapped.text:
         return Answer("", boxed=False, problem="two answers that differ")
     return said
 
 
-def _parse_stated(behind: str, prompt: str) -> Answer:
-    """Parse what a text states behind a lead-in: its line or sentence, or the lines below a
-    heading.
-    """
-    heading = _HEADING.match(behind)
-    behind = behind[heading.end() :] if heading else behind.lstrip("*_` \t")
-    lone = _LONE_LABEL.match(behind)
-    if lone and not is_quoted(behind[:12], prompt):
-        end = lone.end()
-    else:
-        found = (_BLANK_LINE if heading else _SAID_END).search(behind)
-        end = found.end() if found else len(behind)
-    rest = "" if heading else behind[end:].partition("\n")[0]
-    return _state(behind[:end].strip(), rest.strip(" .*_`"))
+def _find_tail(text: str) -> int:
+    """Find where the last lines of a text begin that are not empty."""
+    full = [line.start() for line in _FULL_LINE.finditer(text, max(0, len(text) - _MAX_TAIL))]
+    return full[-_MAX_LINES:][0] if full else 0
 
 
-def _state(said: str, rest: str = "") -> Answer:
-    """Return the statement that a text is, unless it has a condition, or more than a caveat behind
-    it.
-    """
-    aside = _ASIDE.search(said)
-    if aside and _is_caveat(aside[0]):
-        said = said[: aside.start()].strip()
-    problem = "no box, and more than a caveat behind the statement"
-    if _CONDITION.search(_TITLE.sub("", said)):
-        problem = "no box, and the statement has a condition"
-    elif not rest or _is_caveat(rest):
-        hedge = _PROBABLY.match(said)
-        said = said[hedge.end() :] if hedge else said
-        return _hold(_drop_confidence(said), boxed=False, stated=True)
-    return Answer("", boxed=False, problem=problem)
-
-
-_ASIDE: Final = lazy(
-    r"(?i)(?:\s?[,;(–—-]\s?(?:but|though|although|however)|[,，（(]?(?:但|不过|然而))[^\n]*"
-)
-
-
-def _is_caveat(text: str) -> bool:
-    """Return whether a text behind a statement is a caveat, and names no number, label or name. A
-    share may say how sure it is.
-    """
-    plain = _PERCENT.sub("", text) if _SURE.search(text) else text
-    return bool(_CAVEAT.match(text)) and not _NAMES.search(plain)
+_ANSWER_KEY: Final = lazy(r"(?i)(?:(?:my|final)[\s_-]?)?(?:answer|prediction)")
+_ERROR_KEYS: Final = ("error", "errors", "exception", "traceback")
+# Objects as pairs: an answer may be given twice.
+_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
+_PYTHON: Final = lazy(r"'|\b(?:True|False|None)\b")
+_JSON: Final = {"'": '"', "True": "true", "False": "false", "None": "null"}
 
 
 def _find_mapping(text: str) -> Answer | None:
-    """Find the answer of the only mapping with such a key, where the text ends with a mapping."""
-    if "}" not in text:  # most
-        return None
-    body = text.rstrip().removesuffix("```").rstrip()
-    python = _PYTHON.sub(lambda word: _JSON[word[0]], body) if "'" in body else ""
-    objects = [*find_objects(body, _DECODER)] or [*find_objects(python, _DECODER)]
+    """Find the answer of the mappings at the end of a text: the value of the key `answer`, the same
+    wherever it stands.
+    """
+    python = _PYTHON.sub(lambda word: _JSON[word[0]], text) if "'" in text else ""
+    objects = [*find_objects(text, _DECODER)] or [*find_objects(python, _DECODER)]
     pairs = [pair for _, _, record in objects for pair in record]
-    problem = "JSON without an answer"
     values = [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]
-    if any(_ERROR_KEY.fullmatch(key) and said for key, said in pairs):
-        problem = _KINDS["error"]
+    problem = "JSON without an answer"
+    if any(key.lower() in _ERROR_KEYS and said for key, said in pairs):
+        problem = "error of a program"
     elif any(value != values[0] for value in values):
         problem = "two answers that differ"
-    elif values:
-        texts = [*map(_write_value, values[0])] if isinstance(values[0], list) else []
-        if texts and all(texts):
-            return _hold(json.dumps(texts, ensure_ascii=False), boxed=False, stated=True)
-        if said := _write_value(values[0]):
-            return _state(said)
-    elif len(objects) != 1 or not _ONLY_FENCE.fullmatch(body, 0, objects[0][0]):
-        return None
+    elif values and (said := _write_value(values[0])):
+        return _hold(said, boxed=False, stated=True)
+    elif not values and (not objects or text[: objects[0][0]].strip("` \njson")):
+        return None  # there is more than an object
     return Answer("", boxed=False, problem=problem)
 
 
 def _write_value(value: object) -> str:
-    """Write a text, a number, or Yes and No for truth values; "" for anything else."""
+    """Write a text, a number, a list of them, or Yes and No for truth values; "" for anything
+    else.
+    """
     if isinstance(value, bool):
         return "Yes" if value else "No"
+    if isinstance(value, list):
+        texts = [*map(_write_value, value)]
+        return json.dumps(texts, ensure_ascii=False) if texts and all(texts) else ""
     return value.strip() if isinstance(value, str) else number_text(value)
 
 

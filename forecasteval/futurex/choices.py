@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from forecasteval.common.doubts import NO, find_doubt
 from forecasteval.common.markup import clean
-from forecasteval.common.patterns import lazy
+from forecasteval.common.patterns import WordTable, end_of, lazy
 
 from .answers import Answer, TruthOf, drop_lead_in
-from .names import IS_CJK, SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
+from .doubts import begins_denied, find_doubt, is_asked
+from .language import table_of, words
+from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
 from .rankings import is_name_of, looks_like_names, show_names
 from .rules import AnswerScore
 
+MAX_TOKEN: Final = 1000  # characters of a pick with what is said of it
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
 _LABELS: Final = "".join(map(chr, range(ord("A"), ord("A") + MAX_OPTIONS)))
 YES_NO: Final = {
-    **dict.fromkeys(("yes", "true", "是", "是的", "会"), "Yes"),
-    **dict.fromkeys(NO, "No"),
+    **dict.fromkeys(words("yes"), "Yes"),
+    **dict.fromkeys(words("no"), "No"),
 }
 
 
@@ -79,52 +80,37 @@ _JOINT: Final = lazy(r"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|\band\b|和|
 _DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
 _AROUND: Final = "\\{} $*\"'“”‘’().。!"
 _BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
-_LABELLED: Final = lazy(  # B. Tie, (B) Tie, B - a tie, Option B, 选项B, B only
-    r"""(?:options?|choices?|answer|only|just|我?(?:选项|选择|选))?\s*
-        (?P<open>[(\[【])?\s*(?P<label>[!-~])\s*(?(open)[)\]】])
-        (?:\s*[.。):、](?![0-9])\s*|\s+[-–—]\s+|\s*[-–—]{2,}\s*|\s*(?:选?项|\bonly)?\s*\Z
-          |\s*(?=[(\[【])|(?(open)\s+|(?!)))
-        (?P<text>.*)""",
-    re.X | re.I | re.S,
-)
-_LABEL_BEHIND: Final = lazy(r"(?s)(?P<text>.+?)\s?\((?P<label>[A-~])\)")
-_NUMBERED: Final = lazy(r"\A[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # 1. A, but not the option 1.5%
-_SEQUENCE: Final = lazy(  # (A)(C), A.C., A 2. C behind a first number
-    r"(?:\(\s?[!-~]\s?\)\s?){2,}|(?:[!-~]\.\s?)+[!-~]\.?|[!-~](?:\s[0-9]{1,2}[.)]\s?[!-~])+"
-)
-_LABEL_RANGE: Final = lazy(r"(?i)([!-~])\s?(?:[-–—]|through|thru|至|到)\s?([!-~])")
-_ASIDE: Final = lazy(r"\s*\(([^()]*)\)\Z")
 _SPACED: Final = lazy(r"\s*(?:[-–—]|([<>≤≥]))\s*")
-_PROBABILITY: Final = lazy(
-    r"(?i)[,;.(\s–—-]{1,4}(?:with\s)?(?:confidence|probability|likelihood|置信度|可能性|概率)"
-    r"(?:\s?level)?[\s:=~≈]{0,3}(?:of\s|约|为)?(?!0+(?:\.0+)?(?![.0-9]))"
-    r"[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%?\)?\.?\Z"
+_HEDGES: Final = table_of("hedges")  # in front of a pick
+_NUMBERED: Final = lazy(r"(?:\A|(?<=\s))[0-9]{1,2}[.)]\s*(?=\(?[A-~](?:[^\w.]|\Z))")  # 1. A 2. B
+_NUMBER: Final = lazy(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # 1. text, but not the option 1.5%
+_LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decides
+    r"(?i)(?:(?:options?|choices?|answers?|outcomes?|only|just|我?(?:选项|选择|选))\s*:?\s*)?"
+    r"(?:[(\[【]\s?([!-~])\s?[)\]】]|([!-~]))"
 )
-# Behind a dash or full stop on one line
-_REASON: Final = lazy(r",|\s?[.:–—-]\s(?![^\n;|]*[\n;|])")
-# It has a sign: `%`, a mark in front of `0.xx`, or a word; bounded
+_MARK_BEHIND: Final = lazy(r"\s*(?:\Z|[(\[【\n:;,!?？。、)\]】—]|[.)](?![0-9])|[-–]{1,2}\s|选?项)")
+_WORD_BEHIND: Final = lazy(  # which goes on about a label
+    r"\s(?:is|are|was|will|has|seems|only|because|since|as|for|with|by|or)\b|\s?或"
+)
+_OR_LABEL: Final = lazy(r"(?:\bor\b|或)\s?(?:[Oo]ption\s)?\(?([A-Z])\)?(?=\s*(?:\Z|[.,;:)!?]))")
+_RANGE: Final = lazy(r"(?i)\(?([!-~])\)?\s?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?")
+_TEXT_END: Final = lazy(r"[.!?:。]\s|[?？](?=\Z)|\s?[-–—(]\s?|\sto\swin\b|\swins\b|\sor\s|或")
+_LABEL_BEHIND: Final = lazy(r"(?s)(.+?)\s?\(([A-~])\)")  # Tie (B)
+_VERDICT: Final = lazy(r"\W*(.+?)\s?[:=–—-]\s?(\w+)\W*")  # A: yes
 _SHARE: Final = lazy(
-    r"""(?:[\s,;:=(~≈–-]{0,3}(?:with\s)?(?:a\s)?(?:confidence|probability|chance|概率|置信度)
-         [\s:=~≈]{0,3}(?:of\s|约|为)?
-       |[\s:=(~≈–-]{1,4}(?:with\s)?(?:a\s)?(?=[0-9.]{1,10}\s?%)
-       |\s?[:=(~≈–-]\s?(?=0?\.|1\.0))
-       ([0-9]{1,3}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})\s?%?(?:\s(?:chance|probability|likelihood))?\s?\)?\Z""",
-    re.X | re.I,
+    r"[\s:=(~≈约–-]{0,4}(?:about\s)?(?<![0-9.])(?:([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%"
+    r"|([01]?\.[0-9]{1,6}))"
 )
-# "A" and "I" are words, too, but at no end
-_CAPITAL: Final = lazy(
-    r"(?<![A-Za-z0-9])(?:[B-HJ-Z](?![A-Za-z0-9])|[AI](?=[.!)]?\Z)"
-    r"|A(?=\s(?:is|could|may|might|will|has|seems|would)\b))"
+_OWN_SHARE: Final = lazy(  # Yes (30%), Yes with probability 0.3
+    r"(?i)[\s,:(=~≈–-]{0,3}(?:with\s)?(?:an?\s)?(?:(?:probability|chance|confidence|概率|置信度)"
+    r"[\s:=of]{0,4})?([0-9]{1,2}(?:\.[0-9]+)?\s?%|0?\.[0-9]+)"
 )
-_SAID_SPLIT: Final = lazy(
-    r"(?i)\s*(?:[,.:;/|&\n!?>→。–—-]|\b(?:or|and|but|then|actually|perhaps|maybe|possibly|probably"
-    r"|(?:could|may|might)\s+be)\b)\s*"
-)
-_SAID: Final = lazy(
-    r"(?i)(?=[ytfn是否不])(?:(yes|no|true|false)"
-    r"(?=\s*(?:[,.:;!(–—-]|\Z)|\s+(?:it|they|he|she|this|that|there|will|we|the|i)\b)"
-    r"|(是的|是|否|不是|不会)(?=[\s,.:;!(–—-]))"
-)
+_SAID: Final = WordTable(*YES_NO)
+_LONE_WORD: Final = lazy(r"\b[A-Za-z]+\b(?!\s\w)")  # no, but not: no doubt
+_NO_SET: Final = table_of("not all")
+_LETTER: Final = lazy(r"(?:[Oo]ption\s)?\(?([B-HJ-Z])(?![A-Za-z0-9])")  # A and I are words
+_BLANKS: Final = lazy(r"\s*")
+MAX_STRANGER: Final = 3  # words of a token that is no reason but a wrong pick
 
 
 def choice_key(text: str) -> str:
@@ -168,6 +154,21 @@ class Options:
             return YES_NO.get(token.lower(), "")
         return next((label for label in (token, token.upper()) if label in self.labels), "")
 
+    def find_text(self, token: str) -> str:
+        """Find the label of the option whose text a token is, perhaps with its label at either
+        end; "" if it is none.
+        """
+        for text in dict.fromkeys((token, token[end_of(_NUMBER, token) :])):
+            if label := self.index.get(choice_key(text)):
+                return label
+        token, pairs = text, []
+        if behind := _LABEL_BEHIND.fullmatch(token):
+            pairs.append((behind[2], behind[1]))
+        if front := _LABEL.match(token):
+            pairs.append((front[1] or front[2], token[front.end() :].lstrip(" .):—–-、")))
+        labels = ((self.find_label(label), choice_key(text)) for label, text in pairs)
+        return next((label for label, key in labels if label and self.index.get(key) == label), "")
+
     def find_labels(self, text: str) -> frozenset[str]:
         """Find the labels of a text that is nothing but labels in their dress; none of
         any other.
@@ -178,7 +179,7 @@ class Options:
         if self.labels.issuperset(exact):  # most, and before "|" may part them
             return frozenset(exact)
         plain = text[3:] if text[1:3] == ". " else text
-        if self.texts.count(plain) == 1:  # a short way
+        if self.texts.count(plain) == 1:  # just as it stands in the prompt
             label = _LABELS[self.texts.index(plain)]
             if plain is text or text[0] == label:
                 return frozenset([label])
@@ -202,28 +203,22 @@ Picks = frozenset[str]
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
     """Interpret the picks of an answer: labels in any dress, options' texts, yes and no."""
-    labels = Picks() if answer.elements else options.find_labels(answer.text)
-    return labels or _interpret_cleaned(answer, options)
-
-
-def _interpret_cleaned(answer: Answer, options: Options) -> Picks:
-    """Interpret the picks of an answer that is not only labels: a list literal, a distribution,
-    texts.
-    """
     if answer.elements:
         parts = [
-            options.find_labels(part) or interpret_token(clean(part), options)
+            options.find_labels(part) or read_token(clean(part), options)
             for part in answer.elements
         ]
         return frozenset(pick for part in parts for pick in part)
+    if labels := options.find_labels(answer.text):
+        return labels
     text = answer.cleaned
-    if "%" in text or "0." in text:
-        tokens = [text[begin:end].strip() for begin, end in split_tokens(text)]
-        likely = parse_distribution(tokens)
-        # "5%" is an option's text
-        if likely and not any(choice_key(token) in options.index for token in tokens):
-            return frozenset(interpret_token(likely[0], options) if len(likely) == 1 else [])
-    return frozenset(interpret_text(text, answer.boxed or answer.stated, options))
+    if shares := read_shares(text):
+        likely = [read_token(name, options) for name in largest(shares)]
+        if all(likely) and not any(_is_share_text(name, share, options) for name, share in shares):
+            return frozenset(likely[0] if len(likely) == 1 else [])
+    if verdicts := _read_verdicts(text, options):
+        return frozenset(pick for pick, meaning in verdicts if meaning == "Yes")
+    return frozenset(read_list(text, options, boxed=answer.boxed, stated=answer.stated))
 
 
 def split_tokens(text: str) -> list[tuple[int, int]]:
@@ -234,162 +229,196 @@ def split_tokens(text: str) -> list[tuple[int, int]]:
     return list(zip(places, places, strict=True))
 
 
-def parse_distribution(tokens: Sequence[str]) -> list[str] | None:
-    """Parse shares: the tokens with the largest one. None unless all of several have one and they
+def read_shares(text: str) -> list[tuple[str, float]]:
+    """Read the names and shares of a text that is nothing else. None unless there are several that
     add up to 90–110 %.
 
-    >>> parse_distribution(["Yes: 4%", "No: 96%"]), parse_distribution(["A (70%)", "B (71%)"])
-    (['No'], None)
+    >>> read_shares("A) 20% B) 60% C) 20%"), read_shares("A (70%), B (71%)")
+    ([('A', 20.0), ('B', 60.0), ('C', 20.0)], [])
     """
-    shares = [share for token in tokens if (share := _SHARE.search(token))]
-    values = [float(share[1]) for share in shares]
-    total = sum(values)
-    if not len(shares) == len(tokens) > 1 or not (0.9 <= total <= 1.1 or 90 <= total <= 110):
-        return None
-    return [
-        token[: share.start()]
-        for token, share in zip(tokens, shares, strict=True)
-        if float(share[1]) == max(values)
-    ]
+    shares, end = [], 0
+    for share in _SHARE.finditer(text):
+        name = text[end : share.start()].strip(" \n,，;；、|/).(")
+        shares.append((name, float(share[1] or share[2])))
+        end = share.end()
+    total = sum(share for _, share in shares)
+    whole = 0.9 <= total <= 1.1 or 90 <= total <= 110
+    alone = not text[end:].strip(" \n,.;)。") and all(name for name, _ in shares)
+    return shares if len(shares) > 1 and whole and alone else []
 
 
-def interpret_text(text: str, marked: bool, options: Options) -> list[str]:
-    """Interpret the picks of a text, those that are neither label nor option with a question mark
-    in front.
+def largest(shares: Sequence[tuple[str, float]]) -> list[str]:
+    """List the names with the largest share."""
+    most = max(share for _, share in shares)
+    return [name for name, share in shares if share == most]
 
-    A lead-in (`The answer is B`), a confidence, a reason and the tail behind a yes are read only
-    where the answer is `marked` by a box or stated: any other text is prose.
+
+def _is_share_text(name: str, share: float, options: Options) -> bool:
+    """Return whether a share is an option's own text: `A. 40%`."""
+    return any(choice_key(f"{one}{share:g}%") in options.index for one in ("", name, f"{name} "))
+
+
+def _read_verdicts(text: str, options: Options) -> list[tuple[str, str]]:
+    """Read `A: yes, B: no, C: yes` as labels with Yes or No. Empty for any other text."""
+    if ":" not in text and "=" not in text:
+        return []
+    found = [_VERDICT.fullmatch(text[begin:end]) for begin, end in split_tokens(text)]
+    pairs = [(read_token(one[1], options), YES_NO.get(one[2].lower(), "")) for one in found if one]
+    well = len(pairs) == len(found) > 1 and all(len(picks) == 1 and said for picks, said in pairs)
+    return [(picks[0], said) for picks, said in pairs] if well else []
+
+
+def read_list(text: str, options: Options, boxed: bool = True, stated: bool = False) -> list[str]:
+    """Read the picks with which a text begins, those that are neither label nor option with a
+    question mark in front.
+
+    In a box, or where they are `stated`, what follows is commentary (`B, because they play at
+    home`), unless it denies or offers another pick: `B, not D` and `A, B or C` name no set (rules 1
+    and 4).
     """
-    if marked:
-        text = drop_lead_in(text)
-        cut = _PROBABILITY.search(text)
-        if cut and not (text[: cut.start()].lower() in YES_NO and _leans_away(text, cut.start())):
-            text = text[: cut.start()]
-        if label := _interpret_yes_or_no(text, options):
-            return [label]
-    groups = _interpret_tokens(text, options)
-    if marked and groups and options.labels.issuperset(first := groups[0][1]):
-        # "B (a draw), because …", "B. Because …".
-        reason = any(_is_reason(tail, options) for tail in (text[groups[0][0] :], text[1:]))
-        if reason and all(picks[0][0] == "?" for _, picks in groups[1:]):
-            return first
-    return [pick for _, picks in groups for pick in picks]
-
-
-def _interpret_tokens(text: str, options: Options) -> list[tuple[int, list[str]]]:
-    """Interpret the picks of each token, and where it ends; an option's text may hold separators,
-    and the longest counts.
-    """
-    groups: list[tuple[int, list[str]]] = []
+    marked = boxed or stated
+    text = drop_lead_in(text) if marked else text
+    share = _OWN_SHARE.match(text, len(said)) if (said := _SAID.find(text)) else None
+    if _NO_SET.find(text) or (share and _is_minor(share[1])):  # All except B, Yes (30%)
+        return [f"?{text}"]
+    text = _NUMBERED.sub("\n", text).strip()
+    picks: list[str] = []
     spans = split_tokens(text)
     first, width = 0, options.width if len(spans) > 1 else 0
     while first < len(spans):
         begin, last = spans[first][0], min(first + width, len(spans) - 1)
-        while last > first and not _find_whole(_bare(text[begin : spans[last][1]]), options):
+        while last > first and not options.find_text(
+            _bare(text[begin : spans[last][1]][:MAX_TOKEN])
+        ):
             last -= 1
-        if picks := interpret_token(text[begin : spans[last][1]], options):
-            groups.append((spans[last][1], picks))
+        token = text[begin : spans[last][1]].strip()
         first = last + 1
-    return groups
+        if not token:
+            continue
+        read = read_token(token, options)
+        unknown = read[:1] and read[0][0] == "?"
+        if marked and unknown and picks and picks[0][0] != "?":
+            end = read_token(text[slice(*spans[-1])].strip(), options)
+            goes_on = end[:1] and end[0][0] != "?" and end[0] not in picks  # B, because …, C
+            begins = _find_begin(_bare(token), options)[0]
+            if goes_on or begins or _offers_other(token, picks, options):
+                return [f"?{token}"]
+            if stated or not _is_stranger(token):
+                return picks  # what follows is commentary
+        picks += read
+    return picks
 
 
-def _interpret_yes_or_no(text: str, options: Options) -> str:
-    """Interpret the pick of `Yes, it will` or `B. No, it will not`; "" for `Yes or no`, `Yes, B`,
-    `A: no, B: yes` or `是，否`.
+def _offers_other(token: str, picks: Sequence[str], options: Options) -> bool:
+    """Return whether a token behind picks denies one or offers another: `not D`, `or C`, `but it
+    could be A`.
     """
-    labelled = _LABELLED.match(text)
-    text = labelled["text"] if labelled else text
-    tail = _SAID.match(text)
-    label = options.index.get(tail[0].lower()) if tail else None
-    if not tail or not label:
-        return ""
-    said_yes = YES_NO[tail[0].lower()] == "Yes"  # what is unlikely behind a No is the No itself
-    if _leans_away(text, tail.end()) or (said_yes and find_doubt(text, tail.end())):
-        return ""
-    words = [word.strip("() ") for word in _SAID_SPLIT.split(text)]
-    meanings = {options.index.get(word.lower(), word) for word in words}
-    if len(meanings & {*options.labels, *options.index.values()}) > 1:
-        return ""
-    return label
-
-
-def _leans_away(text: str, end: int) -> bool:
-    """Return whether a text gives less than a half to what ends at a position: `Yes: 30%`. In `Yes,
-    inflation falls to 2.1%` the share is of something else.
-    """
-    share = _SHARE.search(text)
-    if not share or any(map(str.isalnum, text[end : share.start()])):
+    other = find_doubt(token)
+    if other is None:
+        other = token if begins_denied(token) else None
+    if other is None:
         return False
-    return float(share[1]) < (50 if float(share[1]) > 1 else 0.5)
+    named = read_token(other.removeprefix("not ").removeprefix("except "), options)
+    return bool(named) and named[0][0] != "?" and (other is token or named[0] not in picks)
 
 
-def _is_reason(text: str, options: Options) -> bool:
-    """Return whether what stands behind a pick is a reason for it. That is a comma, dash or full
-    stop and prose of four words that names no label.
+def _is_stranger(token: str) -> bool:
+    """Return whether a token is no reason but a pick that is no option: `Seaside United`."""
+    parts = token.split()
+    return len(parts) <= MAX_STRANGER and all(part[0].isupper() for part in parts)
+
+
+def read_token(token: str, options: Options) -> list[str]:
+    """Read the picks of one token: a label in any dress, an option's text, or labels side by side.
+
+    `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `ABC`, `A.C.`, `(A)(C)`,
+    `B-E`. `B?`, `B (or C)` and `not B` are none.
     """
-    mark = _REASON.match(text)
-    words = len(text[mark.end() :].split()) + len(IS_CJK.findall(text)) if mark else 0
-    return words >= 4 and options.labels.isdisjoint(_CAPITAL.findall(text))
-
-
-def interpret_token(token: str, options: Options) -> list[str]:
-    """Interpret the picks of one token: labels in any dress, an option's text, or single labels
-    side by side.
-
-    `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `A.C.`, `(A)(C)`, `B-E`.
-    """
-    index, labels = options.index, options.labels
-    token = _bare(token)
-    if label := _find_whole(token, options):
+    token = _bare(token[:MAX_TOKEN])
+    if label := options.find_text(token):
         return [label]
-    token = _NUMBERED.sub("", token)
-    if _SEQUENCE.fullmatch(token):
-        letters = [char for char in token if char not in "(). 0123456789"]
-        return letters if labels.issuperset(letters) else ["?" + token]
-    ends = _LABEL_RANGE.fullmatch(token)
-    if ends and labels.issuperset(ends.groups()):
+    token = token[_HEDGES.skip(token, end_of(_NUMBER, token)) :].lstrip(" :")
+    if label := options.find_text(token):
+        return [label]
+    letters = [char for char in token if char not in "().[] "]
+    alone = letters and len(letters) < len(token) + (len(letters) > 1)
+    if alone and options.labels.issuperset(letters):
+        return letters
+    ends = _RANGE.fullmatch(token)
+    if ends and options.labels.issuperset(ends.groups()):
         return [chr(code) for code in range(ord(ends[1]), ord(ends[2]) + 1)]
-    if labels and (label := _find_label(token, options)):
+    label, end = _find_begin(token, options)
+    if label and not _is_taken_back(token, label, end, options):
         return [label]
-    if aside := _ASIDE.search(token):  # Yes (or No) and Yes (30%) are no picks
-        bare = choice_key(token[: aside.start()])
-        away = bare in YES_NO and _leans_away(token, aside.start())
-        if bare in index and not away and not find_doubt(aside[1]):
-            return [index[bare]]
-    if labels.issuperset(token):
-        return list(token)
     return [f"?{key}"] if (key := choice_key(token)) else []
+
+
+def _find_begin(token: str, options: Options) -> tuple[str, int]:
+    """Find the pick with which a token begins, and where it ends: a label, a letter past the last
+    option, too, Yes or No, or an option's text. "" if there is none.
+    """
+    found = _LABEL.match(token) if options.labels else None
+    if found:
+        letter = found[1] or found[2]
+        label = options.find_label(letter) or (letter if letter.isupper() else "")
+        marked = found[1] or _MARK_BEHIND.match(token, found.end())
+        if label and (marked or _WORD_BEHIND.match(token, found.end())):
+            return label, found.end()
+    said = _SAID.find(token)
+    label = options.index.get(said, "")
+    if label and (said.isascii() or not token[len(said) : len(said) + 1].isalnum()):
+        return label, len(said)
+    cut = _TEXT_END.search(token)
+    head = token[: cut.start()] if cut else ""  # Tie (a close one), Tie. Both are even
+    return options.find_text(head), len(head)
+
+
+def _is_taken_back(token: str, label: str, end: int, options: Options) -> bool:
+    """Return whether a token takes back the pick that ends at a position, or names another one
+    beside it: `B?`, `B is unlikely`, `B (could be C)`, `Yes (30%)` (rule 4).
+    """
+    meaning = YES_NO.get(token[:end].lower())
+    if meaning and any(
+        YES_NO.get(word[0].lower(), meaning) != meaning for word in _LONE_WORD.finditer(token, end)
+    ):
+        return True
+    aside = _BRACKETS.match(token, end_of(_BLANKS, token, end))
+    if aside and options.find_label(aside[0][1:-1].strip()) not in ("", label):
+        return True
+    for position in (end, aside.end() if aside else end):
+        other = find_doubt(token, position)
+        # What is unlikely behind a No agrees with it.
+        if other == "" and (meaning != "No" or is_asked(token, position)):
+            return True
+        if other and _names_other(other, label, options):
+            return True
+    second = _OR_LABEL.search(token, end)
+    return second is not None and second[1] in options.labels and second[1] != label
+
+
+def _names_other(text: str, label: str, options: Options) -> bool:
+    """Return whether a text begins with another pick than this one."""
+    text = text.rstrip(" )]】.!?。")
+    named = options.find_text(text)
+    if not named:
+        named, end = _find_begin(text, options)
+        if not _MARK_BEHIND.match(text, end):
+            named = ""
+    letter = _LETTER.match(text)
+    if letter and letter[1] in options.labels:
+        named = letter[1]
+    return named not in ("", label)
+
+
+def _is_minor(share: str) -> bool:
+    """Return whether a share is less than a half: `30%`, `0.3`."""
+    return float(share.rstrip("% ")) < (50 if share.endswith("%") else 0.5)
 
 
 def _bare(token: str) -> str:
     """Return the token without bullets, quotes and a full stop."""
     token = token.strip().lstrip("-•·▪ ").rstrip(" 。!").strip("\"'“”‘’")
     return token[1:-1] if token[:1] + token[-1:] == "[]" else token
-
-
-def _find_whole(token: str, options: Options) -> str:
-    """Find the label of the option whose text a token is, perhaps with its label at either end."""
-    for whole in dict.fromkeys((token, _NUMBERED.sub("", token))):
-        if label := options.index.get(choice_key(whole)):
-            return label
-    for found in filter(None, (_LABELLED.match(whole), _LABEL_BEHIND.fullmatch(whole))):
-        label = options.find_label(found["label"])
-        if label and options.index.get(choice_key(found["text"])) == label:
-            return label
-    return ""
-
-
-def _find_label(token: str, options: Options) -> str:
-    """Find the label in front of a token, a letter past the last option, too. "?" and the token if
-    its text takes it back: `A (could be B)`, `A: wrong`.
-    """
-    found = _LABELLED.match(token)
-    label = (options.find_label(found["label"]) or found["label"]) if found else ""
-    if not found or not (label in options.labels or label.isalpha()):
-        return ""
-    other = found["text"].strip("()[]【】 ")
-    taken_back = find_doubt(found["text"]) or (other in options.labels and other != label)
-    return f"?{token}" if taken_back else label
 
 
 @dataclass(slots=True, eq=False)
@@ -410,7 +439,7 @@ class ChoiceTruth(TruthOf[Picks]):
             return picks
         if status := self.find_status(answer):
             return status
-        picks = _interpret_cleaned(answer, self.options)
+        picks = interpret_picks(answer, self.options)
         unknown = {pick for pick in picks - self.picks if pick[0] == "?"}
         if len(unknown) < len(picks) and (answer.boxed or not unknown):
             return picks
@@ -444,39 +473,13 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
 
 _BOXED_SIDES: Final = lazy(r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}")
 _VERSUS: Final = lazy(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
-# Two sides in a text that names both, ① in front of ②
-_NUMBER: Final = r"([0-9]{1,3})"
-_RESULT: Final = r"(?:\b[0-9]{1,3}\s?[-–:]\s?[0-9]{1,3}\b\s*)?"
-_REST: Final = r"(?:\W|[0-9]|in\s+(?:regulation|overtime|ot)\b)*"
-_WINS: Final = lazy(
-    rf"""(?:the\s)?①\s*{_RESULT}(?:(?:will|to)\s+)?
-         (?:over|beats?|defeats?|def\.?|edges?|wins?\s*{_RESULT}(?:over|against)|击败|战胜)\s*
-         {_RESULT}(?:the\s+)?②{_REST}
-       |(?:the\s)?①[^①②]*②\s?:\s?①\W*""",
-    re.X,
-)
-_LOSES: Final = lazy(
-    rf"""(?:the\s)?①\s*{_RESULT}(?:will\s+|to\s+)?loses?\s+{_RESULT}(?:to|against)\s*{_RESULT}
-         (?:the\s+)?②{_REST}
-       |(?:the\s)?①[^①②]*②\s?:\s?②\W*""",
-    re.X,
-)
-_EACH_SCORES: Final = lazy(rf"(?:the\s)?①\s*{_NUMBER}\s*[,;–-]?\s*②\s*{_NUMBER}\W*")
-# What may stand behind the side that wins, brackets dropped: `to win 4-3`, `in OT`, `55%`, `!`
-_PICKED: Final = lazy(
-    rf"""\s*(?:(?:will|to)\s+win|wins?|victory|获胜|胜出|取胜|赢|胜)?
-        (?:\s*in\s+(?:regulation|overtime|OT))?
-        (?:\s*,?\s*{_NUMBER}\s?[-–:]\s?{_NUMBER})?
-        (?:\s*[,:–—-]?\s*(?P<share>[0-9]{{1,3}}(?:\.[0-9]{{1,4}})?)\s?%
-          (?:\s(?:chance|probability))?)?
-        \s*[!.]?\s*""",
-    re.X | re.I,
-)
-_NO_FRONT: Final = lazy(
-    r"(?ai:\b(?:can|could|hardly|no|not|if|will|would|do|does|did|may|might|should|maybe|perhaps|never"
-    r"|only|both|either|neither|i|anyone|but|and|or|why|how|is|are|beat|against|unless|except|when"
-    r"|until|doubt)\b)|\b[a-z]"
-)
+_SCORE: Final = lazy(r"\b([0-9]{1,3})\s?[-–:]\s?([0-9]{1,3})\b")
+_LITTLE: Final = frozenset(words("little"))
+# Between the side that wins and the other, without little words; and behind a side that wins
+_BEATS: Final = frozenset(words("beats"))
+_LOSES: Final = frozenset(words("loses"))
+_WINS: Final = frozenset(words("wins"))
+_NO_FRONT: Final = frozenset(words("no front"))  # nothing of a name, however it is written
 
 
 class NameTruth(TruthOf[Sequence[Name]]):
@@ -494,16 +497,16 @@ class NameTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | str:
         """Read the picked names, or why there are none."""
-        text, elements = answer.cleaned, answer.elements
+        text, elements = answer.sentence, answer.elements
         whole = parse_name(text)
-        shares = elements or (self.sides and "%" in text)
-        if not shares and any(compare_names(name, whole) >= SAME for name in self.names):
+        listed = elements or (self.sides and "%" in text)
+        if not listed and any(compare_names(name, whole) >= SAME for name in self.names):
             return (whole,)  # one name with "and" or "/" in it
         if status := self.find_status(answer):
             return status
         tokens = [clean(part).strip() for part in elements or SEPARATOR.split(text)]
-        likely = parse_distribution(tokens)
-        if likely is not None:
+        if not elements and (shares := read_shares(text)):
+            likely = largest(shares)
             return (parse_name(likely[0]),) if len(likely) == 1 else "several are as likely"
         if self.sides and not elements:
             winner = interpret_winner(text, self.sides)
@@ -548,21 +551,38 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
     bare = _BRACKETS.sub(lambda held: held[0][1:-1] if "%" in held[0] else " ", text).strip()
     folded = fold(bare)
     first, second = sorted(sides, key=folded.find)
-    if folded.find(first) < 0:
+    if first not in folded:
         return _interpret_one(bare, second)
-    coded = folded.replace(first, "①").replace(second, "②")
-    if (scores := _EACH_SCORES.fullmatch(coded)) and scores[1] != scores[2]:
-        return first if int(scores[1]) > int(scores[2]) else second  # Islanders 3, Oilers 2
-    return first if _WINS.fullmatch(coded) else second if _LOSES.fullmatch(coded) else ""
+    between, _, behind = folded.partition(first)[2].partition(second)
+    scores = between.strip(" ,;–-"), behind.strip(" .!")
+    if all(map(str.isdecimal, scores)) and scores[0] != scores[1]:  # Islanders 3, Oilers 2
+        return first if int(scores[0]) > int(scores[1]) else second
+    said = folded.rpartition(":")[2].strip(" .!")
+    if said in sides:
+        return said
+    if folded.removeprefix("the ").startswith(first) and not _drop_little(behind):
+        verb = _drop_little(between)
+        return first if verb in _BEATS else second if verb in _LOSES else ""
+    return ""
+
+
+def _drop_little(text: str) -> str:
+    """Return the words of a folded text but for scores and little ones."""
+    text = _SCORE.sub(" ", text).replace("in regulation", "").replace("in overtime", "")
+    parts = (part.strip(".,!") for part in text.split())
+    return " ".join(part for part in parts if part and part not in _LITTLE)
 
 
 def _interpret_one(text: str, side: str) -> str | None:
     """Interpret the only side that a text names, if it says that this one wins. "" if by its score
     or share it does not, None for any other text.
     """
-    at = text.casefold().rfind(side)
-    picked = _PICKED.fullmatch(text, at + len(side)) if at >= 0 else None
-    if not picked or not picked[0].strip() or _NO_FRONT.search(text, 0, at):
+    front, _, behind = text.casefold().rpartition(side)
+    names = text[: len(front)].split()
+    score, share = _SCORE.search(behind), _SHARE.search(behind)
+    said = _drop_little((_SHARE.sub(" ", behind) if share else behind).strip(" ,.!"))
+    named = all(name[:1].isupper() and name.lower() not in _NO_FRONT for name in names)
+    if not behind.strip() or (said and said not in _WINS) or not named:
         return None
-    wins = int(picked[1] or 1) > int(picked[2] or 0)
-    return side if wins and float(picked["share"] or 100) > 50 else ""
+    wins = not score or int(score[1]) > int(score[2])
+    return side if wins and (not share or float(share[1] or 100) > 50) else ""

@@ -1,145 +1,101 @@
-"""Numbers as they are written: digits or Chinese numerals, powers, scales, units, ranges."""
+"""Numbers as they are written: [about] [sign] [currency] DIGITS [scale] [unit], ranges, `± 5`.
+
+A text is read from left to right in small steps: each takes what its table knows, and leaves the
+rest. The tables hold words; a Latin word counts only where it ends.
+"""
 
 from __future__ import annotations
 
 import math
-import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from forecasteval.common.patterns import lazy
+from forecasteval.common.patterns import WordTable, end_of, lazy, split_words
+
+from .language import table_of, words
+from .units import UNIT_WORDS
 
 PERCENT: Final = 0.01
-ONE: Final = "零〇一二两三四五六七八九"
 
-# --- Chinese numerals ---
+# --- Words ---
 
-NUMERAL: Final = lazy(
-    rf"(?<![0-9第{ONE}十百千])([{ONE}十][{ONE}十百千]{{0,60}}|(?<=[万亿])(?=点[{ONE}]))"
-    rf"(?:点([{ONE}]+))?"
-)
-_PERCENT_OF: Final = lazy(rf"百分之([{ONE}十百千万亿点]+)")
-_COLLOQUIAL: Final = lazy(rf"(?<=[{ONE}十百千])([万亿])[一二三四五六七八九](?![{ONE}十百千万亿点])")
-_DIGITS: Final = str.maketrans(ONE, "001223456789")
-_TENS: Final = {"十": 10, "百": 100, "千": 1000}
-
-
-def write_digits(text: str) -> str:
-    """Write Chinese numerals in digits; 万 and 亿 stay.
-
-    >>> [write_digits(text) for text in ("一百二十万", "三亿五千万", "百分之二点五", "两千三")]
-    ['120万', '3亿5000万', '2.5%', '2300']
-    """
-    if text.isascii():
-        return text
-    # 一万二 is 一万二千, 一亿二 is 一亿二千万.
-    text = _PERCENT_OF.sub(r"\1%", text)
-    text = _COLLOQUIAL.sub(lambda match: match[0] + "千" + "万" * (match[1] == "亿"), text)
-    return NUMERAL.sub(_write, text)
-
-
-def _write(numeral: re.Match[str]) -> str:
-    whole, decimals = numeral.groups("")
-    total, digits, unit = 0, "", 1
-    for char in whole.translate(_DIGITS):
-        if char in _TENS:
-            unit = _TENS[char]
-            total, digits = total + int(digits or 1) * unit, ""
-        else:
-            digits += char
-    total += int(digits or 0) * (1 if digits[:1] == "0" else max(1, unit // 10))  # 三百五 is 350
-    return f"{total}.{decimals.translate(_DIGITS)}" if decimals else str(total)
-
-
-# --- Quantities ---
-
-CURRENCY: Final = (
-    r"(?:us|hk|nt|au|ca|cn|s)?\s?\$|[€£¥₹₩]|usd|cny|rmb|hkd|eur|gbp|jpy|人民币|美元|港元|港币"
-)
-SCALE: Final = r"""(?:
-     (?:hundreds?\s+(?:of\s+)?|tens?\s+(?:of\s+)?)?(?:thousand|mill?i?on|bill?ion|trill?ion)s?(?a:\b)
-    |(?:mn|mln|bn|bln|tn|trn|lakh|crore)s?(?a:\b)|(?<=[0-9])(?:[kmbt]|mm)(?:\b|(?=[美日港]?元|[人股次辆吨]))
-    |[十百千]?[万亿]+|[千百](?![瓦米克帕]))"""
-PERCENT_SIGN: Final = (
-    r"(?:%|percent(?:age\s+points?)?(?a:\b)|per\s+cent(?a:\b)|pct(?a:\b)|个?百分点)"
-)
-_MONEY: Final = (
-    r"(?:(?:us|hong\s+kong|chinese)\s+)?dollars?|yuan|renminbi|rmb|cny|usd|hkd|eur|euros?|gbp|jpy|yen|won|krw|inr|rupees?"
-    r"|pounds?(?:\s+sterling)?|francs?|chf|aud|cad|sgd|roubles?|rubles?"
-)
-# What a price is for, in words of bounded number: 100 GBP, £100, 100 units (of British Pound), 100
-# British pounds
-ROUND_AMOUNT: Final = rf"""(?:(?:[£$€¥]\s?|(?a:\b))1(?:0{{0,3}}|0?,000)\s?
-     (?:units?(?a:\b)(?:\s\(?(?:of\s)(?:[a-z]{{2,12}}\s?){{1,3}}\)?)?|(?:[a-z]{{2,12}}\s){{0,2}}(?:{_MONEY})(?a:\b)|[美欧日港英]?[元镑円])
-    |[£$€¥]\s?1(?:0{{0,3}}|0?,000)(?![0-9,.]))"""
-PER_AMOUNT: Final = (
-    rf"(?:{ROUND_AMOUNT}|[0-9]{{1,6}}\s?(?:(?:{_MONEY})(?a:\b)|[美欧日港英]?[元镑]))"
-)
-_PER: Final = rf"""(?:\s*(?:/|(?a:\b)per(?a:\b)|每)\s*(?:{PER_AMOUNT}
-    |day|week|month|year|share|person|capita|head|ton(?:ne)?|t|kg|g|lb|oz|ounce|barrel|bbl
-    |gallon|litre|liter|unit|hour|h|s|second|mwh|kwh|m²|公斤|千克|吨|斤|克|股|人|天|日|月|年|件|台|辆|张|桶|升|小时|平方米|平米))"""
-_NAMED_UNIT: Final = rf"""(?:(?:
-     u\.s\.\s+dollars?|{_MONEY}|shares?|points?|pts?|votes?|seats?|people|persons?|users?|cases?|deaths?|outbreaks?|views?|plays?|downloads?
-    |units?|copies|tickets?|tons?|tonnes?|kg|barrels?|bps?|basis\s+points?|times)(?a:\b)
-    |[$€£¥]|°(?:\s?[CF](?a:\b))?|(?:人民|港|美|日|欧|台|韩|澳|加)?[元币円](?:人民币)?|원|英镑|卢比|个?基点|股|点|人次|人|次|部|家|个|件|条|票|辆|台|吨|公斤|千克|斤|张|只|种|例|起|场|名|位|岁|分|手|桶|摄氏度|度|℃|级|套|册|亩|席|公里|平方米|立方米|[千厘毫]?米|[千兆吉太]瓦时?|[百千]帕
-    )"""
-UNIT_START: Final = rf"(?:{_NAMED_UNIT}|{_PER})"
-_QUANTITY: Final = lazy(
-    rf"""(?:(?P<sign>[-−–]|(?a:\b)(?:minus|negative)\s|负)|\+)?\s*
-         (?P<currency>{CURRENCY})?\s*(?:(?P<sign2>[-−])|\+)?
-         (?=\.?[0-9])
-         (?:(?!10\s?(?:\^|\*\*)\s*\(?[-+−]?[0-9])
-            (?P<whole>(?!0,)[0-9]{{1,3}}(?:[,'][0-9]{{3}}){{1,40}}(?![0-9])  # 1,234
-              |[0-9]{{1,2}}(?:,[0-9]{{2}}){{1,40}},[0-9]{{3}}(?![0-9])       # 12,34,567
-              |[0-9]{{1,3}}(?:\.[0-9]{{3}}){{1,40}}(?=,[0-9]{{1,2}}(?![0-9]))  # 1.234,5
-              |[0-9]{{1,3}}(?:\.[0-9]{{3}}){{2,40}}(?![0-9.])                # 1.234.567
-              |[0-9]+)?
-            (?:\.(?P<point>[0-9]+)|,(?P<comma>[0-9]{{1,2}}(?![0-9,])|(?<=\b0,)[0-9]+(?![0-9,])))?
-            (?:\s*[×x*·]\s*(?=10\s?(?:\^|\*\*)))?)?
-         (?:10\s?(?:\^|\*\*)\s*\(?(?P<power>[-+−]?[0-9]{{1,3}})\)?
-           |(?<=[0-9])e(?P<exponent>[-+]?[0-9]{{1,3}})(?![0-9a-z]))?
-         (?P<scale>(?:[\s-]*{SCALE}){{1,3}})?
-         (?:\s*(?P<percent>{PERCENT_SIGN}))?
-         (?:\s*(?P<unit>{_NAMED_UNIT}{_PER}?|{_PER}))?""",
-    re.X | re.I,
-)
-_SIMPLE: Final = lazy(
-    r"(?:[≈~]\s?)?([$€£¥]?)(-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]+)?)([^0-9]{0,30})"
-)
-_ABOUT: Final = lazy(
-    r"""(?:[≈~<>≥≤=\s]|ca\.|(?:about|around|approx(?:imately|\.)?|roughly|nearly|almost|circa|over|above|below|under
-       |between|from|(?:more|less|fewer|greater)\s+than|at\s+(?:least|most)|up\s+to)(?!\w)
-       |大约|大概|约为|约|約|近|超过|超|不到|不足|至少|最多|介于|从|在)*""",
-    re.X | re.I,
-)
-_TO: Final = lazy(r"(?i)\s*(?:-{1,3}|[–—−~〜→]|\bto\b|(and\b|[和与])|至|到)\s*")
-_BETWEEN: Final = lazy(r"(?i)(?:between|介于|在|从|from)\s*\Z")
-RANGE: Final = lazy(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
-_ERROR: Final = lazy(
-    r"(?i)\s*,?\s?(?:±|\+\s*/?\s*-|give\s+or\s+take\b|plus\s+or\s+minus\b|上下浮动)\s*(?=[$€£¥]?\.?[0-9])"
-)
-_END: Final = lazy(r"(?i)[\s.。+]*(?:左右|上下|以上|以下|之间|or\s+so|or\s+more)?[\s.。]*")
-_GROUPS: Final = lazy(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")
-_LIST: Final = lazy(r"[,;、|]\s?[^\W\d_]|[0-9][.):]\s[^\W\d_]")  # what no number holds
-FALL: Final = "▼"  # in front of a number: its unsigned value is a fall
-_SCALES: Final = {  # a word's first two letters, or its only one: hundred, million, mn
-    word: 10.0**power
-    for power, words in {
-        0: "of",
-        1: "te 十",
-        2: "hu 百",
-        3: "k th 千",
-        4: "万",
-        5: "la",
-        6: "m mi mm mn ml",
-        7: "cr",
-        8: "亿",
-        9: "b bi bn bl",
-        12: "t tr tn",
+SCALES: Final = {
+    word: factor
+    for factor, names in {
+        0.01: "%, percent, per cent, pct, percentage point, percentage points, 个百分点, 百分点",
+        10.0: "十",
+        1e2: "hundred, 百",
+        1e3: "thousand, 千",
+        1e4: "万, 萬",
+        1e5: "lakh",
+        1e6: "million, millon, milion, mn, mln",
+        1e7: "crore",
+        1e8: "亿, 億",
+        1e9: "billion, bn, bln",
+        1e12: "trillion, tn, trn",
     }.items()
-    for word in words.split()
+    for word in split_words(names)
 }
-_SCALE_WORD: Final = lazy("[十百千万亿]|[a-z]+")
+_ASKED: Final = {**SCALES, "ten": 10.0, "of": 1.0, "k": 1e3}  # hundreds of, ten thousand
+_ATTACHED: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}  # 15.3M, not 15.3 m
+_CURRENCIES: Final = split_words(
+    "$, US$, US $, HK$, NT$, AU$, CA$, A$, C$, S$, CN$, €, £, ¥, ₹, ₩, USD, CNY, RMB, HKD, EUR,"
+    " GBP, JPY, 人民币, 美元, 港元, 港币"
+)
+_MONEY: Final = split_words(
+    "dollars, US dollars, Hong Kong dollars, yuan, renminbi, euros, yen, won, KRW, INR, rupees,"
+    " pounds, pounds sterling, francs, CHF, AUD, CAD, SGD, rubles, roubles, cents, 元, 美元, 港元,"
+    " 日元, 欧元, 台币, 新台币, 韩元, 英镑, 港币, 人民币, 元人民币, 円, 원, 卢比, 澳元, 加元"
+)
+_COUNTED: Final = split_words(
+    "shares, points, pts, votes, seats, people, persons, users, cases, deaths, views, plays,"
+    " downloads, units, copies, tickets, tons, barrels, times, outbreaks, bps, bp, basis points,"
+    " 个基点, 基点, 股, 点, 人, 人次, 次, 部, 家, 个, 件, 条, 票, 辆, 台, 张, 只, 种, 例, 起, 场,"
+    " 名, 位, 岁, 分, 手, 桶, 度, 级, 套, 册, 席"
+)
+_ABOUT_MARKS: Final = ("≈", "~", "<", ">", "≥", "≤", "=")
+_SIGN_MARKS: Final = ("-", "−", "–", "+")
+_FALLS: Final = frozenset((*words("falls"), "↓", "▼"))
+
+
+def _both_numbers(names: Iterable[str]) -> Iterator[str]:
+    """Yield Latin words with and without a final s: `share`, `shares`."""
+    for name in names:
+        yield name
+        if len(name) > 3 and name.isascii() and name[-1].isalpha():
+            yield name[:-1] if name.endswith("s") else f"{name}s"
+
+
+# A scale or a unit; one table, for 千瓦时 holds no 千
+_BEHIND: Final = WordTable(*_both_numbers((*SCALES, *_MONEY, *_COUNTED)), *UNIT_WORDS, *_CURRENCIES)
+_SCALE: Final = WordTable(*_both_numbers(_ASKED), *UNIT_WORDS)
+_CURRENCY: Final = WordTable(*_CURRENCIES)
+_LEAD: Final = WordTable(*words("about", "fall joints"), *_ABOUT_MARKS, *_FALLS)
+_SIGN: Final = WordTable(*words("minus"), *_SIGN_MARKS)
+_FRONT: Final = WordTable(
+    *words("about", "fall joints", "minus"), *_ABOUT_MARKS, *_SIGN_MARKS, *_FALLS, *_CURRENCIES
+)
+_BETWEEN: Final = frozenset(words("between"))
+_ENDS: Final = table_of("ends")
+_BLANKS: Final = lazy(r"\s*")
+_GAP: Final = lazy(r"[\s-]{0,3}")
+_DIGITS: Final = lazy(r"[0-9][0-9,.']*[0-9]|\.?[0-9]+|\.[0-9]+")
+_POWER: Final = lazy(
+    r"\s*[×x*·]?\s*10\s?(?:\^|\*\*)\s*\(?([-+]?[0-9]{1,3})\)?|[eE]([-+]?[0-9]{1,3})\b"
+)
+_LETTER: Final = lazy(r"(?:[kKmMbBtT]|mm|MM)(?![A-Za-z0-9_])")
+_PER: Final = lazy(
+    r"\s?(?:/|\bper\b|每)\s?[$£€¥]?(?:1(?:,?000?){0,2}\s?)?(?:[A-Za-z²³]{1,12}|[^\W\d_a-zA-Z]{1,3})"
+)
+_TO: Final = lazy(r"\s*(?:-{1,3}|[–—−~〜→至到]|\bto\b)\s*")
+_AND: Final = lazy(r"\s*(?:\band\b|和|与)\s*")
+_ERROR: Final = lazy(
+    r"(?i)\s*,?\s?(?:±|\+\s?/?\s?-|give or take\b|plus or minus\b|上下浮动)\s?(?=[$£€¥]?\.?[0-9])"
+)
+_END: Final = lazy(r"[\s.。+]*")
+_SPACED: Final = lazy(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")  # 1 234 567
+RANGE: Final = lazy(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 
 
 class Quantity(NamedTuple):
@@ -150,61 +106,173 @@ class Quantity(NamedTuple):
     value: float
     scale: float | None
     unit: str  # as written, with the currency; "" if none
+    falls: bool = False  # `down 5`, `a 5% decline`: negative where a change is asked for
 
 
-@lru_cache(maxsize=256)
-def scale_of(words: str) -> float:
-    """Multiply a chain of scale words: `hundred million` 1e8, `千万` 1e7, `万亿` 1e12."""
-    return math.prod(_SCALES[word[:2]] for word in _SCALE_WORD.findall(words.lower()))
+# --- Chinese numerals ---
+
+_ONES: Final = "零〇一二两三四五六七八九"
+_TO_DIGITS: Final = str.maketrans(_ONES, "001223456789")
+_TENS: Final = {"十": 10, "百": 100, "千": 1000}
+_NUMERAL: Final = lazy(
+    f"(?<![0-9第{_ONES}十百千])([{_ONES}十][{_ONES}十百千]{{0,60}}|(?<=[万亿])(?=点[{_ONES}]))"
+    f"(?:点([{_ONES}]+))?"
+)
+_PERCENT_OF: Final = lazy(f"百分之([{_ONES}十百千万亿点]+)")
+_COLLOQUIAL: Final = lazy(  # 一万二 is 一万二千, 一亿二 is 一亿二千万
+    f"(?<=[{_ONES}十百千])([万亿])[一二三四五六七八九](?![{_ONES}十百千万亿点])"
+)
 
 
-def _read_at(text: str, position: int) -> tuple[Quantity, int] | None:
-    """Read the quantity at a position, and where it ends; None beyond the range of a float."""
-    found = _QUANTITY.match(text, position)
-    if not found:
+def write_digits(text: str) -> str:
+    """Write Chinese numerals in digits; 万 and 亿 stay.
+
+    >>> [write_digits(text) for text in ("一百二十万", "三亿五千万", "百分之二点五", "一万二")]
+    ['120万', '3亿5000万', '2.5%', '1万2000']
+    """
+    if text.isascii():
+        return text
+    text = _PERCENT_OF.sub(r"\1%", text.replace("零下", "-"))
+    text = _COLLOQUIAL.sub(lambda found: found[0] + "千" + "万" * (found[1] == "亿"), text)
+    return _NUMERAL.sub(lambda found: _write(*found.groups("")), text)
+
+
+def _write(whole: str, decimals: str) -> str:
+    total, digits, unit = 0, "", 1
+    for char in whole.translate(_TO_DIGITS):
+        if char in _TENS:
+            unit = _TENS[char]
+            total, digits = total + int(digits or 1) * unit, ""
+        else:
+            digits += char
+    total += int(digits or 0) * (1 if digits[:1] == "0" else max(1, unit // 10))  # 三百五 is 350
+    return f"{total}.{decimals.translate(_TO_DIGITS)}" if decimals else str(total)
+
+
+# --- Steps ---
+
+
+def read_digits(run: str) -> float | None:
+    """Read digits with points and commas: `1,234.5`, `1.234,5`, `12,34,567`, `1,5`. None if they
+    are grouped like no number.
+
+    >>> [read_digits(run) for run in ("1,234.5", "1.234,5", "12,34,567", "1,5", "0,125", "1,23,4")]
+    [1234.5, 1234.5, 1234567.0, 1.5, 0.125, None]
+    """
+    run = run.replace("'", ",")
+    mark = max(".,", key=run.rfind)
+    *groups, last = run.replace(".", ",").split(",")
+    if not groups:
+        return float(run)
+    if not all(len(group) in (2, 3) for group in groups[1:]):
         return None
-    whole = "".join(filter(str.isdigit, found["whole"] or ("0" if found["point"] else "1")))
-    power = (found["power"] or found["exponent"] or "0").replace("−", "-")
-    value = float(f"{whole}.{found['point'] or found['comma'] or 0}e{power}")
+    decimal = mark == "." or len(last) <= 2 or groups == ["0"] or "." in run
+    if run.count(mark) == 1 and decimal:
+        return float(f"{''.join(groups) or 0}.{last or 0}")
+    return float("".join([*groups, last])) if len(last) == 3 and len(groups[0]) <= 3 else None
+
+
+def read_scale(text: str, position: int = 0) -> float:
+    """Multiply the chain of scale words at a position: `hundreds of millions` 1e8, `万亿` 1e12."""
+    scale = 1.0
+    while (word := _singular(_SCALE.find(text, position))) in _ASKED:
+        scale *= _ASKED[word]
+        position = end_of(_GAP, text, position + len(_SCALE.find(text, position)))
+    return scale
+
+
+def _singular(word: str) -> str:
+    return word if word in _ASKED else word.removesuffix("s")
+
+
+def _take(table: WordTable, text: str, position: int) -> tuple[str, int]:
+    """Take a word of a table, and the blanks behind it; "" if none stands there."""
+    word = table.find(text, position)
+    return (word, end_of(_BLANKS, text, position + len(word))) if word else ("", position)
+
+
+def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
+    """Read a quantity without its neighbours: [sign] [currency] DIGITS [power] [scale] [unit]."""
+    sign, position = _take(_SIGN, text, position)
+    currency = text[position : position + len(_CURRENCY.find(text, position))]
+    position = end_of(_BLANKS, text, position + len(currency))
+    inner, position = _take(_SIGN, text, position)
+    digits = _DIGITS.match(text, position)
+    value = read_digits(digits[0]) if digits else None
+    if not digits or value is None:
+        return None
+    alone = _POWER.match(text, position)
+    if alone and alone[1]:  # 10^6
+        value = 1.0
+    else:
+        position = digits.end()
+    if power := _POWER.match(text, position):
+        position, exponent = power.end(), int(power[1] or power[2])
+        value *= 10.0**exponent if exponent < 300 else math.inf
+    scale, unit, position = _read_behind(text, position)
     if not math.isfinite(value):
         return None
-    if bool(found["sign"]) != bool(found["sign2"]):
-        value = -value
-    scale = scale_of(found["scale"]) if found["scale"] else None
-    if found["percent"]:
-        scale = (scale or 1.0) * PERCENT
-    unit = " ".join(filter(None, (found["currency"], found["unit"])))
-    return Quantity(value, scale, unit), found.end()
+    negative = (sign not in ("", "+")) != (inner not in ("", "+"))
+    unit = f"{currency} {unit}".strip()
+    return Quantity(-value if negative else value, scale, unit), position
+
+
+def _read_behind(text: str, position: int) -> tuple[float | None, str, int]:
+    """Read the scale and the unit behind digits."""
+    scale, unit = None, ""
+    if position == len(text):  # most
+        return scale, unit, position
+    if letter := _LETTER.match(text, position):
+        scale, position = _ATTACHED[letter[0].lower()], letter.end()
+    while word := _BEHIND.find(text, gap := end_of(_GAP, text, position)):
+        factor = SCALES.get(_singular(word))
+        if unit and factor is not None:
+            break
+        position = gap + len(word)
+        if factor is None:
+            unit = f"{unit} {text[gap:position]}".strip()
+        else:
+            scale = (scale or 1.0) * factor
+    if per := _PER.match(text, position):
+        unit, position = unit + per[0], per.end()
+    return scale, unit, position
 
 
 def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
-    """Read a quantity with added parts, range, `± 5` and fall, and where it ends."""
-    falls = text.startswith(FALL, position)
-    read = _read_at(text, position + falls)
+    """Read a quantity with its lead, added parts, range and `± 5`, and where it ends."""
+    lead, falls = "", False
+    word, position = _take(_LEAD, text, position)
+    while word:
+        lead, falls = word, falls or word in _FALLS
+        word, position = _take(_LEAD, text, position)
+    read = _read_one(text, position)
     if not read:
         return None
     low, end = _add_parts(text, *read)
-    to = _TO.match(text, end)
-    if to and not (to[1] and not _BETWEEN.search(text[:position])):
-        # "-10--6" is a range of negatives, "100--120" has a TeX dash.
-        high = _read_at(text, to.end() - (low.value < 0 and to[0] == "--"))
-        if high and not _is_change(low, high[0]):
-            upper, end = _add_parts(text, *high)
-            scale = low.scale or upper.scale
-            factor = (upper.scale or 1.0) / (low.scale or upper.scale or 1.0)
-            value = (low.value + upper.value * factor) / 2
-            low = Quantity(value, scale, low.unit or upper.unit)
-    if error := _ERROR.match(text, end):
-        within = _read_at(text, error.end())
-        end = within[1] if within else end
-    return (low._replace(value=-abs(low.value)) if falls else low), end
+    to = _TO.match(text, end) or (lead in _BETWEEN and _AND.match(text, end))
+    # "-10--6" is a range of negatives, "100--120" has a dash of TeX.
+    high = _read_one(text, to.end() - (low.value < 0 and to[0] == "--")) if to else None
+    if high and not _is_change(low, high[0]):
+        upper, end = _add_parts(text, *high)
+        factor = (upper.scale or 1.0) / (low.scale or upper.scale or 1.0)
+        middle = (low.value + upper.value * factor) / 2
+        low = Quantity(middle, low.scale or upper.scale, low.unit or upper.unit)
+    if (error := _ERROR.match(text, end)) and (within := _read_one(text, error.end())):
+        low, end = low._replace(unit=low.unit or within[0].unit), within[1]
+    behind, after = _take(_LEAD, text, end_of(_GAP, text, end))
+    if behind in _FALLS and not text[after : after + 1].isdigit():
+        falls, end = True, after
+    return low._replace(falls=falls), end
 
 
 def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
     """Add the smaller parts that follow: `3亿5000万` is 3.5亿."""
     size = quantity.scale or 0.0
-    while text[end : end + 1].isdigit() and (part := _read_at(text, end)):
+    while text[end : end + 1].isdigit() and (part := _read_one(text, end)):
         more, scale = part[0], part[0].scale or 1.0
+        if scale > size > 1.0:  # 1万2345亿
+            quantity = Quantity(quantity.value * size + more.value, scale, more.unit)
+            return quantity, part[1]
         if scale >= size:
             break
         value = abs(quantity.value) + more.value * scale / (quantity.scale or 1.0)
@@ -219,34 +287,47 @@ def _is_change(low: Quantity, high: Quantity) -> bool:
     return mixed and (low.scale is not None or high.value < low.value)
 
 
-@lru_cache(maxsize=4096)
-def _parse_tail(tail: str) -> Quantity | None:
-    """Read scale and unit behind a simple number; None if they take the whole grammar."""
-    read = _read_at("1" + tail, 0)
-    return read[0] if read and _END.fullmatch("1" + tail, read[1]) else None
+def find_lead(text: str, lowest: int, digits: int) -> int:
+    """Find where the lead, sign and currency in front of digits begin: `down by $5`."""
+    for place in range(lowest, digits):
+        inside = place and text[place - 1].isascii() and text[place - 1].isalnum()
+        if not inside and _FRONT.skip(text, place) == digits:
+            return place
+    return digits
+
+
+def has_scale(text: str, position: int) -> bool:
+    """Return whether a scale stands at a position, perhaps behind a blank: ` million`, `%`."""
+    position = end_of(_BLANKS, text, position)
+    return bool(_singular(_SCALE.find(text, position)) in SCALES or _LETTER.match(text, position))
+
+
+# --- Texts ---
 
 
 def parse_begin(text: str) -> tuple[Quantity, str] | None:
     """Read the quantity with which a text begins, and what stands behind it."""
-    text = _GROUPS.sub(lambda groups: groups[0].replace(" ", ""), write_digits(text))
-    about = _ABOUT.match(text)
-    read = parse_quantity(text, about.end() if about else 0)
+    text = _SPACED.sub(lambda groups: groups[0].replace(" ", ""), write_digits(text))
+    read = parse_quantity(text, 0)
     return (read[0], text[read[1] :]) if read else None
 
 
+@lru_cache(maxsize=4096)
 def parse_number(text: str) -> Quantity | None:
     """Read a cleaned text that is a number: sign, currency, digits, power, scale, %, unit, range.
 
     A range is its middle; `about`, `>` and `± 5` are dropped.
 
-    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天")
-    (Quantity(value=1.5, scale=1000000000000.0, unit='元'), 110.0, None)
+    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天吧")
+    (Quantity(value=1.5, scale=1000000000000.0, unit='元', falls=False), 110.0, None)
     """
-    simple = _SIMPLE.fullmatch(text)  # most answers, in a fraction of the time
-    if simple and (tail := _parse_tail(simple[3])):
-        unit = f"{simple[1]} {tail.unit}".strip()
-        return Quantity(float(simple[2].replace(",", "")), tail.scale, unit)
-    if len(text) > 80 or _LIST.search(text):
+    if len(text) > 80:
         return None
     found = parse_begin(text)
-    return found[0] if found and _END.fullmatch(found[1]) else None
+    return found[0] if found and _is_end(found[1]) else None
+
+
+def _is_end(text: str) -> bool:
+    """Return whether nothing stands behind a number but `左右`, `or so` and full stops."""
+    begin = end_of(_END, text)
+    return bool(_END.fullmatch(text, begin + len(_ENDS.find(text, begin))))

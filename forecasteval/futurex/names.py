@@ -18,10 +18,12 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, find_doubt
 from forecasteval.common.patterns import lazy
 
 from .answers import question_words
+from .countries import name_country
+from .doubts import CROSSES, begins_denied, find_doubt
+from .language import table_of, words
 
 _CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 IS_CJK: Final = lazy(f"[{_CJK}]")
@@ -31,7 +33,7 @@ NONE, SHORT, LONG, SAME, EXACT = range(5)
 
 _QUOTES: Final = lazy(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _ACCENTED: Final = lazy(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
-_DOTS: Final = str.maketrans("•・‧∙⋅", "·····")
+_FOLDED: Final = str.maketrans("•・‧∙⋅øłđ", "·····old")
 _BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
 # Words alone, in one form: no ` by `, and no surname in front (SEREMES Ann, Hart U.)
 _PLAIN: Final = lazy(r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)")
@@ -73,7 +75,7 @@ def _fold_case(text: str) -> str:
     folded = _QUOTES.sub("", text.casefold())
     if not folded.isascii():
         folded = _ACCENTED.sub(lambda one: unicodedata.normalize("NFKD", one[0])[0], folded)
-        folded = folded.translate(_DOTS)
+        folded = folded.translate(_FOLDED)
     return folded.rstrip(" .。\n").lstrip("@ \n")
 
 
@@ -99,7 +101,7 @@ def parse_name(text: str) -> Name:
     >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Zoë").key
     ('panda plan', '许二木', 'zoe')
     """
-    key = key_of(fold(_drop_legal_form(text)))
+    key = key_of(fold(name_country(_drop_legal_form(text))))
     plain = _PLAIN.fullmatch(text) and " by " not in text.lower()
     return Name(text, key, key.replace(" ", "") if plain else "")
 
@@ -107,9 +109,9 @@ def parse_name(text: str) -> Name:
 # --- Forms ---
 
 _PIECE: Final = lazy(rf"&|(?=\w)[{_CJK}]|(?:(?![{_CJK}])[^\s.,:;!?·()\[\]【】…/&_–—-])+")
+_AMOUNT: Final = lazy(r"(?<=\S)\s[$€£¥]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\Z")  # Nvidia 4,840
+_JUNIORS: Final = (" Jr", " Sr")  # Robert Hale Jr.
 _BRACKETED: Final = lazy(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
-# What makes brackets another guess, or none: `(nor Hart)`, but not the country `(NOR)`
-_OR_ELSE: Final = lazy(r"(?i)(?:not|but|either|never|except|probably|likely)\b|不是")
 _DASH: Final = lazy(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
 _BY: Final = lazy(r"(?i)\sby\s")
 # SEREMES Jonathan, VAN DER POEL Mathieu, Djokovic N.
@@ -151,9 +153,7 @@ def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[tuple[str, in
     """Yield a text, the text without its brackets, and what they hold."""
     yield text, kind
     brackets = ["".join(groups) for groups in _BRACKETED.findall(text)]
-    if not brackets or (
-        predicted and any(_OR_ELSE.match(inside) or find_doubt(inside) for inside in brackets)
-    ):
+    if not brackets or (predicted and any(map(_offers_other, brackets))):
         return
     bare = _BRACKETED.sub(" ", text).strip()
     yield bare, BARE
@@ -161,6 +161,18 @@ def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[tuple[str, in
         yield text[: max(map(text.rfind, "([【"))], BARE
     elif not predicted or _may_be_alias(fold(brackets[0]), fold(bare)):
         yield brackets[0], ASIDE
+
+
+def _offers_other(inside: str) -> bool:
+    """Return whether brackets deny a name or hold another guess: `(or Hart)`, `(wrong)`. The
+    country `(NOR)` is none, nor is `(possibly rising)`.
+    """
+    if inside.isascii() and inside.isupper():
+        return False
+    other = find_doubt(inside)
+    if other is None:
+        return begins_denied(inside)
+    return not other[:1].islower() or begins_denied(other)
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
@@ -179,6 +191,7 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
     """Find the forms of a true name, or of one side of a prediction. `side` is "" for a true name,
     else "front" or "end": what counts of the dashes.
     """
+    text = _AMOUNT.sub("", text) if side else text
     made = list(_make_forms(text, WHOLE, bool(side)))
     if side:
         dashes = list(_DASH.finditer(text))[:3]
@@ -193,7 +206,7 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
         made.append((f"{turned[2]} {turned[1]}", ASIDE))
     forms = []
     for part, kind in made:
-        folded = _fold_case(_drop_legal_form(part))
+        folded = _fold_case(name_country(_drop_legal_form(part).strip()))
         pieces = list(_PIECE.finditer(folded))
         words = ["and" if piece[0] == "&" else piece[0] for piece in pieces]
         squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")
@@ -204,30 +217,22 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
 
 # --- Likeness ---
 
-# What must not stand in front of a name: it would name two, or deny one. A number behind `no` is a
-# rank.
-_HEDGE: Final = lazy(
-    rf"(?a:\b(?:{DENIALS}|or|over|no(?!\.?\s*[0-9])|but|vs?|versus|either|n/a|they|others"
-    r"|replac(?:es|ing)|aka|alias|after|hardly|then|by|than|opponents?|could|might|may\sbe"
-    # beside CJK characters, too
-    r"|probably|perhaps|maybe|possibly|likely|unlikely|wrong|fade|avoid|beats?|defeats?"
-    r"|ahead\s+of)\b)"
-    # Son of Saul, Return of the King; but City of Austin
-    r"|(?a:(?<!city)(?<!state)(?<!university)(?<!republic)(?<!kingdom)\sof(?:\sthe)?)\s*\Z"
-    r"|(?a:\band)\s*\Z|\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]"
-    r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。-]"  # + | @ = & , ; ? → ≈ … part two names
-    r"|(?<!:)\s\S*/|/\s|[^\x00-\x7f]/"  # Hart / Solberg; but a/b, GitHub: a/b
-    rf"|(?:{DENIALS_CJK}|或者?|而是|可能|击败|战胜|取代|替代|(?<=\w)(?:和|与|以及|还是))\Z"
+# What must not stand in front of a name: it would name two, or deny one.
+_HEDGES: Final = frozenset(words("denials", "guesses", "but", "parting"))
+_HEDGES_CJK: Final = tuple(word for word in _HEDGES if not word.isascii())
+_JOINTS_CJK: Final = ("和", "与", "以及")  # in front of the last of a list
+_PLACES: Final = ("city", "state", "university", "republic", "kingdom")  # City of Austin
+_WORD: Final = lazy("[a-z/]+")
+_RANKED: Final = lazy(r"\bno\.?\s*[0-9]+")
+_PARTING: Final = lazy(  # marks that part two names: +, |, @, =, &, a dash, Hart / Solberg
+    r"\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]|(?<!:)\s\S*/|/\s|[^\x00-\x7f]/"
+    r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。-]"
 )
 _OPEN: Final = lazy(r"[(\[【][^)\]】]*\Z")  # within brackets
 # ● ■ ▶ +: nothing stands in front of it
 _BULLET: Final = lazy(rf"\A[^\w!?¬≠{CROSSES},;、。(\[【]+")
-# Solberg?, !Solberg, ❌ Solberg; but a title may be a question
-_DENYING: Final = lazy(rf"(?s)\W*[!¬≠{CROSSES}]|.*[?{CROSSES}]\W*\Z")
-_QUESTION: Final = lazy(
-    r"(?i)\W*(?:(?:who|whose|what|when|where|why|which|how|is|are|am|do|does|did|can|could|will|would"
-    r"|should|have|has|may)\b|谁|什么|怎么|为什么|哪|几)"
-)
+_DENYING: Final = lazy(rf"\W{{0,3}}[!¬≠{CROSSES}]")
+_QUESTIONS: Final = table_of("questions")  # a title may be one
 _FILMS: Final = lazy(
     r"(?i)(?<![a-z])(?:film|movie|series|show|drama|anime|game)s?(?![a-z])"
     r"|电影|影片|剧|综艺|动画|动漫|游戏|票房|番"
@@ -263,11 +268,14 @@ def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str 
     """Measure how like two names are in a question, from NONE to EXACT."""
     if true.key == predicted.key:
         return EXACT
+    full, short = (name.text.removesuffix(".") for name in (true, predicted))
+    if full.endswith(_JUNIORS) != short.endswith(_JUNIORS):
+        bare = [parse_name(_drop_junior(text)) for text in (full, short)]
+        return SHORT if compare_names(bare[0], bare[1], side, prompt) >= SAME else NONE
     here, there = true.letters, predicted.letters
     if here and there and not (here.endswith(there) or there.endswith(here)):
         return NONE  # a glance
-    denied = not there and _DENYING.match(predicted.text)
-    if denied and not (_DENYING.match(true.text) or _QUESTION.match(true.text)):
+    if not there and _is_denied(predicted.text) and not _is_denied(true.text):
         return NONE
     likeness = NONE
     for form in _find_forms(true.text, ""):
@@ -278,6 +286,17 @@ def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str 
             if whole and form.squashed[-1] == other.squashed[-1]:
                 likeness = max(likeness, _compare_forms(form, other, prompt))
     return likeness
+
+
+def _drop_junior(text: str) -> str:
+    return text[:-3].rstrip(", ") if text.endswith(_JUNIORS) else text
+
+
+def _is_denied(text: str) -> bool:
+    """Return whether a name is denied or asked: `!Solberg`, `Solberg?`, not `Who Knows?`."""
+    if _DENYING.match(text):
+        return True
+    return text.endswith(("?", "？", *CROSSES)) and not _QUESTIONS.find(text)
 
 
 def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
@@ -302,8 +321,22 @@ def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
 def _may_be_added(front: str) -> bool:
     """Return whether a prediction may have these words in front of a name: a brand, a rank."""
     front = _BULLET.sub("", front[-120:])
+    words = _WORD.findall(_RANKED.sub("", front))
     few = len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
-    return few and not (_HEDGE.search(front) or _OPEN.search(front))
+    links = words[-1:] == ["and"] or (words[-1:] in (["of"], ["the"]) and _names_other(words))
+    return few and not (
+        links
+        or not _HEDGES.isdisjoint(words)
+        or _PARTING.search(front)
+        or _OPEN.search(front)
+        or (front.strip() not in _JOINTS_CJK and front.rstrip().endswith(_HEDGES_CJK))
+    )
+
+
+def _names_other(words: Sequence[str]) -> bool:
+    """Return whether words end with an `of` that makes another thing: Son of, Return of the."""
+    before = [word for word in words if word != "the"]
+    return before[-1:] == ["of"] and before[-2:-1] not in [[place] for place in _PLACES]
 
 
 def _may_be_missing(front: str, rest: str, prompt: str) -> bool:

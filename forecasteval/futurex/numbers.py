@@ -3,226 +3,196 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Final, NamedTuple
 
-from forecasteval.common.doubts import CROSSES, DENIALS, DENIALS_CJK, NUMBER, find_doubt, may_doubt
-from forecasteval.common.patterns import lazy
+from forecasteval.common.patterns import end_of, lazy
 
 from .answers import Answer, TruthOf, question_words
+from .doubts import begins_denied, denies, find_doubt
 from .grammar import (
-    CURRENCY,
-    FALL,
-    ONE,
-    PER_AMOUNT,
     PERCENT,
-    PERCENT_SIGN,
-    ROUND_AMOUNT,
-    SCALE,
-    UNIT_START,
     Quantity,
+    find_lead,
     parse_begin,
     parse_number,
     parse_quantity,
-    scale_of,
+    read_scale,
 )
 from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules
-from .units import convert, find_unit, move_units
+from .units import DAYS, convert
 
 # --- Numbers in sentences ---
 
-_HAS_DIGIT: Final = lazy(rf"[0-9{ONE}十]")
+SEVERAL: Final = "several numbers"  # rule 2; a language model may say which
 _DIGIT: Final = lazy("[0-9]")
-_YEAR: Final = r"(?:19|20)[0-9]{2}"
-_MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-_NOISE: Final = rf"""
-    # a glance: where a word may begin, not far from a digit
-    (?=[^\s,.;:?'\"-])(?:(?![A-Za-z])|(?<![A-Za-z])(?=[^0-9]{{0,24}}[0-9]))
-    (?:\([^()]*\)|\[[^\[\]]*\]  # asides
-    # names of indices
-    |(?=[SNDFREKCIATHWsndfrekciathw])(?i:S\s?&\s?P\s?[1456]00|Nikkei\s?225|Nasdaq[\s-]?100|Nifty\s?50|Dow\s?30
-      |DAX\s?[0-9]{{2}}|FTSE\s?[0-9]{{3}}|Fortune\s?500|Russell\s?[0-9]{{4}}|(?:Euro\s?)?Stoxx\s?[0-9]{{2,3}}
-      |KOSPI\s?[0-9]{{2,3}}|CAC\s?40|CSI\s?[0-9]{{2,4}}|IBEX\s?35|ASX\s?200|TSX\s?60|TOPIX\s?[0-9]{{2,4}}
-      |Hang\s?Seng\s?[0-9]{{2}}|Win(?:dows)?\s?[0-9]{{1,2}})
-    |(?:标普|标准普尔|日经|沪深|中证|上证|科创|创业板|深证|富时|纳斯达克|纳指|罗素)\s?[0-9]{{2,4}}|51\.LA
-    # dates
-    |(?<![0-9]){_YEAR}\s?[-/.年]\s?[0-9]{{1,2}}\s?[-/.月]\s?[0-9]{{1,2}}(?:\s?[日号])?(?![0-9])
-    |(?<![0-9])[0-9]{{1,2}}/[0-9]{{1,2}}/(?:19|20)?[0-9]{{2}}(?![0-9])
-    |(?<![0-9])(?:(?:19|20)?[0-9]{{2}}\s?年\s?)?[0-9]{{1,2}}\s?月(?:\s?[0-9]{{1,2}}\s?[日号])?
-    |(?<![0-9]){_YEAR}\s?年|(?<![0-9])[0-9]{{1,2}}\s?[日号]
-    |\b{_MONTH}\s?[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+{_YEAR}\b)?
-    |\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR}\b)?|\b{_MONTH},?\s+{_YEAR}\b
-    # quarters and halves
-    |(?<![0-9])(?:{_YEAR}\s?年?\s?)?(?:第?[一二三四1-4]季度|[上下]半年)|(?<![0-9]){_YEAR}\s?[QH][1-4]\b
-    |\b(?:[QH][1-4]|[1-4][QH])\b(?:,?\s?(?:of\s+)?{_YEAR}\b)?
-    |(?i:\b(?:first|second|third|fourth|1st|2nd|3rd|4th)\s+(?:quarter|half)\b(?:\s+(?:of\s+)?{_YEAR}\b)?)
-    # times
-    |(?<![0-9:])[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:\s*[AaPp]\.?[Mm]\b\.?)?|\b[0-9]{{1,2}}\s*[AaPp]\.?[Mm]\b\.?
-    |(?:[上下]午\s?)?[0-9]{{1,2}}\s?[时点]\s?[0-9]{{1,2}}\s?分|[上下]午\s?[0-9]{{1,2}}\s?[时点]
-    |\b(?:GMT|UTC)\s?[+-]\s?[0-9]{{1,2}}(?::[0-9]{{2}})?
-    # out of N, what a price is per, what it was before
-    |(?i:\bout\s+of\s+(?:a\s+)?(?:possible\s+)?[0-9][0-9,.]*)|(?<![0-9./])[0-9]{{1,9}}\s?/\s?[0-9]{{1,9}}(?![0-9./])
-    |(?i:(?:/|\bper\s|每)\s*{PER_AMOUNT}|(?P<round>(?:=|\bfor\s)\s*{ROUND_AMOUNT}))
-    |(?i:(?<=,\s)(?:up\s|down\s|{FALL})\s?(?:by\s)?(?:[0-9][0-9.,]{{0,15}}\s?%?\s)?from\s[$£€¥]?[0-9][0-9.,]{{0,20}})
-    # bare years
-    |(?i:\b(?:in|by|of|during|since|until|before|after|for|year|fy|cy)\s+(?:the\s+year\s+)?{_YEAR})\b
-     (?![.,]?[0-9])(?!\s*(?i:{SCALE}|{PERCENT_SIGN}|{UNIT_START}))
-    # denied, ranks, parts of names
-    |(?:(?=[a-zA-Z])(?i:\b(?:{DENIALS}))\s+|(?:(?:[≠¬{CROSSES}]|(?<!\w)!)=?|{DENIALS_CJK})\s*)[$€£¥]?-?[0-9][0-9.,]*
-    |(?i:\bno\.\s?|\btop\s|\brank(?:ed)?\s|\#\s?|第\s?)[0-9]+
-    |(?i:(?<![a-z0-9])(?!(?:usd|rmb|cny|hkd|eur|gbp|jpy|x|e)[0-9])[a-z]+[-_]?[0-9][a-z0-9]*(?:[.-][0-9]+)*))"""
-_MYRIADS: Final = lazy("(?<=[0-9])万(?=[0-9]{4}(?:[.][0-9]+)?亿)")  # 1万2345亿 is 12345亿
-_PLAIN_NOISE: Final = lazy(_NOISE, re.X)
-_NOISE_OR_DOUBT: Final = lazy(f"{_NOISE}|{NUMBER}", re.X)  # takes 10 ms
-_START: Final = lazy(
-    rf"(?i){FALL}?(?:(?<![a-z0-9_)])[-+−–](?!\s)|(?a:\b)(?:minus|negative)\s|负)?\s?"
-    rf"(?:(?:{CURRENCY})\s?[-+−]?)?\.?[0-9]+"
+_HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
+_RUN: Final = lazy(r"[0-9][0-9,.]*")
+_LIST_NUMBER: Final = lazy(r"\A[0-9]{1,2}[.)]\s+(?=\W?[0-9])")  # 1. 412.65
+_ASIDE: Final = lazy(r"\([^()]*\)|\[[^\[\]]*\]")
+_LAST_ASIDE: Final = lazy(r"(?<=\S)\s\([^()]*\)\Z")
+_MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
+_DATE: Final = lazy(
+    rf"\b[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}\b|[0-9]{{1,4}}\s?[年月日号]"
+    rf"|\b[0-9]{{1,2}}:[0-9]{{2}}|\b{_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s20[0-9]{{2}}\b)?"
+    rf"|\b[0-9]{{1,2}}\s{_MONTH}(?:,?\s20[0-9]{{2}}\b)?|\b{_MONTH},?\s20[0-9]{{2}}\b"
+    r"|\b(?:[QH][1-4]|[1-4][QH])\b(?:\s20[0-9]{2}\b)?|(?i:\b(?:in|by|of|until|since))\s(?:19|20)[0-9]{2}\b(?![.,][0-9])"
 )
-# 23rd, 7-day: part of a word; 7天, 36氪: a name; but 3876左右 and 3876的
-_GLUED: Final = lazy(
-    r"[A-Za-z_][A-Za-z0-9_-]*|-[A-Za-z][A-Za-z0-9_-]*"
-    r"|(?!左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时])[\u2e80-\u9fff\uac00-\ud7af]"
+_NO_VALUE_BEFORE: Final = lazy(  # Win10, COVID-19; per 100, rank 3, week 23
+    r"(?i)[a-z_]-?\Z|(?:/|\bper\s|每|\bof\s|\bweek\s|\bno\.\s?|\btop\s|\brank\s|#|第)[$£€¥]?\Z"
 )
-_NO_UNIT: Final = lazy(  # behind a number
-    r"(?i)(?:\W|(?!\W))(?:(?:a|about|after|and|approx(?:imately)?|as|at|based|because|before|but|by|compared|during|for|from|given|if|in|is|of|on|or"
-    r"|since|so|than|that|the|this|to|was|which|while|will|with)?(?![\w-]))"
+# 23rd, 7-day, 1/4; 兆 is two numbers, 36氪 and 7天 are names, but 3876左右 is none
+_NO_VALUE_BEHIND: Final = lazy(
+    r"-?[A-Za-z_]|/?[0-9]|兆|(?!左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时])"
+    r"[\u2e80-\u9fff\uac00-\ud7af]"
 )
+_ANOTHER: Final = lazy(
+    r"(?i)\s?(?:,?\s?then\b|,|/|、|;|=|\||\bor\b|\band\b|或|和|vs)\s?[-+]?[$€£¥]?[0-9]"
+)
+_VALUE: Final = lazy(r"[-+≈~]?\s?[$€£¥]?[0-9]")
+_ROUND: Final = frozenset((1.0, 100.0, 1000.0, 10000.0))  # 915.04 CNY = 100 GBP
 
 
-def find_numbers(text: str) -> list[tuple[Quantity, str]]:
+def named_numbers(prompt: str) -> frozenset[float]:
+    """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 2)."""
+    words = question_words(prompt).replace(",", "")
+    return frozenset(float(run.rstrip(".")) for run in _RUN.findall(words) if run.count(".") < 2)
+
+
+def find_numbers(text: str, prompt: str = "") -> list[tuple[Quantity, str]]:
     """List the quantities that a sentence states, each with what stands behind it.
 
-    Dates, times, bracketed asides, `out of N`, bare years and numbers inside names are no values.
+    Dates, bracketed asides, numbers glued to letters and those that the sentence takes back are no
+    values; nor are those that the question names, where it does not name all.
     """
-    first = _DIGIT.search(text)
-    if not first:
-        return []
-    noise = _NOISE_OR_DOUBT if may_doubt(text) else _PLAIN_NOISE
-
-    def drop(found: re.Match[str]) -> str:
-        # "Close = 100 USD" is a value, "915.04 CNY = 100 GBP" says what it is per.
-        value = found["round"] and first.start() >= found.start()
-        return found[0] if value else " ; "
-
-    text = noise.sub(drop, text)
-    numbers, position = [], 0
-    while digit := _DIGIT.search(text, position):
-        # What stands in front of it is short, and its pattern slow.
-        start = _START.search(text, max(position, digit.start() - 16)) or digit
-        quantity, position = parse_quantity(text, start.start()) or (None, start.end())
-        glued = _GLUED.match(text, position)
-        if glued and (glued[0].isascii() or not (quantity and (quantity.unit or quantity.scale))):
-            position = glued.end()
-        elif quantity:
-            numbers.append((quantity, text[position : position + 40]))
-    return numbers
+    text = _DATE.sub(" ; ", _ASIDE.sub(" ; ", text))
+    numbers, end = [], 0
+    while digit := _DIGIT.search(text, end):
+        begin = digit.start()
+        lead = find_lead(text, max(end, begin - 24), begin)
+        if lead and text[lead:begin] in ("- ", "– "):  # growth - 3.2
+            lead = begin
+        read = parse_quantity(text, lead)
+        end = read[1] if read else end_of(_RUN, text, begin)
+        named = lead == begin and _NO_VALUE_BEFORE.search(text, max(0, begin - 6), begin)
+        if read and not (named or _no_value(text, *read)):
+            numbers.append((read[0], text[end : end + 40]))
+    named_ones = named_numbers(prompt) if len(numbers) > 1 else frozenset()
+    if "=" in text:
+        named_ones |= _ROUND
+    return [one for one in numbers if one[0].value not in named_ones] or numbers
 
 
-def has_other_word(behind: str) -> bool:
-    """Return whether a word stands behind a number that may be a unit: `31.5 apples`."""
-    return not _NO_UNIT.match(behind)
+def _no_value(text: str, quantity: Quantity, end: int) -> bool:
+    """Return whether a number is part of a word or name, or taken back: `31.5?`."""
+    behind = _NO_VALUE_BEHIND.match(text, end)
+    if behind and (behind[0].isascii() or not (quantity.unit or quantity.scale)):
+        return True
+    return find_doubt(text, end) == ""
+
+
+def interpret_number(
+    text: str, in_sentence: bool, percent: bool | None = None, prompt: str = "", unit: str = ""
+) -> Quantity | str:
+    """Read the number that a text is, or with `in_sentence` the one that it states (rule 2): the
+    only one with the `unit` of the truth or one that the question names, the one with which it
+    begins, or the only one; else the reason why there is none.
+
+    `percent` says whether a percentage is asked for, if that is known. A fall is negative where the
+    `prompt` asks for a change.
+    """
+    if not _HAS_DIGIT.search(text):
+        return "no number"
+    quantity = parse_number(text)
+    if not quantity and not _is_doubted(text):
+        quantity = parse_number(_LAST_ASIDE.sub("", text))  # **412.4** (±0.6)
+    if not quantity and in_sentence:
+        denied = denies(text) or begins_denied(text) or _is_doubted(text)
+        stated = [] if denied else [number for number, _ in find_numbers(text, prompt)]
+        asked = [one for one in stated if one.unit and _is_asked(one.unit, unit, prompt)]
+        fits = [one for one in stated if percent is None or percent == (one.scale == PERCENT)]
+        if len(asked) == 1 < len(stated):
+            quantity = asked[0]
+        elif not (quantity := parse_leading(text, prompt, percent)):
+            if len(fits or stated) > 1:
+                return SEVERAL
+            quantity = next(iter(fits or stated), None)
+    return sign_fall(quantity, prompt) if quantity else "no number"
+
+
+def _is_doubted(text: str) -> bool:
+    """Return whether brackets take a number back or offer another: `31.5 (could be 40)`."""
+    others = [find_doubt(aside[0][1:-1]) for aside in _ASIDE.finditer(text)]
+    return any(other == "" or (other and _VALUE.match(other)) for other in others)
+
+
+def _is_asked(unit: str, wanted: str, prompt: str) -> bool:
+    """Return whether a unit is the truth's, or stands in the question's words."""
+    return unit == wanted or (len(unit.encode()) > 1 and unit in question_words(prompt))
+
+
+def parse_leading(text: str, prompt: str, percent: bool | None = None) -> Quantity | None:
+    """Read the number with which a text begins: `412.4 (range 411.0-413.5)` (rule 1). None if it
+    goes on with another one, is taken back or part of a word, or one that the question names with
+    another one behind it.
+    """
+    if _DATE.match(text) or not _DIGIT.search(text):
+        return None
+    quantity, rest = parse_begin(text) or (None, "")
+    if quantity and (days := rest.strip(" .。")) in DAYS:
+        return quantity._replace(unit=days)
+    if not quantity or _ANOTHER.match(rest) or _no_value(rest, quantity, 0):
+        return None
+    if other := find_doubt(rest):
+        return None if _VALUE.match(other) else quantity  # could be 40
+    if not _DIGIT.search(_ASIDE.sub("", rest)):
+        return quantity
+    other_kind = percent is not None and percent != (quantity.scale == PERCENT)  # down 5% to 300
+    return None if other_kind or quantity.value in named_numbers(prompt) else quantity
 
 
 # --- Falls ---
 
-_SAYS_FALL: Final = lazy(
-    r"[↑↓▲▼△▽]|down|fell|fall|declin|decreas|drop|loss|下跌|下降|降幅|减少|亏损"
-)
-# The number stands directly behind: "down to 5%" is 5%.
-_FALL_BEFORE: Final = lazy(
-    r"(?:(?i:\b(?:down|fell|falls?|fallen|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)|drop(?:s|ped)?|loss)\b)|[↓▼]"
-    r"|下跌|下降|降幅|减少|亏损)(?:\s|(?i:of|by|about)\s|[约为了:]){0,4}(?=[$£€¥]?\.?[0-9])"
-)
-_FALL_BEHIND: Final = lazy(
-    rf"(?i)(?<![\w.,{FALL}])([$£€¥]?[0-9][0-9.,]{{0,20}}(?:\s?[-–~]\s?[0-9][0-9.,]{{0,20}})?\s?[%\w]{{0,9}}(?:\s[a-z]{{2,9}})?)"
-    r"\s(?:decline|decrease|drop|fall|loss)\b(?!\s*[0-9])"
-)
 _CHANGE: Final = lazy(
-    r"(?i:\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b|\bmom\b)"
-    r"|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
+    r"(?i)\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b"
+    r"|\bmom\b|\bnet\b|净|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
 )
 _ASKS_FALL: Final = lazy(
-    r"(?i:(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b))"
-    r"|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
+    r"(?i)(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b|net\s(?:outflow|sell|sale|sold))"
+    r"|净卖出|净流出|净减持|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
 )
-_ARROWS: Final = dict.fromkeys(map(ord, "↑↓▲▼△▽"), " ")
 
 
-def mark_falls(text: str, prompt: str) -> str:
-    """Mark each number that states a fall, where the question asks for a change.
-
-    >>> mark_falls("a decline of 0.3-0.5%", "the change"), mark_falls("down to 5%", "the change")
-    ('a ▼0.3-0.5%', 'down to 5%')
-    """
-    if not _SAYS_FALL.search(text.lower()):
-        return text
+def asks_change(prompt: str) -> bool:
+    """Return whether a question asks for a change, and not for how much something falls."""
     words = question_words(prompt)
-    if not _CHANGE.search(words) or _ASKS_FALL.search(words):  # for no change, or for the fall
-        return text.translate(_ARROWS)
-    return _FALL_BEHIND.sub(rf"{FALL}\1", _FALL_BEFORE.sub(FALL, text))
+    return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
-def interpret_number(
-    text: str, in_sentence: bool, percent: bool = True, prompt: str = ""
-) -> tuple[Quantity | None, str]:
-    """Read the number that a text is, or with `in_sentence` the last that it states, and a note.
-
-    Those with a unit or scale come before those without; percentages only where one is asked for
-    (`percent`). A fall is negative where the `prompt` asks for a change.
-    """
-    if not _HAS_DIGIT.search(text):
-        return None, ""
-    if whole := parse_number(text):
-        return whole, ""
-    said = mark_falls(text, prompt).replace("億", "亿").replace("萬", "万").replace("零下", "-")
-    said = _MYRIADS.sub("", said)
-    whole = parse_number(said) if said != text else None
-    if whole or not in_sentence:
-        return whole, ""
-    said = move_units(said)
-    begin, rest = (len(said) < 40 and parse_begin(said)) or (None, "")
-    if begin and rest.strip(" .。") == (unit := find_unit(rest)) != "":  # 120分钟
-        return begin._replace(unit=unit), ""
-    stated = find_numbers(said)
-    if not stated:
-        return None, ""
-    plain = [number for number in stated if percent or number[0].scale != PERCENT]
-    marked = [number for number in plain if number[0].scale or number[0].unit]
-    note = f"last of {len(stated)} numbers" if len(stated) > 1 else ""
-    quantity, behind = (marked or plain or stated)[-1]
-    return quantity._replace(unit=quantity.unit or find_unit(behind)), note
-
-
-def parse_leading_number(text: str, prompt: str) -> Quantity | None:
-    """Read the only number of a text, at its beginning: `31.5 (the last close)`."""
-    quantity, rest = parse_begin(mark_falls(text, prompt)) or (None, "")
-    if not quantity or _DIGIT.search(rest) or find_doubt(rest):
-        return None
-    unit = quantity.unit or find_unit(rest)
-    other = not unit and has_other_word(rest) and rest.strip()[:4] not in prompt
-    return None if other else quantity._replace(unit=unit)  # 31.5 apples
+def sign_fall(quantity: Quantity, prompt: str) -> Quantity:
+    """Return a fall as a negative number where the question asks for a change."""
+    falls = quantity.falls and asks_change(prompt)
+    return quantity._replace(value=-abs(quantity.value)) if falls else quantity
 
 
 # --- What a number means ---
 
-_MONEY: Final = r"(?:USD|US\$|\$|RMB|CNY|HKD|HK\$|EUR|yuan|US\s+dollars?|dollars?)"
-_ASKED_SCALE: Final = lazy(
-    r"(?<![A-Za-z0-9])[Ii]n\s+(?:units\s+of\s+)?"
-    rf"(?:{_MONEY}s?\s*)?(?:((?:(?:hundred|ten)s?\s+(?:of\s+)?)?(?:thousand|million|billion|trillion)s?)\b|percent|%(?!\s*terms))"
-    rf"|\((?:{_MONEY}\s*)?((?:(?:hundred|ten)\s+)?(?:thousand|million|billion|trillion)s?)(?:\s+(?:of\s+)?{_MONEY})?\)"
-    r"|(?:多少|几|单位\s*[:：为是]?\s*|以(?=[万亿]+元?[美港]?元?为单位))\s*([十百千]?[万亿]+)(?![科达])|%多少|百分之多少|多少%|百分之几"
-)
+_ASKS: Final = lazy(r"(?i)\bin\s(?!%\sterms)(?:units\sof\s)?|\(|(?:多少|几|单位|以)[:：为是]?\s?")
+_MONEY: Final = lazy(r"(?i)(?:USD|US\$|\$|RMB|CNY|HKD|HK\$|EUR|yuan|(?:US\s)?dollars?)\s?")
+_ASKS_PERCENT: Final = lazy("%多少|百分之多少|百分之几")
 _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")
 
 
 def question_scale(prompt: str) -> float | None:
     """Read the scale a question asks for: `in hundreds of millions of yuan` 1e8, `%多少` 0.01."""
-    prompt = question_words(prompt)
-    worded = "illion" in prompt or "housand" in prompt or "%" in prompt or "percent" in prompt
-    asked = _ASKED_SCALE.search(prompt) if worded or not prompt.isascii() else None
-    if not asked:
-        return None
-    return scale_of(asked[asked.lastindex]) if asked.lastindex else PERCENT
+    words = question_words(prompt)
+    for asks in _ASKS.finditer(words):
+        money = _MONEY.match(words, asks.end())
+        begin = money.end() if money else asks.end()
+        scale = read_scale(words, begin)
+        name = words[begin + 1 : begin + 2] in ("科", "达")  # 万科, 万达
+        if (scale >= 1e3 or scale == PERCENT) and not name:
+            return scale
+    return PERCENT if _ASKS_PERCENT.search(words) else None
 
 
 class Reading(NamedTuple):
@@ -255,25 +225,24 @@ class NumberTruth(TruthOf[Reading]):
         self.prompt = prompt
 
     def read(self, answer: Answer) -> Reading | str:
-        """Read the number that an answer is, in the meaning that is nearest. In a box it is the
-        last number of a sentence.
-        """
-        text, several = answer.cleaned, ""
-        quantity = parse_number(text)
-        if not quantity:
-            if status := self.find_status(answer):
-                return status
-            percent = PERCENT in (self.quantity.scale, self.asked_scale)
-            quantity, several = interpret_number(text, answer.boxed, percent, self.prompt)
-        if not quantity and answer.stated:
-            quantity = parse_leading_number(text, self.prompt)
-        if not quantity:
-            return "no number" if answer.boxed else "no box, and not wholly a number"
+        """Read the number that an answer is, in the meaning that is nearest."""
+        text = _LIST_NUMBER.sub("", answer.cleaned)
+        whole = parse_number(text)
+        if not whole and (status := self.find_status(answer)):
+            return status
+        percent = PERCENT in (self.quantity.scale, self.asked_scale)
+        leading = parse_leading(text, self.prompt) if answer.stated and not whole else None
+        # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
+        sentence = answer.boxed or (answer.stated and not text[:1].islower())
+        quantity: Quantity | str = (
+            sign_fall(leading, self.prompt)
+            if leading
+            else interpret_number(text, sentence, percent, self.prompt, self.quantity.unit)
+        )
+        if isinstance(quantity, str):
+            return quantity if answer.boxed else "no box, and not wholly a number"
         true = self.quantity.value
-        reading = min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
-        if several:
-            reading = reading._replace(note="; ".join(filter(None, (several, reading.note))))
-        return reading
+        return min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
 
     def means(self, text: str, words: str) -> bool:
         """Return whether a number stands behind the words of a refusal."""

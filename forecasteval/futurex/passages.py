@@ -17,10 +17,9 @@ from forecasteval.common.markup import find_object
 from forecasteval.common.patterns import lazy
 
 from .answers import ECHO, TWO_BOXES, hold_answer, question_words
-from .grammar import PERCENT_SIGN, SCALE, parse_number
-from .numbers import NumberTruth, find_numbers, has_other_word
+from .grammar import has_scale, parse_number
+from .numbers import SEVERAL, NumberTruth, find_numbers
 from .results import Answered, AnswerItem, decide
-from .units import find_unit
 
 ANSWER_PROMPT: Final = 2
 MAX_ANSWER: Final = 4000  # characters at the end of an answer that the model sees
@@ -52,6 +51,7 @@ _NO_DENIAL: Final = lazy(
     r"(?i)\b(?:(?:no|without(?:\san?y?)?|beyond)\sdoubt|not\sonly)\b|不仅|毫无疑问"
 )
 _CLAUSE_END: Final = lazy(r"(?<![0-9])[,.]|[,.](?![0-9])|[;:!?，。；：！？\n]")
+_WORD: Final = lazy(r"\s?[^\W\d_]")
 _MARKS: Final = lazy(r"[\s*_`#\"'“”‘’]+")
 # A passage that begins there would leave out what turns it around.
 _TURNED: Final = lazy(
@@ -79,8 +79,10 @@ def _stands_in(given: object, text: str) -> bool:
     if not isinstance(given, str) or len(given) > MAX_PASSAGE or not (passage := _fold(given)):
         return False
     whole = rf"""(?<![A-Za-z0-9])(?<![0-9][.,])(?<![-−](?=[0-9])){re.escape(passage)}
-                 (?![A-Za-z0-9])(?![.,][0-9])(?!(?<=[0-9])\s?(?i:{SCALE}|{PERCENT_SIGN}))"""
+                 (?![A-Za-z0-9])(?![.,][0-9])"""
     for found in re.finditer(whole, text, re.X):
+        if passage[-1].isdigit() and has_scale(text, found.end()):
+            continue
         before = text[max(0, found.start() - MAX_CLAUSE) : found.start()]
         clause = _NO_DENIAL.sub(" ", _CLAUSE_END.split(before)[-1])
         if not (_DENIES.search(clause) or _TURNED.search(clause)):
@@ -140,7 +142,7 @@ def is_sent(answered: Answered, item: AnswerItem, policy: str) -> bool:
     No refusal, no error of a program, nothing that contradicts itself.
     """
     if item["outcome"] == "unparsed":
-        return item["note"] == TWO_BOXES or (
+        return item["note"] in (TWO_BOXES, SEVERAL) or (
             item["reason"] in ("prose", "unreadable") and item["note"] != ECHO
         )
     number = isinstance(answered.truth, NumberTruth)
@@ -159,8 +161,7 @@ def is_settled(text: str) -> bool:
     if len(numbers) != 1:
         return False
     quantity, behind = numbers[0]
-    known = quantity.scale or quantity.unit or find_unit(behind)
-    return bool(known or not has_other_word(behind))
+    return bool(quantity.scale or quantity.unit) or not _WORD.match(behind)
 
 
 def decide_answers(

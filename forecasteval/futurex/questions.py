@@ -195,9 +195,9 @@ def interpret_open_truth(
     empty.
     """
     if len(answer.elements) < 2:
-        quantity, _ = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
+        quantity = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
         # Without Std, "2-1" is a result.
-        if quantity and (std is not None or not RANGE.search(answer.cleaned)):
+        if not isinstance(quantity, str) and (std is not None or not RANGE.search(answer.cleaned)):
             return NumberTruth(
                 quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt
             )

@@ -6,23 +6,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from forecasteval.common.markup import clean
 from forecasteval.common.patterns import lazy
 
-from .answers import Answer, TruthOf, question_words
+from .answers import SENTENCE_END, Answer, TruthOf, question_words
 from .grammar import write_digits
+from .language import table_of, words
 from .names import IS_CJK, Name, Pairs, fold, match_names, parse_name
 from .rules import PARTIAL_RANKING, AnswerScore
 
 # --- The items of a list ---
 
-_COMPLEX: Final = lazy(
-    r"[()\[\]\"“《「『【第>→#]|[0-9](?:\s?[.):、]|,[0-9]|st|nd|rd|th)|(?i:\bno\.|\brank)|[-•·▪–—]\s"
-)
+_MARKED: Final = lazy(r"[()\[\]\"“《「『【#>→•·▪–—0-9第]|-\s")  # ranks, brackets, quotes, bullets
 ITEM_SEPARATOR: Final = lazy(r"[,;|、\n](?!\s?or\s)")
 # What splits a list; brackets and quotes shield what is in them.
 _SEPARATOR: Final = lazy(
@@ -32,24 +30,20 @@ _ARROW: Final = lazy(r"(?:→|->|>)\s*")
 _SHIELD: Final = lazy(
     r"""\((?![0-9]{1,2}\))[^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"""
 )
-_LABEL: Final = lazy(  # the name of the last group is the kind of label
-    r"""(?=[0-9第RN\#(])  # a glance that fails fast
-      (?:第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*  # 第6名：
-      |(?<![^\s,;|、])(?:
-          (?P<ordinal>[0-9]{1,4})(?:st|nd|rd|th)(?:\s*place)?\s*[:.)]\s*  # 6th: or 1st place:
-         |(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)\s+place\s*(?:-\s+)?
-         |ranks?\s*\#?\s*(?P<rank>[0-9]{1,4})\s*[:.)]\s*  # Rank 15:
-         |(?:no\.|\#)\s*(?P<hash>[0-9]{1,4})(?:\s*[:.)]?\s+|:))  # No. 4, #3
-      |(?<![A-Za-z0-9.(])(?P<weak>[0-9]{1,2})(?P<mark>\s?[.):](?:\s+|(?P<glued>(?=[0-9]))|))
-      |\((?P<bracket>[0-9]{1,2})\)\s*)""",
+_RANK: Final = lazy(  # 第6名：, 6th:, 1st place, Rank 15:, No. 4, #3, 1., (2)
+    r"""第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*
+       |(?<![^\s,;|、])(?:
+          (?P<nth>[0-9]{1,4})(?:st|nd|rd|th)(?:\splace\s?[-:]?|\s?[:.)])\s*
+         |(?:rank\s?\#?|no\.\s?|\#)(?P<number>[0-9]{1,4})(?:\s?[:.)]|(?=\s))\s*)
+       |(?<![A-Za-z0-9.(])(?P<mark>\(?)(?P<plain>[0-9]{1,2})\s?(?P<end>[.):、])(?P<gap>\s*)""",
     re.X | re.I,
 )
-_COMMA_LABEL: Final = lazy(r"(?:(?<=[\s,;|、])|\A)([0-9]{1,2})、")
 _TABLE: Final = lazy(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
 # Of a row the first cell with a letter, and a number in the first cell
 _ROW: Final = lazy(
     r"(?m)^\s*\|?\s*(?:([0-9]{1,4})\s*\|)?(?:[^|\n\w]*\|)?\s*([^|\n]*[^\W\d_][^|\n]*?)\s*(?:\||$).*"
 )
+_NO_ROW: Final = lazy(r"\n(?=[^|\n]*(?:\n|\Z))")  # a remark below
 _BULLETS: Final = lazy(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
 _AND: Final = lazy(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
 _TRAILING_AND: Final = (" and", " And", " AND", " &")  # "1. Red and 2. Blue"
@@ -84,9 +78,11 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
     if "|" in text and (head := _TABLE.search(text)):
-        return _in_order((int(rank or 0), name) for rank, name in _ROW.findall(text, head.end()))
-    if not compounds and not _COMPLEX.search(text):  # neither labels, brackets nor quotes
+        rows = _NO_ROW.split(text[head.end() :])[0]
+        return _in_order((int(rank or 0), name) for rank, name in _ROW.findall(rows))
+    if not compounds and not _MARKED.search(text):  # most
         return list(filter(_is_name, map(str.strip, ITEM_SEPARATOR.split(text))))
+    text = _ranked_lines(text)
     masked = text
     for name in compounds:
         whole = rf"(?<![^\s,;|、>→:]){re.escape(name)}(?![^\s,;|、>→。])"
@@ -94,13 +90,17 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     masked = _SHIELD.sub(
         lambda held: f"{held[0][0]}{'_' * (len(held[0]) - 2)}{held[0][-1]}", masked
     )
-    if _COMMA_LABEL.match(masked):  # Frozen 2、Red Kite has no labels
-        masked = _COMMA_LABEL.sub(r"\1.", masked)
     items = []
     for rank, begin, end in _find_parts(masked):
         item = text[begin:end].strip().rstrip(_PUNCTUATION)
         items.append((rank, item.rpartition(" ")[0] if item.endswith(_TRAILING_AND) else item))
     return _in_order(items)
+
+
+def _ranked_lines(text: str) -> str:
+    """Return the lines that begin with a rank, if there are several: others are remarks."""
+    lines = [line for line in text.split("\n") if _RANK.match(line.lstrip("-•· "))]
+    return "\n".join(lines) if len(lines) > 1 else text
 
 
 def _in_order(items: Iterable[tuple[int, str]]) -> list[str]:
@@ -115,54 +115,63 @@ def _is_name(item: str) -> bool:
     return not NO_NAME.fullmatch(item)
 
 
-class _Label(NamedTuple):
-    """A possible rank in front of an item, its spelling, where it ends, and whether no name begins
-    like that: `2. Green`, but not `24: Live, Heat` or `2.731`.
-    """
-
-    rank: int
-    style: tuple[str | None, str]
-    end: int
-    is_rank: bool
-
-
-def _read_label(label: re.Match[str]) -> _Label:
-    rank, mark = label["weak"] or label[label.lastgroup or 0], label["mark"] or ""
-    is_rank = ":" not in mark and label["glued"] is None
-    return _Label(int(write_digits(rank)), (label.lastgroup, mark), label.end(), is_rank)
-
-
 def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     """Find the rank of each item, 0 without one, and where its name begins and ends.
 
-    Labels that go on counting from one in front of everything split the text, whatever separates
-    the items; of any others, those with which no name begins are ranks.
+    Ranks that go on counting from one in front of everything split the text, whatever separates
+    the items; else separators do.
     """
+    ranks = list(_RANK.finditer(masked))
+    chain: list[re.Match[str]] = []
+    for rank in (
+        ranks if ranks and ranks[0].start() == _skip_bullets(masked, 0, len(masked)) else ()
+    ):
+        if not chain or (
+            _style(rank) == _style(chain[-1]) and _number(rank) == _number(chain[-1]) + 1
+        ):
+            chain.append(rank)
     separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
-    labels = {label.start(): _read_label(label) for label in _LABEL.finditer(masked)}
     cuts = [place for cut in separators for place in cut.span()]
     places = iter([0, *cuts, len(masked)])
-    parts = [
+    begins = [
         (_skip_bullets(masked, begin, end), end) for begin, end in zip(places, places, strict=True)
     ]
-    if not labels:
-        return [(0, begin, end) for begin, end in parts]
-    heads = [labels.get(begin) for begin, _ in parts]
-    chain: list[int] = []  # "Harbour (1), Meadow (2)" and 疯狂动物城2、飞驰人生3 hold none
-    for at, label in labels.items() if heads[0] else ():
-        last = labels[chain[-1]] if chain else None
-        if not last or (label.rank == last.rank + 1 and label.style == last.style):
-            chain.append(at)
-    chained = len(chain) > 1
-    if chained and not len(chain) <= len([*filter(None, heads)]) == len(parts):
-        parts = list(pairwise([*chain, len(masked)]))
-        heads = [labels.get(begin) for begin, _ in parts]
-    return [
-        (label.rank, _skip_bullets(masked, label.end, end), end)
-        if label and (label.is_rank or (chained and begin in chain))
-        else (0, begin, end)
-        for label, (begin, end) in zip(heads, parts, strict=True)
-    ]
+    heads = {rank.start(): rank for rank in ranks}
+    ranked = sum(begin in heads for begin, _ in begins)
+    if len(chain) > 1 and not len(chain) <= ranked == len(begins):
+        ends = [*(rank.start() for rank in chain[1:]), len(masked)]
+        begins = [(rank.start(), end) for rank, end in zip(chain, ends, strict=True)]
+    parts = []
+    for begin, end in begins:
+        head = heads.get(begin)
+        if head and (_is_rank(head, masked) or (len(chain) > 1 and head in chain)):
+            parts.append((_number(head), _skip_bullets(masked, head.end(), end), end))
+        else:
+            parts.append((0, begin, end))
+    return parts
+
+
+def _is_rank(rank: re.Match[str], masked: str) -> bool:
+    """Return whether no name begins like that: 24: Live, 2.731 and 疯狂动物城2、飞驰人生3 are."""
+    glued = rank["end"] == "." and masked[rank.end() : rank.end() + 1].isdigit() and not rank["gap"]
+    return rank["end"] not in (":", "、") and not glued
+
+
+def _number(rank: re.Match[str]) -> int:
+    """Return the number of a rank."""
+    return int(write_digits(rank["place"] or rank["nth"] or rank["number"] or rank["plain"]))
+
+
+def _style(rank: re.Match[str]) -> tuple[object, ...]:
+    """Return how a rank is written: `1.`, `(1)`, `1st`."""
+    return (
+        bool(rank["place"]),
+        bool(rank["nth"]),
+        bool(rank["number"]),
+        rank["mark"],
+        rank["end"],
+        bool(rank["gap"]),
+    )
 
 
 def _skip_bullets(masked: str, begin: int, end: int) -> int:
@@ -190,12 +199,12 @@ def parse_items(
     """
     if answer.elements:
         return tuple([parse_name(clean(item)) for item in answer.elements if _is_name(item)])
-    items = split_items(answer.cleaned, compounds)
+    items = split_items(answer.sentence, compounds)
     last = items[-1] if items else ""
     names = last.split(" ")
     parts = [part for part in _AND.split(last) if part.strip()]
     if parts == [last] and len(items) > 1:  # most
-        return tuple(map(parse_name, items))
+        return _parse_names(items)
     count = item_count(prompt) if count is None else count
     if len(parts) == 1 and parts[0] != last:  # Oxford comma
         items[-1:] = parts
@@ -208,34 +217,33 @@ def parse_items(
         ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
         cut = next(ends, cuts[-1])
         items[-1:] = [last[: cut.start()], last[cut.end() :]]
+    return _parse_names(items)
+
+
+def _parse_names(items: list[str]) -> tuple[Name, ...]:
+    """Parse the items of a list; places at their ends go: `Ash first, Elm second`."""
+    texts = [item.rstrip(" .") for item in items]
+    places = [f" {place}" for place in words("places")]
+    if 1 < len(items) <= len(places) and all(map(str.endswith, texts, places)):
+        items = [*map(str.removesuffix, texts, places)]
     return tuple(map(parse_name, items))
 
 
 # --- Lists and sentences ---
 
-# A sentence: `Norway will win`, `I would go with`, `Norway first, Sweden second`. In lower case:
-# `I Will Always Love You` is a title.
-_PROSE: Final = lazy(
-    r"\b(?:will|would|should|might|could)\s+[a-z]{2,}|\bI\s+(?:think|expect|predict|believe|guess)\b"
-    r"|\A(?:Probably|Perhaps|Maybe|Most likely|Likely)\s|\b(?:probably|perhaps|maybe|likely)\s"
-    r"|(?i:\w\s(?:first|1st)(?:[,.;]|\sand\b)[^\n]{1,200}\w\s(?:second|2nd)(?=[,.;]|\sand\b|\s?\Z))"
-)
-_SPEAKS: Final = lazy(
-    r"(?:I|[Ww]e|[Ii]t|[Tt]hey|[Hh]e|[Ss]he|[Yy]ou|[Tt]his|[Tt]hat|[Tt]here)(?:['’](?:d|m|ll|ve|re|s))?\s[a-z]{2,}"
-    r"|(?:Based on|According to|Given|Considering)\s(?!an?\s)[a-z]"
-    r"|我们?(?:认为|预测|觉得|预计|选择|会)|根据|综合|基于"
-)
+_SPEAKERS: Final = table_of("speakers")
+_SPEAKING: Final = table_of("speaking")
+_VERB: Final = lazy(
+    r"(?:['’](?:d|m|ll|ve|re|s))?\s[a-z]{2,}"
+)  # `I Will Always Love You` is a title
+_FORETOLD: Final = frozenset(words("foretold"))
+_WORD: Final = lazy(r"[a-z]+(?=\s[a-z])")
+_SENTENCE_CJK: Final = lazy(r"[^\n0-9、《]{6,}[。!:]\s?")
+_REMARKS: Final = table_of("fillers", "guesses", "but", "parting")  # Sweden, but Norway could win
 _BRACKETED: Final = lazy(r"\([^()]*\)")
-# In lower case, of four letters or more
-_PLAIN_WORD: Final = lazy(r"(?<!\S)[\"“]?[a-z]{4,}(?=[\s.!?:\"”]|\Z)")
-_SENTENCE_CJK: Final = lazy(r"[^\n0-9、《]*[。!:]\s?")
-# "St. Kilda" and "Sarah J. Maas" are no sentences, "last time. We" is; "Mamma Mia! Here We Go" is a
-# title in a list.
-_FULL_STOP: Final = lazy(
-    r"(?<=[a-z][a-z)\"”%0-9])(?i:(?<!\bmr|\bms|\bdr|\bst|\bvs|\bjr|\bsr|\bft|\bmt|\bno|\bco|\bpt)"
-    r"(?<!\bvol|\bmrs|\binc|\bltd)(?<!\bbros|\bprof|\bfeat))\.\s+[A-Z]|。\s*\S"
-)
-_BREAK: Final = lazy(r"(?<=[a-z][a-z)\"”%0-9])[!?]\s+[A-Z]")
+_PLAIN_WORD: Final = lazy(r"(?<!\S)[a-z]{4,}(?=[\s.!?:]|\Z)")  # in lower case, of four letters
+MAX_WORDS: Final = 12  # of a name
+_MAX_PLAIN: Final = 3
 
 
 def looks_like_names(text: str, bare: bool = True) -> bool:
@@ -243,26 +251,33 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
 
     No item has over 12 words; of `bare` text, which nothing states to be an answer, none speaks.
     """
-    if len(text) > 2000 or _PROSE.search(text):
-        return False
-    cjk = len(IS_CJK.findall(text))
-    if bare and (_SPEAKS.match(text) or (cjk >= 6 and _SENTENCE_CJK.fullmatch(text))):
+    if len(text) > 2000 or (bare and _speaks(text)):
         return False
     items = split_items(text)
-    if len(items) == 1 and _BREAK.search(text):
-        return False
-    few = 3 if len(items) > 1 or text.islower() else 2
-    return not any(
-        len(item.split()) + len(IS_CJK.findall(item)) / 3 > 12
-        or _FULL_STOP.search(item)
-        or (
-            bare
-            and any(
-                len(_PLAIN_WORD.findall(part)) > few
-                for part in _AND.split(_BRACKETED.sub(" ", item))
-            )
-        )
-        for item in items
+    for item in items:
+        length = len(item.split()) + len(IS_CJK.findall(item)) / 3
+        name = _BRACKETED.sub(" ", item)
+        end = SENTENCE_END.search(name)
+        ends = end and (len(items) == 1 or end[0][0] in ".。")  # Mamma Mia! Here We Go Again, …
+        remark = item[:1].islower() and _REMARKS.find(item)
+        if (
+            length > MAX_WORDS
+            or ends
+            or remark
+            or (bare and len(_PLAIN_WORD.findall(name)) > _MAX_PLAIN)
+        ):
+            return False
+    return True
+
+
+def _speaks(text: str) -> bool:
+    """Return whether a text is a sentence: `I would go with`, `Norway will win`, `我认为`."""
+    speaker = _SPEAKERS.find(text)
+    return bool(
+        (speaker and _VERB.match(text, len(speaker)))
+        or _SPEAKING.find(text)
+        or not _FORETOLD.isdisjoint(_WORD.findall(text, 1))
+        or _SENTENCE_CJK.fullmatch(text)
     )
 
 
@@ -310,7 +325,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         """Read the predicted names, best first, or why there are none."""
         if status := self.find_status(answer):
             return status
-        if not answer.boxed and not looks_like_names(answer.cleaned, not answer.stated):
+        if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
             return "no box, and no list of names"
         return (
             parse_items(answer, self._prompt, len(self.names) or None, self._keys, self._compounds)

@@ -6,11 +6,10 @@ never converted.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Final, NamedTuple
 
-from forecasteval.common.patterns import lazy
+from forecasteval.common.patterns import WordTable, lazy
 
 from .answers import question_words
 
@@ -116,6 +115,15 @@ def _units() -> dict[str, Unit]:
     }
 
 
+DAYS: Final = ("天", "周", "星期")  # in names, too: 7天
+UNIT_WORDS: Final = tuple(
+    word
+    for units in _TABLE.values()
+    for words in units
+    for word in words.split(",")
+    if word not in DAYS
+)
+_UNIT: Final = WordTable(*UNIT_WORDS)
 _CHANGE: Final = lazy(
     r"(?i)\b(?:chang|grow|increas|differ|anomal|warm(?:er|ing)|cool(?:er|ing)|declin|decreas|fall|drop"
     r"|ris(?:e|es|ing)\b(?!\s+(?:to|above)\b))|变化|变动|温差|升温|降温|距平|升高|降低|上升|下降"
@@ -125,43 +133,9 @@ _ASKS: Final = lazy(
 )
 
 
-_SPREAD: Final = r"(?:[-–—~±至到]|\+\s?/?\s?-|to|and|give\s+or\s+take|plus\s+or\s+minus|上下浮动)"
-
-
-@cache
-def _patterns() -> list[re.Pattern[str]]:
-    """Compile a unit; and one in front of an error or the end of a range."""
-    words = "|".join(map(re.escape, sorted(_units(), key=len, reverse=True)))
-    unit, end = rf"\s?({words})", "(?![A-Za-z0-9_/²³^-])"
-    spread = (  # behind a digit, and in front of what is no mark: a glance
-        rf"(?<=[0-9])(?=\s?[^\s0-9.,;:!?()/%-]){unit}"
-        rf"(\s*{_SPREAD}\s*[0-9][0-9.,]{{0,20}})(?:\s?(?:{words}))?{end}"
-    )
-    return [re.compile(unit + end, re.I), re.compile(spread, re.I)]
-
-
-def move_units(text: str) -> str:
-    """Move units behind the errors and ranges in which they stand.
-
-    >>> move_units("95 km to 105 km"), move_units("62.14 miles ± 1")
-    ('95 to 105 km', '62.14 ± 1 miles')
-    """
-    return _patterns()[1].sub(r"\2 \1", text)
-
-
-def find_unit(behind: str) -> str:
-    """Find the unit with which the text behind a number begins, or "".
-
-    >>> find_unit(" miles away"), find_unit(" tons")
-    ('miles', '')
-    """
-    unit = _patterns()[0].match(behind)
-    return unit[1].lower() if unit else ""
-
-
 def asked_unit(words: str) -> Unit | None:
     """Find the only unit that a question asks for: `in miles`, `(°C)`, `多少公里`."""
-    found = {find_unit(words[asks.end() : asks.end() + 40]) for asks in _ASKS.finditer(words)}
+    found = {_UNIT.find(words, asks.end()) for asks in _ASKS.finditer(words)}
     # A letter alone may be anything, and a race ends `in second place`.
     units = {_units()[unit] for unit in found if len(unit.encode()) > 1 and unit != "second"}
     return units.pop() if len(units) == 1 else None

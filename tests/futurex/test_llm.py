@@ -182,7 +182,7 @@ def test_which_numbers_are_sent(server: LlmServer, policy: str) -> None:
 
 def test_what_is_sent_of_an_answer(server: LlmServer) -> None:
     given = (
-        r"Before: 8000. \boxed{It was <b>90 万</b>, \"now\" 101 zorks " + "long " * 900 + "zorks}"
+        r"Before: 8000. \boxed{It was <b>90</b> or \"now\" 101 zorks " + "long " * 900 + "zorks}"
     )
     data = [{**question(given, truth="8472.5亿元"), "prompt": "Turnover in hundreds of millions?"}]
     evaluate(server, data)
@@ -203,7 +203,7 @@ def test_a_fall_is_negative_where_a_change_is_asked_for(
     server: LlmServer, prompt: str, read: str
 ) -> None:
     """As the grammar reads it; a quote without the fall is refused."""
-    data = [{**question(box("down 0.45% then, after 3 now"), truth="1%"), "prompt": prompt}]
+    data = [{**question(box("down 0.45% then 3 now"), truth="1%"), "prompt": prompt}]
     server.script = lambda request: quote("down 0.45%")
     (item,) = evaluate(server, data)["items"]
     assert (item["read"], item["decided_by"]) == (read, "model")
@@ -214,7 +214,7 @@ def test_a_fall_is_negative_where_a_change_is_asked_for(
 def test_a_value_beyond_floats_scores_nothing(server: LlmServer) -> None:
     """inf == inf: without Std, an endless value equals every truth."""
     server.script = lambda request: quote("9e307 trillion")
-    given = r"\boxed{9e307 trillion then, after 90 now}"
+    given = r"\boxed{9e307 trillion then 90 now}"
     assert evaluate(server, [question(given, truth="5亿", std=None)])["items"][0]["score"] == 0
 
 

@@ -94,7 +94,7 @@ def test_score_number(true: float, predicted: float, sigma: float | None, score:
         ("105", False, "scored", 0.75, "105", ""),
         ("It is 105", True, "scored", 0.75, "105", ""),
         ("It is 105", False, "unparsed", 0.0, "", "no box, and not wholly a number"),
-        ("90, then 105", True, "scored", 0.75, "105", "last of 2 numbers"),
+        ("90, then 105", True, "unparsed", 0, "", "several numbers"),
         ("Red", True, "unparsed", 0.0, "", "no number"),
         ("0.105 thousand", True, "scored", 0.75, "105", "converted"),
         ("-0", True, "scored", 0.0, "0", ""),

@@ -57,7 +57,7 @@ def test_what_counts_is_marked_in_its_box(raw: str, part: str) -> None:
     assert marked(raw) == [("{", part, "}")]
 
 
-@pytest.mark.parametrize("raw", ["A", "", None, ["A"], "no idea"])
+@pytest.mark.parametrize("raw", ["A", "", None, ["A"], "it depends on the weather"])
 def test_nothing_is_marked_where_the_whole_answer_counts_or_nothing(raw: object) -> None:
     assert marked(raw) == []
 
@@ -131,7 +131,7 @@ def test_rows_without_an_id_or_with_a_list_as_id() -> None:
 
 
 def test_answers_that_were_read_otherwise_can_be_found() -> None:
-    results = evaluate(q("a", answer="A"), q("b"), q("c", answer="no idea"))
+    results = evaluate(q("a", answer="A"), q("b"), q("c", answer="it depends on the weather"))
     results["items"][1]["decided_by"] = "model"
     shown = {row["id"]: row["data-read"] for row in rows(parse(results))}
     assert shown == {"q-a": "without a box", "q-b": "by the model", "q-c": ""}
@@ -141,7 +141,7 @@ def test_the_page_has_the_numbers_of_the_report() -> None:
     results = evaluate(
         q("q1"),
         q("q2", answer=None),
-        q("q3", answer="no idea"),
+        q("q3", answer="it depends on the weather"),
         number("n1", answer=r"\boxed{101}", Std=2),
     )
     parsed = parse(results)

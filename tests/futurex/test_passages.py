@@ -36,7 +36,7 @@ def evaluate(passages: object, *data: Record, **options: Any) -> tuple[Record, l
 
 
 def test_prose_is_read_by_the_model() -> None:
-    text = "Norway first, the United States second and the Netherlands third."
+    text = "Norway will be ahead of the United States, and the Netherlands come after them."
     question = asked(3, "['Norway', 'United States', 'Netherlands']", text, prompt=NATIONS)
     results, requests = evaluate(["Norway", "United States", "Netherlands"], question)
     (item,) = results["items"]

@@ -134,6 +134,31 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("yes", r"\boxed{Yes, with probability 70%}"),
         ("yes", r"\boxed{Yes: 96%, No: 4%}"),
     ],
+    "what follows is commentary": [
+        ("side", r"\boxed{B, though A is more likely}"),
+        ("side", "The answer is B, if they rest players."),
+        ("side", "Answer: B, but C could also happen"),
+        ("side", "Final answer: B. Good luck!"),
+        ("side", "Final answer: B. Port Selby may win too."),
+        ("price", "Answer: 71.5. The close was 45."),
+        ("price", "Final answer: 71.5 (±2)"),
+        ("price", "**71.5** (±0.6)"),
+        ("price", "Final answer: 71.5 (range 70.0–73.5)"),
+        ("price", r"\boxed{I think 71.5 for H1 2026}"),
+        ("winner", "Final answer: Sweden. Finland may win as well."),
+        ("films", "\\boxed{1. Red Kite\n2. Silver Fox\n3. Blue Heron\n\nConfidence: moderate.}"),
+        ("films", "1. \\boxed{Red Kite}\n2. \\boxed{Silver Fox}\n3. \\boxed{Blue Heron}"),
+    ],
+    "shares and verdicts": [
+        ("side", r"\boxed{A) 20% B) 60% C) 20%}"),
+        ("side", r"\boxed{A: no, B: yes, C: no}"),
+        ("side", r"\boxed{A 0.2, B 0.5, C 0.3}"),
+    ],
+    "Spanish": [
+        ("yes", r"\boxed{Sí}"),
+        ("side", "Respuesta final: B"),
+        ("yes", "Mi respuesta final es sí."),
+    ],
     "the last statement": [
         ("side", "预测结果：B。置信度：60%"),
         ("yes", "Final answer: Yes\n\nI'm about 70% confident in this."),
@@ -179,6 +204,17 @@ CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
     ],
 }
 NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
+    "two values, or none": [
+        ("side", "Final answer: B or C"),
+        ("side", "Final answer: B, perhaps C"),
+        ("side", "Final answer: B is unlikely"),
+        ("side", r"\boxed{All except A, C}"),
+        ("side", r"\boxed{B, not A}"),
+        ("price", "Final answer: 71.5 or 90"),
+        ("price", r"\boxed{60, 71.5, 80}"),
+        ("price", r"\boxed{71.5 (could be 80)}"),
+        ("winner", "Sweden?"),
+    ],
     "the prompt's words are none": [
         *(
             ("side", "Task was: " + EXAMPLE[: EXAMPLE.index("B") + 1] + cut)
@@ -195,7 +231,6 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("price", r"\boxed{71.5 USD?}"),
         ("price", r"\boxed{71.5 USD (wrong)}"),
         ("price", r"\boxed{80 USD or 71.5 USD}"),
-        ("side", r"\boxed{B, though A is more likely}"),
         ("side", "\\boxed{B}\n\nOn second thought: \\boxed{A}"),
         ("side", r"\boxed{B?}"),
         ("side", r"\boxed{not B}"),
@@ -226,17 +261,10 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
     ],
     "the last statement": [
         ("side", "Answer: B\nAnswer: A"),
-        ("side", "The answer is B, if they rest players."),
         ("side", "Answer: B unless it rains"),
-        ("side", "Answer: B, but C could also happen"),
-        ("side", "Final answer: B. A is just as likely."),
-        ("side", "Final answer: B. Port Selby may win too."),
         ("side", "Final answer: B. Or maybe A."),
         ("price", "Answer: 45. The close was 71.5."),
-        ("price", "Answer: 71.5. The close was 45."),
-        ("price", "Answer: 71.5. The close was 45%."),
         ("price", "429 Too Many Requests"),
-        ("winner", "Final answer: Sweden. Finland may win as well."),
         ("team", "I would say Otters"),
         ("team", "Otters are strong, and they will surely win this"),
         ("winner", "Final answer: Sweden, but Norway could win"),

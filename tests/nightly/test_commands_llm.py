@@ -28,8 +28,7 @@ def folder(root: Path, files: int, each: int = 3) -> Path:
     """Files whose questions no other file holds."""
     for number in range(files):
         rows = [
-            question(rf"\boxed{{{1000 * number + n} then, after 90 now}}", f"q{n}")
-            for n in range(each)
+            question(rf"\boxed{{{1000 * number + n} then 90 now}}", f"q{n}") for n in range(each)
         ]
         write(root, {f"prediction/p{number}.json": rows})
     return root

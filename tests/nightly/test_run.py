@@ -340,9 +340,7 @@ def test_deleted_file_is_made_anew(tmp_path: Path, name: str) -> None:
 
 
 def test_degraded_result_is_not_reused(tmp_path: Path) -> None:
-    write(
-        tmp_path, {"prediction/a.json": [number(answer=r"\boxed{101 then, after 90 now}", Std=5)]}
-    )
+    write(tmp_path, {"prediction/a.json": [number(answer=r"\boxed{101 then 90 now}", Std=5)]})
 
     def night(model: str | None = "m") -> tuple[int, int, bool, float]:
         evaluator = (

@@ -1,0 +1,70 @@
+"""What takes back the thing beside which it stands: `not B`, `B?`, `B (could be C)`, `B is wrong`.
+
+A forecast that its own text denies, or weighs against another one, is none. The same words say so
+of options, names and numbers, in boxes and in statements (rules 1 and 4).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from forecasteval.common.patterns import end_of, lazy
+
+from .language import table_of
+
+CROSSES: Final = "✕✖✗✘❌❎⛔🚫"
+_DENIALS: Final = table_of("denials")
+_MARKS: Final = lazy(rf"\s*[!≠¬{CROSSES}]")
+_ASKED: Final = lazy(rf"[?？{CROSSES}]")
+_JOINT: Final = lazy(r"[ \t\n,，;；:：$*–—-]{0,6}[(（\[【]?[ \t]?")
+_BLANKS: Final = lazy(r"\s*")
+_COPULAS: Final = table_of("copulas")
+_TAKEN_BACK: Final = table_of("taken back")
+_DENIED_ENDS: Final = table_of("denied ends")
+_STOP: Final = lazy(r"[.!]?\s*")
+_CLOSED: Final = lazy(r"\s*[)）\]】.!]*\s*\Z")
+_FILLERS: Final = table_of("fillers")
+_GUESSES: Final = table_of("guesses")
+_WORD_START: Final = lazy(r"(?<![A-Za-z'’])(?=[A-Za-z])|(?=[^\x00-\x7f])")
+
+
+def begins_denied(text: str) -> bool:
+    """Return whether a text begins with what denies the rest: `not B`, `❌ B`."""
+    return bool(_MARKS.match(text) or _DENIALS.find(text))
+
+
+def denies(text: str) -> bool:
+    """Return whether a text denies anything.
+
+    >>> denies("It will not be 5"), denies("another 5")
+    (True, False)
+    """
+    starts = [start.start() for start in _WORD_START.finditer(text)]
+    return any(_DENIALS.find(text, start) for start in starts) or "n't" in text
+
+
+def is_asked(text: str, end: int) -> bool:
+    """Return whether a question mark or a cross stands behind what ends at a position."""
+    return bool(_ASKED.match(text, end_of(_JOINT, text, end)))
+
+
+def find_doubt(text: str, end: int = 0) -> str | None:
+    """Find what a text says against what ends at a position: "" if that is taken back, the text of
+    another guess if one is offered; None for any other text.
+
+    >>> [find_doubt(text, 1) for text in ("B?", "B is unlikely", "B (could be C)", "B (a draw)")]
+    ['', '', 'C)', None]
+    """
+    if is_asked(text, end):
+        return ""
+    begin = end_of(_JOINT, text, end)
+    copula = _COPULAS.find(text, begin)
+    said = end_of(_BLANKS, text, begin + len(copula))
+    if _TAKEN_BACK.find(text, said) or (copula and _DENIALS.find(text, said)):
+        return ""
+    ends = _DENIED_ENDS.find(text, said)
+    if ends and _CLOSED.match(text, said + len(ends)):
+        return ""
+    said = _FILLERS.skip(text, end_of(_STOP, text, begin))
+    guess = _GUESSES.find(text, said)
+    return text[_GUESSES.skip(text, said) :].lstrip(": ") if guess else None

@@ -1,0 +1,140 @@
+"""Words of the languages in which answers are written, as data: a third language is one more table.
+
+Every pattern of words is built from these tables, by `words` and `table_of`. Words are parted by
+commas; kinds that a language lacks are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from forecasteval.common.patterns import WordTable, split_words
+
+_ENGLISH: Final = {
+    "yes": "yes, true",
+    "no": "no, false",
+    # Lead-ins: [openers] [claims] [owners] nouns [owners] copulas, or verbs
+    "openers": "so, thus, therefore, hence, overall, in conclusion",
+    "claims": "I believe, I think, I expect, I believe that, I think that, I expect that",
+    "articles": "the",
+    "owners": "my, our, final, best, overall, predicted, most likely, single, correct",
+    "nouns": "answer, answers, prediction, predictions, forecast, forecasts",
+    "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess, verdict,"
+    " decision, conclusion",
+    "copulas": "is, are, will be, would be",
+    "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with, final:",
+    "hedges": "probably, most likely, likely, definitely, surely, both, maybe, perhaps, possibly",
+    # What answers nothing
+    "refusals": "n/a, n.a, na, nan, none, null, nil, tbd, idk, unknown, unsure, unpredictable,"
+    " undetermined, not available, not applicable, not sure, not known, insufficient data,"
+    " insufficient information, not enough data, not enough information",
+    "lacks": "no data, no idea, no answer, no prediction, no clear, no information",
+    "declines": "I'm sorry, I am sorry, I'm very sorry, I’m sorry, Sorry I, Sorry but I, sorry I,"
+    " As an AI, I cannot, I can't, I can’t, I can not, I am unable to, I'm unable to,"
+    " I am not able to, I'm not able to, I do not have access, I don't have access,"
+    " I do not have enough, I don't have enough, Unable to",
+    "errors": "connection error, timeout, timed out, rate limit, agent failed, max steps,"
+    " max iterations, max turns, maximum number of, maximum steps, let me search, error:, [error],"
+    " traceback (most recent, <html, <!doctype",
+    # Doubt: what denies in front and behind, and what offers another guess
+    "denials": "not, no, never, neither, nor, non, except, excluding, without, instead, rather,"
+    " doubt, against, refuse, anything but, anyone but, all but",
+    "taken back": "wrong, false, incorrect, untrue, withdrawn, retracted, superseded, unlikely,"
+    " not likely, not right, not correct, not true, not my answer, no longer",
+    "fillers": "but, though, it, this, that, also, well, then, else, even",
+    "guesses": "or, nor, could be, could also be, might be, may be, maybe, perhaps, possibly,"
+    " either, alternatively, alternative, backup, if not, as likely",
+    "but": "but, could, might, may, probably",
+    "not all": "all except, all but, everything except, all of the above, none of the above",
+    "denied ends": "not, no",
+    # Numbers
+    "about": "about, around, approximately, approx., approx, roughly, nearly, almost, circa, ca.,"
+    " over, above, below, under, between, from, more than, less than, fewer than, greater than,"
+    " no more than, not more than, at least, at most, up to",
+    "between": "between, from",
+    "falls": "down, fell, fall, falls, fallen, decline, declines, declined, declining, decrease,"
+    " decreases, decreased, drop, drops, dropped, loss, net outflow, net outflows, net selling,"
+    " net sales, net sold",
+    "fall joints": "of, by",
+    "minus": "minus, negative",
+    "ends": "or so, or more, or less",
+    # Two sides, names
+    "beats": "over, beat, beats, defeat, defeats, def, edge, edges, win over, wins over,"
+    " win against, wins against",
+    "loses": "lose, loses, lose against, loses against",
+    "wins": "win, wins, victory, in regulation, in overtime, in ot, win in ot, wins in ot,"
+    " win in overtime, wins in overtime",
+    "little": "will, to, the, ot, chance, probability",
+    "no front": "can, could, hardly, no, not, if, will, would, do, does, did, may, might, should,"
+    " maybe, perhaps, never, only, both, either, neither, i, anyone, but, and, or, why, how, is,"
+    " are, beat, against, unless, except, when, doubt",
+    "parting": "over, v, vs, versus, n/a, they, others, replaces, replacing, aka, alias, after,"
+    " hardly, then, by, than, opponent, opponents, likely, isnt, arent, wasnt, wont, dont, doesnt,"
+    " didnt, cant, wouldnt, unlikely, wrong, fade, avoid, beat, beats, defeat, defeats, ahead",
+    "places": "first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth",
+    # Sentences that are no list of names
+    "speakers": "I, we, it, they, he, she, you, this, that, there, based on, according to, given",
+    "foretold": "will, would, should, might, could, probably, perhaps, likely",
+    "questions": "who, whose, what, when, where, why, which, how, is, are, am, do, does, did, can,"
+    " could, will, would, should, have, has, may",
+}
+_CHINESE: Final = {
+    "yes": "是, 是的, 会",
+    "no": "否, 不, 不是, 不会",
+    "openers": "所以, 因此, 故, 综上所述, 综上, 总之",
+    "owners": "我的, 我, 最终, 最后, 正确, 的",
+    "nouns": "答案, 预测, 预测结果, 预测值, 回答, 结果, 结论, 选择, 判断",
+    "copulas": "是, 为",
+    "hedges": "大概率是, 很可能是, 可能是",
+    "refusals": "不知道, 不确定, 不适用, 未知, 无, 暂无, 无数据, 暂无数据, 无答案, 无法预测,"
+    " 无法确定, 无法判断, 无法回答",
+    "declines": "抱歉, 很抱歉, 对不起, 无法, 作为",
+    "denials": "不是, 不会是, 而非, 并非, 非, 不选, 没有, 除了, 排除",
+    "taken back": "错, 错误, 不对, 作废, 已作废, 撤回",
+    "denied ends": "不是, 不会",
+    "fillers": "但, 不过",
+    "guesses": "或, 或者, 可能是, 也可能, 也可能是, 还是, 备选",
+    "but": "而是",
+    "not all": "以上都",
+    "about": "大约, 大概, 约为, 约, 約, 近, 超过, 超, 不到, 不足, 至少, 最多, 介于, 从, 在",
+    "between": "介于, 从, 在",
+    "falls": "下跌, 下降, 降幅, 减少, 亏损, 净卖出, 净流出, 净减持",
+    "fall joints": "了, 为",
+    "minus": "负, 零下",
+    "ends": "左右, 上下, 以上, 以下, 之间",
+    "beats": "击败, 战胜",
+    "wins": "获胜, 胜出, 取胜, 赢, 胜",
+    "parting": "或者, 击败, 战胜, 取代, 替代, 和, 与, 以及",
+    "speaking": "我认为, 我预测, 我觉得, 我预计, 我选择, 我会, 我们, 根据, 综合, 基于",
+    "questions": "谁, 什么, 怎么, 为什么, 哪, 几",
+}
+_SPANISH: Final = {
+    "yes": "sí, si, verdadero",
+    "no": "no, falso",
+    "openers": "así que, por lo tanto, por tanto, en conclusión",
+    "claims": "creo que, pienso que",
+    "articles": "la, el",
+    "owners": "mi, final, definitiva, definitivo, correcta",
+    "nouns": "respuesta, respuestas, predicción, prediccion, pronóstico, pronostico",
+    "copulas": "es, son, será",
+    "verbs": "predigo, elijo",
+}
+LANGUAGES: Final[tuple[Mapping[str, str], ...]] = (_ENGLISH, _CHINESE, _SPANISH)
+
+
+@cache
+def words(*kinds: str) -> tuple[str, ...]:
+    """List the words of some kinds in every language.
+
+    >>> words("copulas")
+    ('is', 'are', 'will be', 'would be', '是', '为', 'es', 'son', 'será')
+    """
+    texts = [language[kind] for kind in kinds for language in LANGUAGES if kind in language]
+    return tuple(word for text in texts for word in split_words(text))
+
+
+def table_of(*kinds: str) -> WordTable:
+    """Make the table of the words of some kinds."""
+    return WordTable(*words(*kinds))
