@@ -23,7 +23,7 @@ _WORDS: Final = {  # "_" is a blank, "~" the rest of a word
     # A clause that chooses
     "VERB": "choose chose chosen choosing pick picked picking select selected selecting say mean"
     " meant go_with going_with go_for going_for opt_for vote_for bet_on lean_towards recommend"
-    " prefer favor favour rank would_use i'd_use that_leaves leaves_only"
+    " prefer favor favour rank would_use i'd_use leaves_only"
     " change_my_answer_to revise_my_answer_to",
     "SO": "therefore thus hence so conclusion likely probably think guess it's it_is be i.e."
     " this_corresponds_to that_corresponds_to",
@@ -102,7 +102,7 @@ _NOISE: Final = _pattern(
     r"</?s>|<\|[^<>|]{1,40}\|>|[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓]|\\(?:text|math)\w*\{|\\[\[\]()]"
 )
 # The end of a tag; the beginning of an answer in bold behind the last sentence
-_BREAK: Final = _pattern(r"[<\[]/[a-z_]{1,20}[>\]]|(?<=[.!。] )\*\*(?=[^*\n]{0,9}[0-9]\W*\Z)")
+_BREAK: Final = _pattern(r"[<\[]/[a-z_]{1,20}[>\]]")
 _MARKUP: Final = str.maketrans("*`$_→⇒選項擇號", "    ::选项择号")
 _BULLET: Final = _pattern(r"^(?:[-•>+=]+ )*")
 _MARKER: Final = _pattern(r"^(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # of a heading or a list

@@ -140,7 +140,7 @@ def test_sigmas_of_an_item(given: str | None, std: float | None, sigmas: float |
         (q("a"), "right", "A is right"),
         (q("a", answer="B"), "wrong option", "B picked, A is right"),
         (q("a", answer=None), "missing", "no answer"),
-        (q("a", answer="it depends on the weather"), "unparsed: prose", "not read: no box, and not only options"),
+        (q("a", answer="it depends"), "unparsed: prose", "not read: no box, and not only options"),
         (q("a", level=2, ground_truth="A, B"), "partly right",
          "A picked, A, B is right: F1 0.6667"),
         (number("a", answer=r"\boxed{31.5}", ground_truth="30", Std=3), "partly right",
