@@ -45,7 +45,7 @@ _WORDS: Final = {  # "_" is a blank, "~" the rest of a word
 }
 _PARTS: Final = {
     # Clauses that choose an option
-    "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for)){0,2}|(?<!候)选择?(?!项)|推荐|倾向于|只剩"
+    "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for)){0,2}|(?<!候)选择?(?!项)|推荐|只剩"
     r"|(?:^|而)是)"
     r"[ :\"'(]*(?={NAME}?[0-9])|\b(?:predict|expect|believe)(?: that)? (?={NAMED})",
     "THUS": r"(?:\b{SO}(?![a-z])|^maybe |因此|所以|综上)[ ,:]*(?:the )?(?={NAME}?[0-9.]+\W{0,5}$)",
