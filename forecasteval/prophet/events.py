@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
@@ -97,6 +97,7 @@ class Events(NamedTuple):
 
 
 NO_OUTCOME: Final = "no outcome yet"
+FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
 NO_ID: Final = "no object with 'problem_id'"
 _BY_OPTION: Final = frozenset({"option", "outcome", "q", "bid"})  # columns of `Events`
 _SEVERAL: Final = 'several winners, not declared "exclusive": false'
@@ -212,6 +213,8 @@ def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tupl
     if index is not None:
         known = range(len(options))
         places = [parse_number(place) for place in _as_list(index)]
+        if len(options) in places:
+            return set(), FROM_ONE
         readings.append({int(place) if place in known else -1 for place in places})
     if not readings:
         return set(), NO_OUTCOME
@@ -257,6 +260,13 @@ def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str
             notes.exclude("event", fault, [name] * len(repeated))
             notes.fail(source, "event", fault, name, problem.cell)
         notes.faults[source, "event"][""] += fault != NO_OUTCOME
+    counted = [problem.id for (problem, *_) in by_id.values() if problem.fault == FROM_ONE]
+    if counted and not any(problem.won[0] for problem in usable):
+        # Of a file that counts from 1 all other winners would be the option behind the true one.
+        got = f"as many as the options of {grouped_names(sorted(counted))}"
+        raise InputError(
+            f"{source}: correct_option_idx", "expected to count from 0: subtract 1", got
+        )
     return _make_events(usable, notes), places
 
 

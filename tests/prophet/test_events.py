@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from forecasteval.common.errors import InputError
 from prophet_data import GOOD, GOOD_PROBLEM, Row, evaluate
 
 BAD_PROBLEMS: Final = {
@@ -17,7 +18,7 @@ BAD_PROBLEMS: Final = {
     "one winner unlisted": ({"correct_answer": ["A", "C"]}, "a winner is not among the options"),
     "index out of range": (
         {"correct_answer": None, "correct_option_idx": 2},
-        "a winner is not among the options",
+        "'correct_option_idx' is the number of options: it counts from 0",
     ),
     "negative index": (
         {"correct_answer": None, "correct_option_idx": -1},
@@ -43,6 +44,20 @@ def test_bad_problem(change: Row, reason: str) -> None:
     assert (entry["what"], entry["reason"], entry["count"]) == ("event", reason, count)
     assert entry["names"] == [str(bad["problem_id"])] * count
     assert results["n_events"] == 1
+
+
+def test_an_index_that_counts_from_1_is_refused_and_the_advice_works() -> None:
+    """All but the last options would win in the place of the one before them, in silence."""
+    problems = [
+        {"problem_id": n, "options": ["A", "B", "C"], "correct_option_idx": n % 3 + 1}
+        for n in range(6)
+    ]
+    rows = [{**GOOD[0], "problem_id": n, "prediction": [0.2, 0.3, 0.5]} for n in range(6)]
+    with pytest.raises(InputError, match="count from 0: subtract 1, got as many"):
+        evaluate(rows, problems)
+    for problem in problems:
+        problem["correct_option_idx"] -= 1
+    assert evaluate(rows, problems)["n_events"] == 6
 
 
 @pytest.mark.parametrize("date", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
