@@ -95,6 +95,15 @@ def test_a_whole_submission_passes(tmp_path: Path) -> None:
     assert (done.code, done.out[-15:]) == (0, "\nnothing found\n")
 
 
+def test_closing_times_are_no_truths(tmp_path: Path) -> None:
+    """Of a dataset that was published before any truth: no record has that key."""
+    rows = [{**row, "closes": "2999-01-01"} for row in PENDING]
+    write(tmp_path, {"dataset/w.json": rows, "prediction/w-x.json": {"a": "A"}})
+    assert run(tmp_path, "check", "w").code == 0
+    night = run(tmp_path, "nightly")
+    assert (night.code, "w.json: no truth yet, 1 file waits" in night.out) == (0, True)
+
+
 def test_answers_with_their_questions(tmp_path: Path) -> None:
     row = {**PENDING[0], "answer": "none of them", "ground_truth": None}
     write(tmp_path, {"prediction/x.json": [row]})

@@ -32,7 +32,7 @@ _REPLY_KEYS: Final = ("response", "output", "model_answer", "reply", "completion
 # Keys that questions have, of which none can be their truth under another name.
 _KNOWN_KEYS: Final = _QUESTION_KEYS | {
     *("title", "category", "topic", "tags", "type", "language"),
-    *("source", "url", "start_time", "void"),
+    *("source", "url", "start_time", "closes", "void"),
 }
 _VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 # What is noted of ids.
