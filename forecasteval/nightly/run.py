@@ -81,6 +81,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
     date = today()
     # First: a folder that was mistyped is not made.
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
+    if not (tasks or failures):
+        raise InputError(str(root / "prediction"), "expected prediction files", "none")
     folder = scorer.output
 
     with lock_folder(folder):
