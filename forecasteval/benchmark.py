@@ -260,22 +260,6 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-class Deadline(NamedTuple):
-    """When a question closes, if it does. `problem`: of a time that is none; "" for no problem."""
-
-    closes: datetime | None
-    problem: str = ""
-
-    def is_over(self, now: datetime) -> bool:
-        """Return whether it is too late for an answer."""
-        return self.closes is not None and now > self.closes
-
-    def join(self, other: Deadline) -> Deadline:
-        """Return the later of two deadlines of questions that share an id."""
-        both = self.closes and other.closes and max(self.closes, other.closes)
-        return Deadline(both or None, self.problem or other.problem)
-
-
 def refuse_check(files: object) -> Any:
     """Stand for a check that a benchmark does not have."""
     raise InputError("check", "expected files of a benchmark that has one")
@@ -290,8 +274,8 @@ class Benchmark(NamedTuple):
     ranks_together(dataset): whether all predictions for a dataset are one result.
     has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
     check_answers(files) says what becomes of each answer of a prediction file, whatever is true.
-    list_deadlines(dataset) and hash_answers(prediction), both by id, are those of a benchmark
-    whose answers can be late.
+    list_deadlines(dataset), the times in UTC at which questions close, None for one that does not,
+    and hash_answers(prediction), both by id, are those of a benchmark whose answers can be late.
     """
 
     name: str
@@ -302,7 +286,7 @@ class Benchmark(NamedTuple):
     ranks_together: Callable[[Path], bool] | None = None
     has_questions: Callable[[Path], bool] | None = None
     check_answers: Callable[[Files], Iterator[Checked]] = refuse_check
-    list_deadlines: Callable[[Path], dict[str, Deadline]] | None = None
+    list_deadlines: Callable[[Path], dict[str, datetime | None]] | None = None
     hash_answers: Callable[[Path], dict[str, str]] | None = None
 
 

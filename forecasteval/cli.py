@@ -255,14 +255,15 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     """
     root = parser.parse_args(argv).root
     settings = read_settings(root / SETTINGS_FILE, _find_problem)
-    for mistake in settings.mistakes:
-        raise mistake
+    if settings.mistakes:
+        raise settings.mistakes[0]
     for word in argv:  # which wins, also over a list
         settings.words.pop(word.partition("=")[0], None)
     # What only other commands have is unknown here.
     words = chain(*settings.words.values())
     args, _ = parser.parse_known_args([*words, f"--root={root}", *argv])
-    args.from_file = {_folder_options()[flag].name for flag in settings.words}
+    options = _folder_options()
+    args.from_file = {options[flag].name for flag in settings.words}
     try:
         _scorer(args).require_usable_options()
     except InputError as error:

@@ -245,15 +245,27 @@ def list_datasets(root: Path) -> list[Path]:
     ]
 
 
+def list_predictions(root: Path) -> list[Path]:
+    """List the prediction files of a folder, by name, also those whose names cannot be used."""
+    folder = root / "prediction"
+    names = _list_names(folder) if folder.is_dir() else []
+    return [folder / name for name in names if name.endswith(SUFFIXES)]
+
+
+def _list_names(folder: Path) -> list[str]:
+    """List what is not hidden in a folder of predictions, without `SYSTEMS_FILE`."""
+    with readable(folder):
+        return sorted(
+            name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE
+        )
+
+
 def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     """List the prediction files by name, those whose names cannot be used, and the names of other
     files.
     """
     require_folder(folder)
-    with readable(folder):
-        names = sorted(
-            name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE
-        )
+    names = _list_names(folder)
     by_stem = group_by(
         (name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 
-from forecasteval.benchmark import Deadline
 from forecasteval.common.records import as_text, load_records
 
 from .join import raw_answer
@@ -29,20 +29,20 @@ def parse_closes(value: object) -> datetime | None:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def list_deadlines(dataset: Path) -> dict[str, Deadline]:
-    """List the deadlines of a dataset's questions by id. Those that share an id close when
-    the last one does.
+def list_deadlines(dataset: Path) -> dict[str, datetime | None]:
+    """List by id when the questions of a dataset close, in UTC; None for one that does not. Those
+    that share an id close when the last one does. A time that is none closes nothing: `check`
+    finds it.
     """
-    deadlines: dict[str, Deadline] = {}
+    deadlines: dict[str, datetime | None] = {}
     for question in load_questions(dataset).records:
         if isinstance(question, Mapping):
-            try:
-                closes, problem = parse_closes(question.get("closes")), ""
-            except (ValueError, OverflowError):
-                closes, problem = None, "'closes' must be a time of ISO 8601"
-            found = Deadline(closes, problem)
+            closes: datetime | None = None
+            with contextlib.suppress(ValueError, OverflowError):
+                closes = parse_closes(question.get("closes"))
             name = question_id(question)
-            deadlines[name] = deadlines.get(name, found).join(found)
+            other = deadlines.get(name, closes)
+            deadlines[name] = max(closes, other) if closes and other else None
     return deadlines
 
 

@@ -201,8 +201,7 @@ def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
     value = read_digits(digits[0]) if digits else None
     if not digits or value is None:
         return None
-    alone = _POWER.match(text, position)
-    if alone and alone[1]:  # 10^6
+    if digits[0] == "10" and (alone := _POWER.match(text, position)) and alone[1]:  # 10^6
         value = 1.0
     else:
         position = digits.end()

@@ -220,12 +220,14 @@ def parse_items(
     return _parse_names(items)
 
 
+_PLACES: Final = tuple(f" {place}" for place in words("places"))
+
+
 def _parse_names(items: list[str]) -> tuple[Name, ...]:
     """Parse the items of a list; places at their ends go: `Ash first, Elm second`."""
     texts = [item.rstrip(" .") for item in items]
-    places = [f" {place}" for place in words("places")]
-    if 1 < len(items) <= len(places) and all(map(str.endswith, texts, places)):
-        items = [*map(str.removesuffix, texts, places)]
+    if 1 < len(items) <= len(_PLACES) and all(map(str.endswith, texts, _PLACES)):
+        items = [*map(str.removesuffix, texts, _PLACES)]
     return tuple(map(parse_name, items))
 
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from forecasteval import prophet
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
-from forecasteval.common.files import SUFFIXES, find_dataset
+from forecasteval.common.files import find_dataset
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
-from forecasteval.lookup import explain, find_tasks, list_datasets
-from forecasteval.ranking.names import SYSTEMS_FILE, read_systems, split_name
+from forecasteval.lookup import explain, find_tasks, list_datasets, list_predictions
+from forecasteval.ranking.names import read_systems, split_name
 from forecasteval.ranking.owners import find_foreign, find_stranger
 from forecasteval.scoring import Scorer
 
@@ -30,16 +30,7 @@ def list_problems(name: str, problems: Sequence[str]) -> Results:
 
 def list_files(root: Path) -> list[str]:
     """List the paths of all datasets and predictions of a folder."""
-    return [*map(str, [*list_datasets(root), *_list_predictions(root)])]
-
-
-def _list_predictions(root: Path) -> list[Path]:
-    folder = root / "prediction"
-    return [
-        path
-        for path in (sorted(folder.iterdir()) if folder.is_dir() else ())
-        if path.suffix in SUFFIXES and path.name[0] != "." and path.name != SYSTEMS_FILE
-    ]
+    return [*map(str, [*list_datasets(root), *list_predictions(root)])]
 
 
 def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
@@ -68,8 +59,8 @@ def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
 
 
 class Change(NamedTuple):
-    """A change of files in `root` by a person: datasets, owners and settings are those of `base`,
-    the folder before it. Without a base all answers are new.
+    """A change of files in `root` by a person: datasets and owners are those of `base`, the
+    folder before it. Without a base all answers are new.
     """
 
     root: Path
@@ -101,7 +92,9 @@ def find_refusal(path: Path, change: Change, scorer: Scorer) -> str:
         late = [
             name
             for name in answers.keys() & deadlines.keys()
-            if answers[name] != former.get(name) and deadlines[name].is_over(change.now)
+            if answers[name] != former.get(name)
+            and (closes := deadlines[name]) is not None
+            and change.now > closes
         ]
         if late:
             closed = grouped_names(sorted(late))
@@ -116,7 +109,7 @@ def _find_former(
     hash_answers: Callable[[Path], dict[str, str]],
 ) -> Mapping[str, str]:
     """Find the answers that a file had before the change, maybe under another name."""
-    for former in _list_predictions(change.base) if change.base else ():
+    for former in list_predictions(change.base) if change.base else ():
         is_same = former.name == path.name
         if is_same or not os.path.lexists(change.root / "prediction" / former.name):
             with contextlib.suppress(InputError):

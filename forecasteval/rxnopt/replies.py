@@ -101,7 +101,6 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 _NOISE: Final = _pattern(
     r"</?s>|<\|[^<>|]{1,40}\|>|[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓]|\\(?:text|math)\w*\{|\\[\[\]()]"
 )
-# The end of a tag; the beginning of an answer in bold behind the last sentence
 _BREAK: Final = _pattern(r"[<\[]/[a-z_]{1,20}[>\]]")
 _MARKUP: Final = str.maketrans("*`$_→⇒選項擇號", "    ::选项择号")
 _BULLET: Final = _pattern(r"^(?:[-•>+=]+ )*")
