@@ -1,195 +1,22 @@
-"""Pages in Chromium: nothing leaves them, the policy holds, filters and sorting work, axe finds
-nothing.
-"""
+"""Pages as people use them in Chromium: filters, search, order, links, copies, no script."""
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from cli import ROOT, run
+from browser import Watched
+from cli import ROOT, q, run
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.display.html import render
-from hostile import TEXTS, hostile_results
 from season import make_season
 
-BROWSER: Final = shutil.which("chromium")
-ARGUMENTS: Final = (
-    *(
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-    ),
-    *("--disable-component-update", "--disable-sync"),
-)
-pytestmark = pytest.mark.extra("chromium", "playwright", "axe_playwright_python")
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The pages of the samples, and one of hostile texts."""
-    root = tmp_path_factory.mktemp("pages")
-    for folder in ("dataset", "prediction"):
-        shutil.copytree(ROOT / folder, root / folder)
-    about = {
-        "careful": {"search": "yes", TEXTS[1]: TEXTS[1]},
-        "random": {"search": "no", TEXTS[1]: TEXTS[4] * 9},
-    }
-    (root / "prediction/systems.json").write_text(json.dumps(about))
-    names = ["250915-careful", "prophet-sample", "multiple_choice_single_varying-random"]
-    assert run(root, *(word for name in names for word in ("-f", name)), "--html").code == 0
-    assert run(root, "compare", "250915-careful", "250915-random", "--html").code == 0
-    assert run(root, "nightly").code == 0
-    make_season(root / "season", weeks=3, questions=8, systems=4, runs=1)
-    pair = ("harbor-9b", "deep.agent")
-    assert run(root / "season", "compare", *pair, f"--html={root}/evaluation/weeks.html").code == 0
-    assert run(root / "season", "nightly").code == 0
-    shutil.copy(root / "season/evaluation/leaderboard.html", root / "evaluation/season.html")
-    (root / "evaluation/hostile.html").write_text(
-        render(hostile_results().page()), encoding="utf-8"
-    )
-    return {name: root / f"evaluation/{name}.html" for name in NAMES}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=BROWSER, args=list(ARGUMENTS))
-        yield chromium
-        chromium.close()
-
-
-class Watched:
-    """A page, and what it said, asked for and tried."""
-
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.refused: list[str] = []
-        self.page.on("requestfailed", lambda request: self.refused.append(request.failure))
-        self.page.goto(path.as_uri())
-
-
-NAMES: Final = (
-    "250915-careful", "prophet-sample", "multiple_choice_single_varying-random", "compare",
-    "weeks", "leaderboard", "season", "hostile",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_said_asked_for_or_too_wide(
-    pages: dict[str, Path], browser: Any, name: str
-) -> None:
-    for width, scheme in ((390, "dark"), (1280, "light")):
-        watched = Watched(
-            browser, pages[name], viewport={"width": width, "height": 900}, color_scheme=scheme
-        )
-        watched.page.evaluate("location.hash = '%E0'")
-        watched.page.wait_for_function("location.hash === '#%E0'")
-        assert watched.asked == [pages[name].as_uri()]
-        assert watched.page.title() != "owned"
-        assert watched.page.evaluate("document.documentElement.scrollWidth") == width
-        assert watched.said == []
-        watched.context.close()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_cut_on_paper(pages: dict[str, Path], browser: Any, name: str) -> None:
-    paper = {"width": 1047, "height": 700}  # A4 across, with margins of a centimetre
-    watched = Watched(browser, pages[name], viewport=paper)
-    watched.page.emulate_media(media="print")
-    assert watched.page.evaluate("document.documentElement.scrollWidth") == paper["width"]
-    shown = "[...document.querySelectorAll('.wide')].filter((box) => !box.closest('details'))"
-    cut = f"{shown}.filter((box) => box.scrollWidth > box.clientWidth + 1).length"
-    assert watched.page.evaluate(cut) == 0
-    watched.context.close()
-
-
-_TOUCHING: Final = """(axes) => axes.flatMap((axis) => {
-  const boxes = [...axis.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
-  const shown = boxes.filter((box) => box.width).sort((a, b) => a.left - b.left);
-  return shown.slice(1).filter((box, at) => box.left < shown[at].right + 3).map((box) => box.left);
-})"""
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_labels_of_an_axis_are_apart(pages: dict[str, Path], browser: Any, name: str) -> None:
-    for width, media in ((718, "print"), (390, "screen"), (1280, "screen")):
-        watched = Watched(browser, pages[name], viewport={"width": width, "height": 900})
-        watched.page.emulate_media(media=media)
-        assert watched.page.locator(".ax").evaluate_all(_TOUCHING) == []
-        watched.context.close()
-
-
-@pytest.mark.parametrize(("name", "most"), [("prophet-sample", 6), ("250915-careful", 3)])
-def test_paper_is_not_wasted(pages: dict[str, Path], browser: Any, name: str, most: int) -> None:
-    page = Watched(browser, pages[name]).page
-    sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))
-    assert 1 <= len(sheets) <= most
-
-
-_COLOURS: Final = (
-    "color-contrast",
-    "link-in-text-block",
-)  # what axe finds by colours, which depend on the scheme
-# Colours depend on tags, classes and fills. A row without new ones goes: among thousands of
-# elements that are drawn alike, axe would look for a minute at what may lie behind each of them.
-_ONE_ROW_OF_A_KIND: Final = """() => {
-  const seen = new Set();
-  for (const row of document.querySelectorAll(".rows > details")) {
-    const before = seen.size;
-    for (const part of [row, ...row.querySelectorAll("*")]) {
-      const names = ["class", "fill", "fill-opacity", "opacity"];
-      const fills = names.map((name) => part.getAttribute(name));
-      part.kind = `${part.parentElement.kind} > ${part.tagName} ${fills}`;
-      seen.add(part.kind);
-    }
-    if (seen.size === before) row.remove();
-  }
-}"""
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing(pages: dict[str, Path], browser: Any, name: str, width: int) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    size = {"width": width, "height": 900}
-    watched = Watched(browser, pages[name], viewport=size, bypass_csp=True)
-
-    def find(**rules: Any) -> list[tuple[str, str]]:
-        options = {"resultTypes": ["violations"], **rules}
-        found = Axe().run(watched.page, options=options).response["violations"]
-        return [(one["id"], one["nodes"][0]["html"][:200]) for one in found]
-
-    watched.page.evaluate(
-        "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-    )
-    assert find(rules={rule: {"enabled": False} for rule in _COLOURS}) == []
-    watched.page.evaluate(_ONE_ROW_OF_A_KIND)
-    for scheme in ("light", "dark"):
-        watched.page.emulate_media(color_scheme=scheme)
-        assert find(runOnly={"type": "rule", "values": _COLOURS}) == [], scheme
-    watched.context.close()
-
+pytestmark = pytest.mark.extra("chromium", "playwright")
 
 ROWS: Final = ".rows > details:visible"
 
@@ -248,9 +75,6 @@ def test_paper_says_what_hides_rows(pages: dict[str, Path], browser: Any) -> Non
 
 
 def test_questions_without_a_score_are_last(browser: Any, tmp_path: Path) -> None:
-    from cli import q
-    from eval import FutureXEvaluator
-
     rows = [q("a"), q("b", answer=None), q("c", answer="B"), q("d", ground_truth=None)]
     path = tmp_path / "skip.html"
     results = FutureXEvaluator(missing="skip").evaluate_all(rows)
@@ -316,9 +140,6 @@ def test_copy_says_where_the_browser_refuses(
 
 
 def test_what_counts_of_a_long_answer_is_scrolled_to(browser: Any, tmp_path: Path) -> None:
-    from cli import q
-    from eval import FutureXEvaluator
-
     path = tmp_path / "long.html"
     answer = "so \n" * 900 + r"\boxed{A}" + " and \n" * 900
     results = FutureXEvaluator().evaluate_all([q("a", answer=answer)])
@@ -427,9 +248,6 @@ def test_a_phone_cuts_no_name_of_a_forecaster_or_event(
 
 def many(path: Path) -> Path:
     """A page of 2,500 questions."""
-    from cli import q
-    from eval import FutureXEvaluator
-
     rows = [q(f"q{n}", answer="B" if n % 2 else "A") for n in range(2500)]
     path.write_text(render(FutureXEvaluator().evaluate_all(rows).page()), encoding="utf-8")
     return path
