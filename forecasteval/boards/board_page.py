@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.display.charts import Chart
+from forecasteval.display.charts import Axis, Chart
 from forecasteval.display.html import (
     Head,
     Html,
@@ -28,7 +29,7 @@ from forecasteval.display.html import (
     span,
     tag,
 )
-from forecasteval.display.marks import interval_axis
+from forecasteval.display.marks import draw_interval, interval_axis
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
 from forecasteval.display.run_page import draw_marks, mark_lines
 from forecasteval.display.tables import (
@@ -63,6 +64,7 @@ from .standings import (
     show_cell,
 )
 from .tables import (
+    GUESS,
     describe_waiting,
     is_alone,
     list_failed,
@@ -72,7 +74,6 @@ from .tables import (
 )
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
-_LEGEND: Final = "Filled: could be first. Lines: 95% intervals."
 _ABOUT: Final = {  # what is said below the rows of the title of a column
     "No answer": "answers that are missing + could not be read",
     "Cost": "per question",
@@ -171,26 +172,30 @@ def _count(number: int, what: str, more: str = "") -> str:
 
 def _draw_ranking(standing: ShownRanking) -> Html:
     """Draw the rows, the ranked ones first; of the others the first says why they have no rank.
-    Each opens the row below it. The leader's line crosses all rows.
+    Each opens the row below it. The lines of the leader and of a baseline cross all rows.
     """
     table = standing.table
     columns = list_columns(table)
     ranked = [row for row in table.rows if row.rank is not None]
     leader = ranked[0].score if ranked else None
     # Provisional systems may leave the axis.
-    axis = interval_axis([IntervalCell(row.score, row.interval) for row in ranked or table.rows])
-    styles = [
-        "prov" if row.rank is None else "tie" if row.could_lead else None for row in table.rows
-    ]
-    heads, rows = mark_lines(_tabulate(standing), axis, styles, leader)
+    seen = [IntervalCell(row.score, row.interval) for row in ranked or table.rows]
+    axis = interval_axis(seen, standing.baseline)
+    better = ("", "") if table.scale.sign > 0 else ("← better", "")
+    styles = list(map(_choose_style, table.rows))
+    heads, rows = mark_lines(_tabulate(standing), axis, styles, leader, better)
     of = "Weeks and runs" if standing.weeks else "Runs"
-    lines: list[TableLine] = []
+    parts: list[list[TableLine]] = []
     for entry, row in zip(standing.entries, rows, strict=True):
-        if row.kind == "prov" and not any(line.kind == "prov" for line in lines):
-            lines.append(TableLine([say_unranked(table) or "Without a rank"]))
         numbers = [("In numbers", _say_numbers(entry, columns))]
         weeks = [(of, _list_weeks(standing, entry.row.system_name))]
-        lines += [row, TableLine([draw_inside(entry.key, numbers, weeks)], "in")]
+        parts.append([row, TableLine([draw_inside(entry.key, numbers, weeks)], "in")])
+    if unranked := [part for part in parts if part[0].kind == "prov"][:1]:
+        unranked[0].insert(0, TableLine([say_unranked(table) or "Without a rank"]))
+    if table.guess is not None:
+        place = sum(table.scale.sign * (row.score - table.guess) >= 0 for row in table.rows)
+        parts.insert(place, [_draw_guess(heads, axis, table.guess)])
+    lines = [*chain.from_iterable(parts)]
     count = len(table.rows)
     first = f"{standing.prefix}."
     search = draw_bar(standing.name, "systems", first=first) if count >= _SEARCHED else ""
@@ -201,10 +206,33 @@ def _draw_ranking(standing: ShownRanking) -> Html:
         said.append(
             f"L1, L2 …: the mean score of a level, from orange (0) to blue (1); weights {weights}."
         )
-    legend = tag("p", " ".join(said), class_="cap") if said else ""
+    said.insert(0, f"{_say_marks(standing)} Dotted: the leader.")
+    legend = tag("p", " ".join(said), class_="cap")
     return join(
         search, draw_table(heads, lines, "rank", name=standing.name), draw_more(count), legend
     )
+
+
+def _say_marks(standing: ShownRanking) -> str:
+    """Say what the marks of a ranking mean."""
+    baseline = " Upright line: the baseline." * (standing.baseline is not None)
+    return f"Filled: could be first. Lines: 95% intervals.{baseline}"
+
+
+def _choose_style(row: RankedRow) -> str | None:
+    """Choose the class of a row."""
+    if row.about.baseline:
+        return "ref"
+    return "prov" if row.rank is None else "tie" if row.could_lead else None
+
+
+def _draw_guess(heads: Sequence[Head], axis: Axis, guess: float) -> TableLine:
+    """Draw the row of a blind guess, which has a score and nothing else."""
+    mark = draw_interval(axis, IntervalCell(guess, None, guess, "ref"), GUESS)
+    cells = {"System": GUESS, "Score": show_score(guess)}
+    at = next(place for place, head in enumerate(heads) if head.kind.startswith("x"))
+    row = [mark if place == at else cells.get(head.title, "") for place, head in enumerate(heads)]
+    return TableLine(row, "ref")
 
 
 def _tabulate(standing: ShownRanking) -> Table:
@@ -215,7 +243,7 @@ def _tabulate(standing: ShownRanking) -> Table:
         "rank": lambda entry: _show_rank(entry.row),
         "name": _show_name,
         "score": lambda entry: show_score(entry.row.score),
-        "interval": _mark,
+        "interval": partial(_mark, standing.baseline),
     }
     columns = [Column("System", attrgetter("shown"), page="no")]
     for column in list_columns(standing.table):
@@ -232,9 +260,10 @@ def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
     return heat_of(column.cell(entry), scale)
 
 
-def _mark(entry: Entry) -> IntervalCell:
+def _mark(baseline: float | None, entry: Entry) -> IntervalCell:
     row = entry.row
-    return IntervalCell(row.score, row.interval, None, "a" if row.could_lead else "")
+    kind = "ref" if row.about.baseline else "a" if row.could_lead else ""
+    return IntervalCell(row.score, row.interval, baseline, kind)
 
 
 def _show_rank(row: RankedRow) -> Html:
@@ -353,7 +382,8 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
 def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     """List the rankings as charts of intervals, then their histories."""
     charts = [
-        Chart(standing.name, standing.title, _LEGEND, _tabulate(standing)) for standing in standings
+        Chart(standing.name, standing.title, _say_marks(standing), _tabulate(standing))
+        for standing in standings
     ]
     charts += filter(None, map(history_chart, standings))
     return {chart.name: chart for chart in charts}

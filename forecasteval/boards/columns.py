@@ -204,8 +204,10 @@ def say_notes(row: SystemRow | PooledRow) -> str:
         first = "provisional" * row.provisional
         blank = f"no readable answer: {grouped_names(row.blank)}" if row.blank else ""
         kept = f"{KEPT}: {grouped_names(row.kept)}" if row.kept else ""
+    baseline = "baseline" * row.about.baseline
     degraded = "degraded: the language model failed" * row.degraded
-    return ", ".join(filter(None, (first, kept, blank, degraded, count_warnings(row.warnings))))
+    notes = baseline, first, kept, blank, degraded, count_warnings(row.warnings)
+    return ", ".join(filter(None, notes))
 
 
 def count_warnings(count: int) -> str:

@@ -133,6 +133,13 @@ class ShownRanking:
         return f"{self.table.benchmark}, {self.table.label}{kept}"
 
     @property
+    def baseline(self) -> float | None:
+        """Return what a blind guess expects, or the score of the best that only guesses."""
+        if self.table.guess is not None:
+            return self.table.guess
+        return next((row.score for row in self.table.rows if row.about.baseline), None)
+
+    @property
     def prefix(self) -> str:
         """Begin the addresses of its rows: `s1`."""
         return self.name.replace("ranking", "s")

@@ -35,7 +35,7 @@ class Summary:
         """Report a table for each dataset of which there are several files."""
         systems = map(read_system, self._results, distinct_names(self._results))
         named = [rename(system, self._about.aliases) for system in systems]
-        board, _ = add_about(rank_results(named), self._about)
+        board, _ = add_about(rank_results(named, baselines=self._about.baselines), self._about)
         tables = [
             table
             for table in board.tables

@@ -19,6 +19,7 @@ from forecasteval.display.tables import (
     Table,
     format_signature,
     make_table,
+    show_number,
     show_p,
 )
 from forecasteval.ranking.board import (
@@ -57,6 +58,7 @@ RANKS: Final = Remark.on(
     "Ranks",
     f"Ranks: those that no test contradicts (p < {ALPHA}, Holm's adjustment over all pairs).",
 )
+GUESS: Final = "A uniform guess"
 AnyComparison = Comparison | SeasonComparison
 
 
@@ -78,6 +80,8 @@ def report_table(table: Ranking) -> Report:
         title += f", {KEPT}" * table.kept
     else:
         title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
+    if table.guess is not None:
+        remarks.insert(0, f"{GUESS}: {show_number(table.guess)}")
     if any(getattr(row, "provisional", False) for row in table.rows):
         remarks.insert(0, say_unranked(table))
     return [

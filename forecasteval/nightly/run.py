@@ -291,7 +291,9 @@ def _rank(
         return last
     systems = [result.read() for result in sorted(stay.results, key=lambda each: each.name)]
     about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
-    ranked = rank_results([rename(system, about.aliases) for system in systems], *least)
+    ranked = rank_results(
+        [rename(system, about.aliases) for system in systems], *least, about.baselines
+    )
     ranked, taken = add_about(
         replace(
             ranked,

@@ -104,6 +104,7 @@ class SystemTable(Scaled):
     weights: dict[Level, float]  # of the levels that count
     signature: Signature
     questions: list[QuestionScores]
+    guess: float | None = None  # the score that a blind guess expects, where it is known
     rows: list[SystemRow]
 
     @property
@@ -175,6 +176,7 @@ class SeasonTable(Scaled):
     level_counts: dict[Level, int]
     weights: dict[Level, float]  # of the levels that count
     design_effect: float | None  # of good and bad weeks of a system; None: not measured
+    guess: float | None = None  # the score that a blind guess expects, where it is known
     signature: Signature
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import Final
@@ -50,21 +50,22 @@ def rank_results(
     results: Iterable[System | ForecasterTable],
     min_questions: int = 0,
     min_datasets: int | None = None,
+    baselines: Collection[str] = (),
 ) -> Board:
     """Rank what was read of results, the newest dataset of a benchmark first. Names are in their
-    natural order; see `forecasteval.boards.rank`.
+    natural order; see `forecasteval.boards.rank`. The systems that are `baselines` have no rank.
     """
     read = list(results)
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
     groups = sorted(group_by(systems, attrgetter("group")).items(), key=itemgetter(0))
     tables: list[RankedTable] = [
-        *(_rank_group(group, min_questions) for _, group in groups),
+        *(_rank_group(group, min_questions, baselines) for _, group in groups),
         *sorted(
             (result for result in read if isinstance(result, ForecasterTable)),
             key=attrgetter("name"),
         ),
     ]
-    pooled, unbounded = pool_systems(systems, min_questions, min_datasets)
+    pooled, unbounded = pool_systems(systems, min_questions, min_datasets, baselines)
     return Board(
         pooled=pooled,
         tables=order_tables(tables),
@@ -88,7 +89,9 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
     }
 
 
-def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
+def _rank_group(
+    systems: Sequence[System], min_questions: int, baselines: Collection[str]
+) -> SystemTable:
     """Compute the table of systems that answered the same questions; InputError if they were not
     scored alike.
     """
@@ -123,36 +126,41 @@ def _rank_group(systems: Sequence[System], min_questions: int) -> SystemTable:
             "questions_sha256": checksum,
         },
         questions=measure_questions([system for _, system in scored], levels),
-        rows=_rank_rows(scored, levels),
+        guess=first.guess,
+        rows=_rank_rows(scored, levels, baselines),
     )
 
 
 def _rank_rows(
-    scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level]
+    scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level], baselines: Collection[str]
 ) -> list[SystemRow]:
-    """Compute the rows of systems, best first; ties share a rank."""
+    """Compute the rows of systems, best first; ties share a rank, and baselines have none."""
     import numpy as np
 
     from .pairs import compare_systems
 
-    systems = [system for _, system in scored]
-    scores = [row.overall_score for row, _ in scored]
-    better = np.subtract.outer(scores, scores) * systems[0].scale.sign
-    ranges = rank_ranges(better, compare_systems(systems, levels), ALPHA)
-    ranks = shared_ranks(scores)
-    return [
-        SystemRow(
-            **vars(row),
-            rank=rank if levels else None,
-            level_scores={
-                level: mean(questions.scores) if level in levels else math.nan
-                for level, questions in system.questions.items()
-            },
-            n=sum(system.counts[level] for level in levels),
-            rank_interval=range_ if levels else None,
+    ranked = [pair for pair in scored if levels and pair[1].system not in baselines]
+    systems = [system for _, system in ranked]
+    scores = [row.overall_score for row, _ in ranked]
+    better = np.subtract.outer(scores, scores) * scored[0][1].scale.sign
+    ranges = rank_ranges(better, compare_systems(systems, levels), ALPHA) if systems else []
+    ranks = dict(zip(map(id, systems), zip(shared_ranks(scores), ranges, strict=True), strict=True))
+    rows = []
+    for row, system in scored:
+        rank, interval = ranks.get(id(system), (None, None))
+        rows.append(
+            SystemRow(
+                **vars(row),
+                rank=rank,
+                level_scores={
+                    level: mean(questions.scores) if level in levels else math.nan
+                    for level, questions in system.questions.items()
+                },
+                n=sum(system.counts[level] for level in levels),
+                rank_interval=interval,
+            )
         )
-        for (row, system), rank, range_ in zip(scored, ranks, ranges, strict=True)
-    ]
+    return rows
 
 
 # --- Questions ---

@@ -107,6 +107,7 @@ class ForecasterTable(FileRow):
 
     # What tables of systems have, too.
     void: ClassVar[int] = 0
+    guess: ClassVar[None] = None
     weights: ClassVar[Mapping[Level, float]] = {}
     level_counts: ClassVar[Mapping[Level, int]] = {}
     questions: ClassVar[Sequence[Any]] = ()

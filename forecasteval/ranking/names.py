@@ -3,8 +3,8 @@ systems: their other names, and metadata.
 
 `prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
 `name` (to be shown), `aliases` (other names that its files have), `organisation`, `cost` (per
-question) and `owner` (the logins of who may change its files), none of which is needed. Other keys
-are ignored.
+question), `owner` (the logins of who may change its files) and `baseline` (true of one that only
+guesses), none of which is needed. Other keys are ignored.
 """
 
 from __future__ import annotations
@@ -91,10 +91,11 @@ class About:
     name: str = ""  # to be shown
     organisation: str = ""
     cost: float | None = None  # per question
+    baseline: bool = False  # it guesses, and has no rank
 
 
 UNKNOWN: Final = About()
-_KEYS: Final = ("name", "aliases", "organisation", "cost", "owner")
+_KEYS: Final = ("name", "aliases", "organisation", "cost", "owner", "baseline")
 
 
 class Systems(NamedTuple):
@@ -146,6 +147,11 @@ class Systems(NamedTuple):
             for look in [look_of(about.name or system).casefold()]
             if any(look == other and holder != system for other, holder in holders)
         }
+
+    @property
+    def baselines(self) -> set[str]:
+        """Find the systems that only guess."""
+        return {system for system, about in self.entries.items() if about.baseline}
 
     def names_of(self, system: str) -> list[str]:
         """Return all names by which users may call a system."""
@@ -220,6 +226,8 @@ def _find_problem(key: str, value: object) -> str:
         return "" if names == value else "a list of names"
     if key == "cost":
         return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
+    if key == "baseline":
+        return "" if isinstance(value, bool) else "true or false"
     return "" if isinstance(value, str) and value.strip() else "text"
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json, group_by, natural_key
@@ -86,8 +86,20 @@ class Season(NamedTuple):
             level_counts=self.counts,
             weights=self.weights,
             design_effect=None if math.isnan(effect) else round(effect, _DIGITS),
+            guess=self._guess(),
             signature={**self.first.policy, "questions_sha256": checksum},
         )
+
+    def _guess(self) -> float | None:
+        """Compute what a blind guess expects on all questions, if each dataset says so of its."""
+        known = [
+            (system.guess, sum(system.counts.values()))
+            for system in self.datasets.values()
+            if system.guess is not None
+        ]
+        if len(known) < len(self.datasets):
+            return None
+        return math.fsum(guess * n for guess, n in known) / sum(n for _, n in known)
 
     def rows(self) -> list[SeasonRow]:
         """Return the score of every system, and what it is made of, in the order of their names."""
@@ -152,7 +164,10 @@ def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interv
 
 
 def pool_systems(
-    systems: Iterable[System], min_questions: int, min_datasets: int | None = None
+    systems: Iterable[System],
+    min_questions: int,
+    min_datasets: int | None = None,
+    baselines: Collection[str] = (),
 ) -> tuple[list[PooledTable], list[str]]:
     """Pool a table for each rule set under which two datasets or more were answered by two systems
     or more.
@@ -184,7 +199,9 @@ def pool_systems(
         for part in pooled:
             apart = sorted(name for other in parts if other is not part for name in other)
             season = fit_season(part, min_questions)
-            tables += [_make_table(season, apart, min_questions, min_datasets)] if season else []
+            if season:
+                settings = min_questions, min_datasets, baselines
+                tables.append(_make_table(season, apart, *settings))
     return tables, remarks
 
 
@@ -282,35 +299,40 @@ def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
 
 
 def _make_table(
-    season: Season, apart: list[str], min_questions: int, min_datasets: int | None
+    season: Season,
+    apart: list[str],
+    min_questions: int,
+    min_datasets: int | None,
+    baselines: Collection[str],
 ) -> PooledTable:
+    """Make the table: systems and baselines, the best first, then provisional ones."""
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = season.rows()
     sign = season.scale.sign
     order = sorted(
         range(len(rows)), key=lambda place: (-sign * rows[place].overall_score, rows[place].name)
     )
-    ranked = [place for place in order if rows[place].datasets >= least]
-    provisional = [
-        PooledRow(**vars(rows[place]), provisional=True)
-        for place in order
-        if rows[place].datasets < least
+    is_few = [row.datasets < least for row in rows]
+    ranked = [place for place in order if not is_few[place] and rows[place].name not in baselines]
+    ranks = _rank(season, ranked, rows)
+    listed = [
+        PooledRow(**vars(rows[place]), provisional=is_few[place], **ranks.get(place, {}))
+        for place in sorted(order, key=is_few.__getitem__)
     ]
     table = season.describe()
     settings = {"min_questions": min_questions or None, "min_datasets": least}
     table = replace(table, signature={**table.signature, **settings})
-    listed = _rank(season, ranked, rows) + provisional
     return PooledTable(**vars(table), kind="pooled", apart=apart, rows=listed)
 
 
-def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> list[PooledRow]:
-    """Compute the rows of the systems at the places `ranked`, best first."""
+def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> dict[int, dict[str, Any]]:
+    """Compute the ranks of the systems at the places `ranked`, best first."""
     import numpy as np
 
     pairs = np.ix_(ranked, ranked)
     ranges = rank_ranges(season.gaps.value[pairs], season.p[pairs], ALPHA)
     ranks = shared_ranks([rows[place].overall_score for place in ranked])
-    return [
-        PooledRow(**vars(rows[place]), provisional=False, rank=rank, rank_interval=interval)
+    return {
+        place: {"rank": rank, "rank_interval": interval}
         for place, rank, interval in zip(ranked, ranks, ranges, strict=True)
-    ]
+    }

@@ -26,6 +26,7 @@ from .systems import (
     System,
 )
 
+_GUESS: Final = "avg_relative_score"  # of RxnOptBench, the mean of its items' scores
 _COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines")
 
 
@@ -87,7 +88,10 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
         raise FormError(f"{name}: expected items with the keys of this version") from None
     questions = {level: _columns(answers) for level, answers in by_level.items()}
     void = forms.read_as(int, results.get("void", 0), f"{name}: void")
-    return System(row=row, questions=questions, void=void, **scale.describe())
+    guess = forms.read_as(
+        float | None, results.get("uniform_guess", {}).get(_GUESS), f"{name}: uniform_guess"
+    )
+    return System(row=row, questions=questions, void=void, guess=guess, **scale.describe())
 
 
 class _ItemScore(NamedTuple):

@@ -57,6 +57,7 @@ class System(Scaled):
     row: FileRow
     questions: dict[Level, QuestionColumns]
     void: int = 0  # questions that are left out of everything
+    guess: float | None = None  # the score that a blind guess expects, where it is known
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
     @property

@@ -131,6 +131,67 @@ def test_the_table_over_all_datasets_and_the_page(tmp_path: Path) -> None:
     assert "<b>ACME" not in page
 
 
+def test_a_baseline_has_no_rank_and_a_line_through_all_rows(tmp_path: Path) -> None:
+    """The ranks of the others are those without it, on a dataset and over all; it may be best."""
+    folder_of(tmp_path, a="AAAA", b="AABB", coin="AAAA")
+    write(tmp_path, {"dataset/e.json": [q(f"x{n}", answer=...) for n in range(4)]})
+    answers = {"a": "AABA", "b": "BBAA", "coin": "ABAB"}
+    for name, text in answers.items():
+        values = {f"x{n}": letter for n, letter in enumerate(text)}
+        write(tmp_path, {f"prediction/e-{name}.json": values})
+    done = tell(tmp_path, {"coin": {"name": "A coin", "baseline": True}})
+    assert done.code == 0
+
+    def ranks(is_season: bool) -> dict[str, Any]:
+        tables = stored(tmp_path)["pooled" if is_season else "tables"]
+        return {
+            row["name"]: (row["rank"], row["rank_interval"])
+            for table in tables
+            for row in table["rows"]
+        }
+
+    season, weeks = ranks(True), ranks(False)
+    assert [season["coin"], weeks["d-coin"], weeks["e-coin"]] == [(None, None)] * 3
+    for name in ("d-coin", "e-coin"):
+        (tmp_path / f"prediction/{name}.json").unlink()
+    assert tell(tmp_path, {}).code == 0
+    assert ranks(False) == {name: rank for name, rank in weeks.items() if "coin" not in name}
+    write(tmp_path, {"prediction/d-coin.json": {f"q{n}": "A" for n in range(4)}})
+    done = tell(tmp_path, {"coin": {"name": "A coin", "baseline": True}})
+    row = next(line for line in done.out.splitlines() if " A coin " in line)
+    assert (row.split()[0], row.split()[-1]) == ("–", "baseline")
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert "Upright line: the baseline." in page
+    body = page.split('<tbody id="ranking1">')[1].split("</tbody>")[0]
+    assert body.count('<tr class="ref"><td class="rk"><b>–</b></td>') == 1
+    assert body.count('<line class="zero"') == body.count('role="img"') > 2
+
+
+def test_a_blind_guess_is_a_row_of_the_page(tmp_path: Path) -> None:
+    """That of RxnOptBench, which every result says; on several datasets their mean by question."""
+    for folder in ("dataset", "prediction"):
+        for kind in ("single", "all"):
+            name = f"multiple_choice_{kind}_varying"
+            end = "" if folder == "dataset" else "-random"
+            data = (ROOT / folder / f"{name}{end}.json").read_bytes()
+            write(tmp_path, {f"{folder}/{name}{end}.json": data})
+            if end:
+                write(tmp_path, {f"{folder}/{name}-second.json": data})
+    done = run(tmp_path, "nightly")
+    assert done.code == 0
+    board = stored(tmp_path)
+    guesses = {table["dataset"]: table["guess"] for table in board["tables"]}
+    counts_of = {table["dataset"]: table["rows"][0]["n"] for table in board["tables"]}
+    means = sum(guesses[name] * counts_of[name] for name in guesses) / sum(counts_of.values())
+    assert board["pooled"][0]["guess"] == pytest.approx(means)
+    assert done.out.count("A uniform guess: ") == 3
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    body = page.split('<tbody id="ranking1">')[1].split("</tbody>")[0]
+    (row,) = [line for line in body.splitlines() if '<tr class="ref">' in line]
+    assert "A uniform guess" in row
+    assert f">{means:.3f}<" in row
+
+
 def test_a_system_without_a_result_is_told(root: Path) -> None:
     done = tell(root, {"a": {}, "c": {"cost": 1}, "e": {"cost": 0}})
     assert (done.code, done.err) == (0, "")  # cron mails what comes there
@@ -181,6 +242,7 @@ def test_nothing_else_in_the_folder(tmp_path: Path) -> None:
         ("3", "expected an object of systems, got 3"),
         ({"a": []}, "system a: expected an object, got a list"),
         ({"a": "x"}, "system a: expected an object, got 'x'"),
+        ({"a": {"baseline": "yes"}}, "system a: 'baseline' must be true or false, got 'yes'"),
         ({"a": {"cost": "1"}}, "system a: 'cost' must be a number >= 0, got '1'"),
         ({"a": {"cost": -1}}, "system a: 'cost' must be a number >= 0, got -1"),
         ({"a": {"cost": True}}, "system a: 'cost' must be a number >= 0, got True"),
