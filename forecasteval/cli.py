@@ -39,16 +39,18 @@ from forecasteval.common.errors import (
     printable,
     run_command,
 )
-from forecasteval.common.files import find_dataset, find_file
+from forecasteval.common.files import find_dataset, find_file, write_atomic
+from forecasteval.common.records import dump_json
 from forecasteval.common.settings import SETTINGS_FILE, flag_of, read_settings
 from forecasteval.common.usage import Parser, describe, program_name
 from forecasteval.common.version import __version__
-from forecasteval.display.results import Results, print_result
+from forecasteval.display.results import Results, list_unread, print_result
 from forecasteval.display.tables import FORMS, Report, Table
 from forecasteval.lookup import (
     NamedFile,
     connect_files,
     find_named,
+    find_prediction,
     find_runs,
     is_file_name,
     name_files,
@@ -124,6 +126,8 @@ def score(argv: Sequence[str]) -> int:
     ITEMS.add_to(add)
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
+    unread = "write the answers that were not read, as JSONL rows to be filled in"
+    add("--unread", metavar="FILE", type=Path, help=unread)
     under = "exit with 6 if a score is below SCORE"
     add("--fail-under", metavar="SCORE", type=_parse_threshold, help=under)
     add_options(parser, reversed(list_benchmarks()), ranked=False)
@@ -146,6 +150,9 @@ def _score_files(args: argparse.Namespace) -> int:
 
     given = args.file or [DEFAULT_PREDICTION]
     names = [file for name in given for file in find_named(name, args.root, scorer.has_questions)]
+    if args.unread and (len(names) > 1 or os.path.lexists(args.unread)):
+        expected = "expected one file to score, and a file that does not exist yet"
+        raise InputError(f"--unread {printable(args.unread)}", expected)
     for results in score_names(scorer, args.root, names, _find_datasets(args), fail):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
@@ -164,6 +171,8 @@ def _score_files(args: argparse.Namespace) -> int:
                 from forecasteval.nightly import pages
 
                 pages.write_run(results, scorer.output)
+            if args.unread:
+                _write_unread(results, args, names[0])
         except EvaluationError as error:
             fail(error)
             continue
@@ -176,6 +185,21 @@ def _score_files(args: argparse.Namespace) -> int:
     if failures and not output.shown:
         return 2
     return 3 if failures or is_degraded else 0
+
+
+def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:
+    """Write the answers of a result that were not read, and say what to do with them."""
+    if not (rows := list_unread(results)):
+        print(f"{PROGRAM}: --unread: every answer was read", file=sys.stderr)
+        return
+    write_atomic(args.unread, "".join(dump_json(row) + "\n" for row in rows))
+    dataset = args.root / "dataset" / results["dataset"] if results["dataset"] else None
+    questions = next(
+        iter(_find_datasets(args)), dataset or find_prediction(name, args.root / "prediction")
+    )
+    file = args.unread if args.unread.parent.name else f".{os.sep}{args.unread}"
+    todo = f"fill in each answer, then run {PROGRAM} -f {file} --dataset {questions}"
+    print(printable(f"{len(rows)} in {args.unread}: {todo}"), file=sys.stderr)
 
 
 def _warn_of_model(results: Iterable[Results], gate: str) -> bool:

@@ -300,7 +300,7 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": (
-        "--file", "--dataset", "--items", "--no-items", "--save", "--html", "--fail-under",
+        "--file", "--dataset", "--items", "--no-items", "--save", "--html", "--unread", "--fail-under",
         "--missing", "--sort", "--full", "--no-full",
         *POLICIES,
     ),

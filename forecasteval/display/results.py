@@ -124,6 +124,21 @@ class Results(dict[str, Any]):
         return show_in_notebook(self.page())
 
 
+def list_unread(results: Results) -> list[dict[str, object]]:
+    """List the answers that were not read, as rows of a prediction file without answers."""
+    return [
+        {
+            "id": item["id"],
+            "level": item.get("level"),
+            "reason": item.get("note"),
+            "text": item.get("answer"),
+            "answer": None,
+        }
+        for item in results.get("items", ())
+        if item["outcome"] == "unparsed"
+    ]
+
+
 def make_report(results: JsonObject, size: Sequence[str], blocks: Iterable[str | Table]) -> Report:
     """Make a report: benchmark, name and dataset (behind the first line of its `size`), blocks and
     signature.

@@ -208,8 +208,9 @@ def _is_echo(raw: str, prompt: str) -> bool:
 
 # They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
 _MARKS: Final = str.maketrans("*_`", "   ")
-_BEGIN: Final = lazy(  # of a line, or of a sentence
-    r"(?m)^[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?|(?<=[.!?]\s)\s*|(?<=[。！？])\s*"
+_BEGIN: Final = lazy(  # of a line, or of a clause
+    r"(?m)^[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?"
+    r"|(?<=[.!?,;–—]\s)\s*|(?<=[。！？，；])\s*"
 )
 _OPENERS: Final = table_of("openers")
 _CLAIMS: Final = table_of("claims")

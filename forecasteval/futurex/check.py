@@ -153,8 +153,11 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
         return []
     shown, truth, std = printable(question.shown, 60), question.truth, record.get("Std")
     prompt = str(record.get("prompt"))
-    picks = list(truth.picks) if isinstance(truth, ChoiceTruth) else []
-    outside = bool(picks and question.warning)
+    picks, outside = [], False
+    if isinstance(truth, ChoiceTruth):
+        picks, options = list(truth.picks), truth.options
+        bare = "prompt" in record and options.labels and not options.texts  # A, of no options
+        outside = bool(question.warning or bare)
     if all(rf"\boxed{{{word}}}" in prompt for word in ("Yes", "No")) and not find_options(prompt):
         outside = picks not in (["Yes"], ["No"])
     problems = [("truth not among the options", shown)] if outside else []

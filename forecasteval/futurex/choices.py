@@ -90,7 +90,7 @@ _LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decide
 )
 _MARK_BEHIND: Final = lazy(r"\s*(?:\Z|[(\[【\n:;,!?？。、)\]】—]|[.)](?![0-9])|[-–]{1,2}\s|选?项)")
 _WORD_BEHIND: Final = lazy(  # which goes on about a label
-    r"\s(?:is|are|was|will|has|seems|only|because|since|as|for|with|by|or)\b|\s?或"
+    r"\s(?:is|are|was|will|has|seems|only|because|since|as|at|for|with|by|or|over|rather)\b|\s?或"
 )
 _OR_LABEL: Final = lazy(r"(?:\bor\b|或)\s?(?:[Oo]ption\s)?\(?([A-Z])\)?(?=\s*(?:\Z|[.,;:)!?]))")
 _RANGE: Final = lazy(r"(?i)\(?([!-~])\)?\s?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?")
@@ -313,13 +313,10 @@ def _offers_other(token: str, picks: Sequence[str], options: Options) -> bool:
     """Return whether a token behind picks denies one or offers another: `not D`, `or C`, `but it
     could be A`.
     """
-    other = find_doubt(token)
-    if other is None:
-        other = token if begins_denied(token) else None
-    if other is None:
-        return False
-    named = read_token(other.removeprefix("not ").removeprefix("except "), options)
-    return bool(named) and named[0][0] != "?" and (other is token or named[0] not in picks)
+    if other := find_doubt(token):
+        return _find_named(other, options) not in ("", *picks)
+    denied = token.removeprefix("not ").removeprefix("except ")
+    return begins_denied(token) and bool(_find_named(denied, options))
 
 
 def _is_stranger(token: str) -> bool:
@@ -366,7 +363,7 @@ def _find_begin(token: str, options: Options) -> tuple[str, int]:
             return label, found.end()
     said = _SAID.find(token)
     label = options.index.get(said, "")
-    if label and (said.isascii() or not token[len(said) : len(said) + 1].isalnum()):
+    if label and (len(said) > 1 or not token[1:2].isalnum()):  # 不会通车, but not 会议
         return label, len(said)
     cut = _TEXT_END.search(token)
     head = token[: cut.start()] if cut else ""  # Tie (a close one), Tie. Both are even
@@ -390,24 +387,20 @@ def _is_taken_back(token: str, label: str, end: int, options: Options) -> bool:
         # What is unlikely behind a No agrees with it.
         if other == "" and (meaning != "No" or is_asked(token, position)):
             return True
-        if other and _names_other(other, label, options):
+        if other and _find_named(other, options) not in ("", label):
             return True
     second = _OR_LABEL.search(token, end)
     return second is not None and second[1] in options.labels and second[1] != label
 
 
-def _names_other(text: str, label: str, options: Options) -> bool:
-    """Return whether a text begins with another pick than this one."""
+def _find_named(text: str, options: Options) -> str:
+    """Find the pick with which another guess begins: `C)`, `option C`, `C or D`; "" if none."""
     text = text.rstrip(" )]】.!?。")
-    named = options.find_text(text)
-    if not named:
-        named, end = _find_begin(text, options)
-        if not _MARK_BEHIND.match(text, end):
-            named = ""
     letter = _LETTER.match(text)
     if letter and letter[1] in options.labels:
-        named = letter[1]
-    return named not in ("", label)
+        return letter[1]
+    label, end = _find_begin(text, options)
+    return options.find_text(text) or (label if _MARK_BEHIND.match(text, end) else "")
 
 
 def _is_minor(share: str) -> bool:

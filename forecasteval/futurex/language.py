@@ -16,15 +16,17 @@ _ENGLISH: Final = {
     "yes": "yes, true",
     "no": "no, false",
     # Lead-ins: [openers] [claims] [owners] nouns [owners] copulas, or verbs
-    "openers": "so, thus, therefore, hence, overall, in conclusion",
-    "claims": "I believe, I think, I expect, I believe that, I think that, I expect that",
+    "openers": "so, thus, therefore, hence, overall, in conclusion, but, here is, here's",
+    "claims": "I believe, I think, I expect, I believe that, I think that, I expect that,"
+    " I predict that, I conclude that",
     "articles": "the",
-    "owners": "my, our, final, best, overall, predicted, most likely, single, correct",
-    "nouns": "answer, answers, prediction, predictions, forecast, forecasts",
+    "owners": "my, our, final, best, overall, predicted, most likely, single, correct, selected",
+    "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans",
     "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess, verdict,"
-    " decision, conclusion",
-    "copulas": "is, are, will be, would be",
-    "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with, final:",
+    " decision, conclusion, option",
+    "copulas": "is, are, will be, would be, should be, must be",
+    "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with, I'll go with,"
+    " I'd say, final:",
     "hedges": "probably, most likely, likely, definitely, surely, both, maybe, perhaps, possibly",
     # What answers nothing
     "refusals": "n/a, n.a, na, nan, none, null, nil, tbd, idk, unknown, unsure, unpredictable,"
@@ -86,7 +88,8 @@ _CHINESE: Final = {
     "openers": "所以, 因此, 故, 综上所述, 综上, 总之",
     "owners": "我的, 我, 最终, 最后, 正确, 的",
     "nouns": "答案, 预测, 预测结果, 预测值, 回答, 结果, 结论, 选择, 判断",
-    "copulas": "是, 为",
+    "copulas": "是, 为, 选",
+    "verbs": "我选择, 我选, 应选, 故选, 选择",
     "hedges": "大概率是, 很可能是, 可能是",
     "refusals": "不知道, 不确定, 不适用, 未知, 无, 暂无, 无数据, 暂无数据, 无答案, 无法预测,"
     " 无法确定, 无法判断, 无法回答",

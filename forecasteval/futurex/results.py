@@ -203,9 +203,8 @@ class Scoring:
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:
-    """Cut out the part of a long answer that an item keeps. It is around what counts, which most
-    often stands at its end.
-    """
-    span = answer.find_in(text) if answer else None
-    begin = max(0, min((span or (0, 0))[0] - SHOWN // 2, len(text) - SHOWN))
+    """Cut out the part of a long answer that an item keeps: around what counts, or its end."""
+    span = answer.find_in(text) if answer and (answer.boxed or answer.stated) else None
+    begin = span[0] - SHOWN // 2 if span else len(text)
+    begin = max(0, min(begin, len(text) - SHOWN))
     return text[begin : begin + SHOWN]

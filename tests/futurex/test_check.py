@@ -63,6 +63,10 @@ FINDINGS: Final = {
     "no id": ([CHOICE, question(...)], "no id", 2, ""),
     "id null": ([question(None)], "no id", 1, ""),
     "truth is no option": ([question(ground_truth="D")], "truth not among the options", 1, "D"),
+    "truth is a label where the prompt has no options": (
+        [question(prompt="Succeeded or backfired?", ground_truth="['A']")],
+        "truth not among the options", 1, "['A']",
+    ),
     "truth is no option's text": ([question(ground_truth="Zebra")], "truth not among the options",
         1, "Zebra"),
     "neither Yes nor No": (
