@@ -300,8 +300,8 @@ POLICIES: Final = (
 )
 OPTIONS: Final = {
     "": (
-        "--file", "--dataset", "--items", "--no-items", "--save", "--html", "--unread", "--fail-under",
-        "--missing", "--sort", "--full", "--no-full",
+        "--file", "--dataset", "--items", "--no-items", "--save", "--html", "--unread",
+        "--fail-under", "--missing", "--sort", "--full", "--no-full",
         *POLICIES,
     ),
     "nightly": (
