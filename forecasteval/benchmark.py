@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import find_truths, hash_file, join_checksums
+from forecasteval.common.records import dump_json, hash_text
 from forecasteval.display.results import Results
 
 if TYPE_CHECKING:
@@ -122,11 +123,19 @@ def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool
 # --- Files in, results out ---
 
 
+class Late(NamedTuple):
+    """The answers of a file that came too late, by the ids of their questions."""
+
+    policy: str  # "mark", or "drop": they score as missing
+    ids: tuple[str, ...]
+
+
 class Files(NamedTuple):
     """Prediction files that are scored together, and their datasets."""
 
     predictions: tuple[Path, ...]
     datasets: tuple[Path, ...] = ()
+    late: Late | None = None
 
     @property
     def path(self) -> Path:
@@ -147,6 +156,13 @@ class Files(NamedTuple):
         """Join the names of the prediction files."""
         return ", ".join(path.name for path in self.predictions)
 
+    @property
+    def late_signature(self) -> dict[str, str]:
+        """Return what a signature says of late answers."""
+        if self.late is None:
+            return {}
+        return {"late_files": self.late.policy, "late_sha256": hash_text(dump_json(self.late.ids))}
+
     def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:
         """Hash the files, as a signature has them; InputError if one cannot be read."""
         sums = {"prediction_sha256": join_checksums([hash_file(path) for path in self.predictions])}
@@ -154,7 +170,7 @@ class Files(NamedTuple):
             sums["dataset_sha256"] = hash_dataset(self.dataset)
             if truths := find_truths(self.dataset):
                 sums["truths_sha256"] = hash_dataset(truths)
-        return sums
+        return {**sums, **self.late_signature}
 
 
 class FileData(Protocol):
@@ -265,6 +281,17 @@ def refuse_check(files: object) -> Any:
     raise InputError("check", "expected files of a benchmark that has one")
 
 
+class Deadline(NamedTuple):
+    """When a question closes, in UTC, if it ever does, and whether it has a truth."""
+
+    closes: datetime | None
+    has_truth: bool
+
+    def is_past(self, now: datetime) -> bool:
+        """Tell whether the question is closed."""
+        return self.closes is not None and now > self.closes
+
+
 class Benchmark(NamedTuple):
     """A benchmark to the command line, light enough to be imported by every command.
 
@@ -274,8 +301,8 @@ class Benchmark(NamedTuple):
     ranks_together(dataset): whether all predictions for a dataset are one result.
     has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
     check_answers(files) says what becomes of each answer of a prediction file, whatever is true.
-    list_deadlines(dataset), the times in UTC at which questions close, None for one that does not,
-    and hash_answers(prediction), both by id, are those of a benchmark whose answers can be late.
+    list_deadlines(dataset) and hash_answers(prediction), both by id, are those of a benchmark whose
+    answers can be late.
     """
 
     name: str
@@ -286,7 +313,7 @@ class Benchmark(NamedTuple):
     ranks_together: Callable[[Path], bool] | None = None
     has_questions: Callable[[Path], bool] | None = None
     check_answers: Callable[[Files], Iterator[Checked]] = refuse_check
-    list_deadlines: Callable[[Path], dict[str, datetime | None]] | None = None
+    list_deadlines: Callable[[Path], dict[str, Deadline]] | None = None
     hash_answers: Callable[[Path], dict[str, str]] | None = None
 
 

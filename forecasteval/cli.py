@@ -80,6 +80,12 @@ _RANKING: Final = (  # options of `nightly` that a settings file may have
         "",
         "N",
     ),
+    Option(
+        "--late-files",
+        "answers that came after a truth, or closed: keep (default), mark or drop them",
+        ("keep", "mark", "drop"),
+        "",
+    ),
 )
 # eval.py works beside itself; `forecasteval` in the current folder, also after `pip install -e .`.
 _BESIDE: Final = PROGRAM == "eval.py" and (CHECKOUT / "pyproject.toml").is_file()
@@ -572,7 +578,10 @@ def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
     from forecasteval.nightly.check import Change, find_refusal
     from forecasteval.nightly.history import now
 
-    change = Change(args.root, args.base, args.owner, now())
+    settings = read_settings((args.base or args.root) / SETTINGS_FILE, _find_problem)
+    policy = settings.words.get("--late-files", [])
+    truths_close = policy in (["--late-files=mark"], ["--late-files=drop"])
+    change = Change(args.root, args.base, args.owner, now(), truths_close)
     problem = find_refusal(Path(name), change, scorer)
     if problem:
         print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)

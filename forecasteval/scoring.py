@@ -62,7 +62,7 @@ class Scorer:
                     "expected no truths beside this dataset, whose benchmark does not use them"
                 )
                 raise InputError(str(truths), expected, name)
-        results["signature"]["code_sha256"] = self.hash_code(name)
+        results["signature"] |= {"code_sha256": self.hash_code(name), **files.late_signature}
         return results
 
     def hash_code(self, name: str) -> str:

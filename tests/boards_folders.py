@@ -16,6 +16,7 @@ import pytest
 
 from cli import RAW_CONTROL, Done, Record, q, question, write
 from eval import FutureXEvaluator
+from forecasteval import futurex
 from forecasteval.benchmark import Files
 from forecasteval.boards import board_page, report, tables
 from forecasteval.common import forms
@@ -173,6 +174,7 @@ def evaluate(
     scoring: Any = SimpleNamespace(
         score=score or evaluator.evaluate_files,
         settings=lambda benchmark: found,
+        recognise=lambda path, dataset: futurex.BENCHMARK,
         ranks_together=lambda dataset: False,
         has_questions=lambda prediction: False,
         output=root / "evaluation",

@@ -305,7 +305,8 @@ OPTIONS: Final = {
         *POLICIES,
     ),
     "nightly": (
-        "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets", *POLICIES,
+        "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets",
+        "--late-files", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *POLICIES),
     "check": ("--dataset", "--owner", "--base"),

@@ -92,6 +92,7 @@ def test_every_block_is_run_or_read() -> None:
                     "[project]",
                     "- run",
                     "jq ",
+                    "# forecasteval.toml",
                     "![",
                     "Leaderboard  FutureX, all",
                 )

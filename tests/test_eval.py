@@ -39,7 +39,7 @@ ITEM_KEYS: Final = [
         "reason",
         "sigmas",
     ),
-    *("padded", "unboxed", "decided_by"),
+    *("padded", "unboxed", "decided_by", "late"),
 ]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from cli import Done, assert_refused, number, run, write
+from cli import ROOT, Done, assert_refused, number, run, write
 
 ROW = number("c", Std=None, answer="110")
 PROBLEM = {"problem_id": "p", "options": ["x", "y"], "correct_option_idx": 0}
@@ -80,6 +81,7 @@ MISTAKES = [
     ('min-questions = "many"', "min-questions: expected a number >= 0, got many"),
     ("min-datasets = 0", "min-datasets: expected a number >= 1, got 0"),
     ('missing = "skip"', "missing: expected the name of an option that a folder can have"),
+    ('late-files = "never"', "late-files: expected one of keep, mark, drop, got 'never'"),
     ("a = [", "not TOML: "),
 ]
 
@@ -110,6 +112,14 @@ def test_settings_without_a_mistake(tmp_path: Path) -> None:
     assert run(tmp_path / "none", "check", "forecasteval.toml").code == 0
     assert run(root, "nightly").code == 0
     assert run(root, "-f", "g-m").code == 0
+
+
+def test_the_example_of_the_docs_has_no_mistake(tmp_path: Path) -> None:
+    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```text\n(# forecasteval\.toml.*?)```", text, re.DOTALL)
+    root = example(tmp_path, block)
+    assert run(root, "check", "forecasteval.toml").out.endswith("0 findings\n")
+    assert 'late-files = "drop"' in block
 
 
 def test_a_mistake_on_the_command_line_does_not(tmp_path: Path) -> None:

@@ -140,17 +140,20 @@ WEEK_COLUMNS: Final = (
 
 
 def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
-    """Answers without a score; and lists that are padded, if there are some.
+    """Answers without a score; and lists that are padded and late answers, if there are some.
 
     A page has the first two as one, `1 + 14`.
     """
-    padded = "Padded" * any(row.padded for row in rows)
     unread = any(row.missing or row.unparsed for row in rows)
     return [
         Column("", _join_unread, page="n k", head="No answer" * unread),
         _number("Missing", spare=1, page="n k"),
         _number("Unparsed", spare=800),
-        _number(padded, "padded", spare=800, page="n k", head=padded),
+        *(
+            _number(title, key, spare=800, page="n k", head=title)
+            for key in ("padded", "late")
+            for title in [key.capitalize() * any(getattr(row, key) for row in rows)]
+        ),
     ]
 
 

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Deadline, Files, Option
 from forecasteval.display.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
@@ -74,8 +73,8 @@ def check_answers(files: Files) -> Iterator[Checked]:
     return check_answers(files)
 
 
-def list_deadlines(dataset: Path) -> dict[str, datetime | None]:
-    """List by id when the questions of a dataset close; None for one that does not."""
+def list_deadlines(dataset: Path) -> dict[str, Deadline]:
+    """List by id when the questions of a dataset close."""
     from .deadlines import list_deadlines
 
     return list_deadlines(dataset)

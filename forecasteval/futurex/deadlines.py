@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 
+from forecasteval.benchmark import Deadline
 from forecasteval.common.records import as_text, load_records
 
 from .join import raw_answer
@@ -29,32 +30,38 @@ def parse_closes(value: object) -> datetime | None:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def list_deadlines(dataset: Path) -> dict[str, datetime | None]:
-    """List by id when the questions of a dataset close, in UTC; None for one that does not. Those
-    that share an id close when the last one does. A time that is none closes nothing: `check`
-    finds it.
+def list_deadlines(dataset: Path) -> dict[str, Deadline]:
+    """List by id when the questions of a dataset close. Those that share an id close when the last
+    one does. A time that is none closes nothing: `check` finds it.
     """
-    deadlines: dict[str, datetime | None] = {}
+    deadlines: dict[str, Deadline] = {}
     for question in load_questions(dataset).records:
         if isinstance(question, Mapping):
             closes: datetime | None = None
             with contextlib.suppress(ValueError, OverflowError):
                 closes = parse_closes(question.get("closes"))
             name = question_id(question)
-            other = deadlines.get(name, closes)
-            deadlines[name] = max(closes, other) if closes and other else None
+            has_truth = not is_blank(question.get("ground_truth"))
+            other = deadlines.get(name, Deadline(closes, has_truth))
+            last = max(closes, other.closes) if closes and other.closes else None
+            deadlines[name] = Deadline(last, has_truth and other.has_truth)
     return deadlines
 
 
 def hash_answers(path: Path) -> dict[str, str]:
-    """Hash the answers of a prediction file, by id, those to one id together; blank ones are
-    none.
+    """Hash the answers of a prediction file, by id; blank ones are none.
+
+    Of several to one id their prompts count, too: they decide which of them is scored.
     """
-    answers: dict[str, str] = {}
+    answers: dict[str, list[tuple[str, object]]] = {}
     for record in load_records(path):
         if isinstance(record, Mapping) and not is_blank(raw := raw_answer(record)):
-            name = question_id(record)
-            text = f"{answers.get(name, '')} {as_text(raw)}".encode("utf-8", "surrogatepass")
-            # 16 bytes: of fewer, two answers with one hash can be searched for.
-            answers[name] = hashlib.blake2b(text, digest_size=16).hexdigest()
-    return answers
+            answers.setdefault(question_id(record), []).append((as_text(raw), record.get("prompt")))
+    return {
+        name: _hash(same[0][0] if len(same) == 1 else repr(same)) for name, same in answers.items()
+    }
+
+
+def _hash(text: str) -> str:
+    # 16 bytes: of fewer, two answers with one hash can be searched for.
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

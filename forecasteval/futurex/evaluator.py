@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -123,11 +124,11 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         """
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
-        return load_answers(files.path, files.dataset)
+        return replace(load_answers(files.path, files.dataset), late=files.late)
 
     def score(self, data: AnsweredQuestions) -> Scoring:
         """Compute an item per question, reviewed by the language model if there is one."""
-        scoring = Scoring(self.rules, data.where, bool(self._reader))
+        scoring = Scoring(self.rules, data.where, bool(self._reader), data.late)
         scoring.add_all(data.take_records())
         if self._reader:
             if not self.one_run:

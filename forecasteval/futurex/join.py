@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from forecasteval.benchmark import Late
 from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import (
     BadRecord,
@@ -59,6 +60,7 @@ class AnsweredQuestions:
     damaged: int = 0  # lines of the prediction file that are no JSON
     truths: str = ""  # name of the file with truths
     files: tuple[Path, Path | None] | None = None  # prediction and dataset
+    late: Late | None = None  # answers that came too late
 
     def messages(self) -> list[str]:
         return [*self.warnings, *self.notes.lines()]

@@ -48,6 +48,7 @@ _COUNTS: Final = {
     "Missing": "missing",
     "Unparsed": "unparsed",
     "Padded": "padded",
+    "Late": "late",
 }
 
 
@@ -70,7 +71,7 @@ def describe_size(results: Results) -> str:
 
 def score_table(results: Results) -> Table:
     """Compute a row per level, and one for all, with a mark for a chart. Columns for pending
-    questions and padded lists only where there are any.
+    questions, padded lists and late answers only where there are any.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -87,7 +88,7 @@ def score_table(results: Results) -> Table:
     counts = [
         Column(title, itemgetter(key), "number")
         for title, key in _COUNTS.items()
-        if totals[key] or title not in ("Pending", "Padded")
+        if totals[key] or title not in ("Pending", "Padded", "Late")
     ]
     rows.append({"name": "Overall", "weight": "", **overall, **totals})
     return make_table([*_SCORES, *counts], rows)
@@ -162,7 +163,14 @@ def name_cause(item: AnswerItem) -> str:
 def explain(item: AnswerItem, truth: Truth | None = None) -> str:
     """Explain an item's score in one sentence. With its `truth` a number's sentence has both values
     and σ.
+
+    >>> explain({"outcome": "missing", "late": True})
+    'late: no answer'
     """
+    return "late: " * item["late"] + _explain(item, truth)
+
+
+def _explain(item: AnswerItem, truth: Truth | None) -> str:
     if item["outcome"] == "pending":
         return f"no truth yet; {_say_read(item)}"
     if item["outcome"] == "missing":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple, TypedDict
 
+from forecasteval.benchmark import Late
 from forecasteval.common.errors import InputError, PendingError, RecordNotes, VoidError
 from forecasteval.common.records import (
     as_text,
@@ -21,6 +22,7 @@ from .join import ANSWER_KEYS, OtherKeys, is_void, raw_answer
 from .numbers import NumberTruth
 from .questions import SHOWN, Truth, parse_record, score_answer
 from .rules import AnswerScore, Rules
+from .truths import question_id
 
 BLOCK: Final = 2048  # records that are scored together
 
@@ -61,6 +63,7 @@ class AnswerItem(Decision):
     prompt: str
     truth: str
     answer: str
+    late: bool  # first seen when the question had a truth, or was closed
 
 
 def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = False) -> Decision:
@@ -89,7 +92,9 @@ class Scoring:
     `void_count`: records that are left out because they say "void".
     """
 
-    def __init__(self, rules: Rules, where: str, review: bool = False) -> None:
+    def __init__(
+        self, rules: Rules, where: str, review: bool = False, late: Late | None = None
+    ) -> None:
         self.items: list[AnswerItem] = []
         self.answered: list[Answered] = []
         self.notes = RecordNotes()
@@ -97,6 +102,8 @@ class Scoring:
         # What it did with numbers and names, and warnings.
         self.model: tuple[object, object, list[str]] = (None, None, [])
         self._rules, self._where, self._review = rules, where, review
+        self._late = frozenset(late.ids if late else ())
+        self._drops_late = late is not None and late.policy == "drop"
         self._seen: set[str] = set()
         self._answers, self._truths = OtherKeys(*ANSWER_KEYS), OtherKeys("ground_truth")
         self._digest = hashlib.sha256()
@@ -135,6 +142,9 @@ class Scoring:
         raws = list(map(self._find_answer, records, names))
         prompts = [str(record.get("prompt") or "") for record in records]
         answers = list(map(parse_answer, raws, prompts))
+        late = list(map(self._is_late, records, answers))
+        if self._drops_late:
+            answers = [None if is_late else a for a, is_late in zip(answers, late, strict=True)]
         scores = list(map(score_answer, questions, answers))
         texts = list(map(as_text, raws))
         hashes = [
@@ -142,8 +152,10 @@ class Scoring:
             for name, question in zip(names, questions, strict=True)
         ]
         self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))
-        rows = zip(records, names, questions, prompts, texts, hashes, answers, scores, strict=True)
-        for record, name, question, prompt, text, digest, answer, scored in rows:
+        given = records, names, questions, prompts, texts, hashes, answers, scores, late
+        for record, name, question, prompt, text, digest, answer, scored, is_late in zip(
+            *given, strict=True
+        ):
             if question.warning:
                 self.notes[question.warning].append(name)
             if self._review and answer and question.truth and not question.pending:
@@ -163,8 +175,12 @@ class Scoring:
                     "truth": question.shown,
                     "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
                     **decide(scored, "grammar", self._rules.missing, unboxed),
+                    "late": is_late,
                 }
             )
+
+    def _is_late(self, record: Mapping[str, object], answer: Answer | None) -> bool:
+        return bool(self._late and answer) and question_id(record) in self._late
 
     def _name(self, record: Mapping[str, object], number: int) -> str:
         """Name the id of a record, or its number; what is odd about ids is noted."""

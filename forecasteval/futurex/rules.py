@@ -70,7 +70,7 @@ REASONS: Final = {
     "placeholder": "placeholders",
     "unreadable": "hold nothing that was asked for",
 }
-_COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed")  # by level
+_COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed", "late")  # by level
 
 
 class AnswerScore(NamedTuple):
@@ -124,6 +124,7 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
     The mean of such a level is nan. An item whose score is None is in no mean: a missing one is in
     `level_missing` all the same, a pending one only in `level_pending`. `level_padded`: lists
     longer than what was asked for. `level_unboxed`: answers that were read without a box.
+    `level_late`: answers to resolved questions that came too late.
     """
     scores: dict[int, list[float]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
@@ -137,6 +138,7 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
         counts[outcome, level] += 1
         counts["padded", level] += item["padded"]
         counts["unboxed", level] += item["unboxed"]
+        counts["late", level] += item["late"] and outcome != "pending"
         reasons[item["reason"]] += 1
     by_level = {key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED}
     totals = {f"{key}_count": sum(by_level[key].values()) for key in _COUNTED}

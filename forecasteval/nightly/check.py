@@ -60,13 +60,15 @@ def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
 
 class Change(NamedTuple):
     """A change of files in `root` by a person: datasets and owners are those of `base`, the
-    folder before it. Without a base all answers are new.
+    folder before it. Without a base all answers are new. `truths_close`: so do truths, not only
+    times.
     """
 
     root: Path
     base: Path | None
     login: str
     now: datetime
+    truths_close: bool
 
 
 def find_refusal(path: Path, change: Change, scorer: Scorer) -> str:
@@ -93,12 +95,15 @@ def find_refusal(path: Path, change: Change, scorer: Scorer) -> str:
             name
             for name in answers.keys() & deadlines.keys()
             if answers[name] != former.get(name)
-            and (closes := deadlines[name]) is not None
-            and change.now > closes
+            and (
+                deadlines[name].is_past(change.now)
+                or (change.truths_close and deadlines[name].has_truth)
+            )
         ]
         if late:
-            closed = grouped_names(sorted(late))
-            return f"has new or changed answers to questions that are closed: {closed}"
+            closed = f"closed{' or have a truth' * change.truths_close}"
+            problem = f"has new or changed answers to questions that are {closed}"
+            return f"{problem}: {grouped_names(sorted(late))}"
     return ""
 
 

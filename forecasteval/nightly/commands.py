@@ -63,7 +63,13 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         args.root = args.root.absolute()
         scorer.output = scorer.output.absolute()
     options = NightOptions(
-        args.force, args.html, args.min_questions or 0, args.min_datasets, processes, args.cluster
+        args.force,
+        args.html,
+        args.min_questions or 0,
+        args.min_datasets,
+        args.late_files or "keep",
+        processes,
+        args.cluster,
     )
     board = evaluate_folder(args.root, scorer, options)
     failed = board["failed"]

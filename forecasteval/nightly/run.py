@@ -38,6 +38,7 @@ from forecasteval.nightly.history import (
 )
 from forecasteval.nightly.kept import KeptRows, is_part, keep_rows
 from forecasteval.nightly.pages import write_board
+from forecasteval.nightly.seen import find_late
 from forecasteval.nightly.store import (
     StoredResult,
     hash_stored,
@@ -89,6 +90,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         last = _read_last(folder)
         rows = {file.name: file for file in last.files} if last else {}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
+        tasks, large = find_late(root, scorer, tasks, options.late_files)
         plan = _plan(root, scorer, options, tasks, rows)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
         present = os.listdir(root / "prediction")  # now: a file may have gone meanwhile
@@ -105,7 +107,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         "reused": len(plan.holding),
         "ignored": ignored,
         "llm_failures": scored.llm_failures,
-        "notes": [*scored.notes, *_say_kept(stay), *written.notes],
+        "notes": [*large, *scored.notes, *_say_kept(stay), *written.notes],
         "changes": written.changes,
     }
     return BoardResults(board, more, written.changes)
@@ -186,7 +188,7 @@ def _holds(
             "none",
         )
     expected = {
-        **dict.fromkeys(("dataset_sha256", "truths_sha256")),
+        **dict.fromkeys(("dataset_sha256", "truths_sha256", "late_files", "late_sha256")),
         **settings(row.benchmark),
         **checksums,
     }

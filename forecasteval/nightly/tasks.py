@@ -47,6 +47,7 @@ class NightOptions(NamedTuple):
     pages: bool = False  # also those of runs
     min_questions: int = 0
     min_datasets: int | None = None
+    late_files: str = "keep"  # or "mark", or "drop"
     processes: int = 0
     cluster: str | None = None
 

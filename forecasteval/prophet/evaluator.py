@@ -181,7 +181,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         A CSV contains its events, JSON and JSONL need the problems of their dataset: InputError for
         forecasts without a dataset or with several.
         """
-        paths, datasets = files
+        paths, datasets = files.predictions, files.datasets
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", NAME)
         tables = [path for path in paths if path.suffix == ".csv"]

@@ -29,6 +29,7 @@ class RunRow(FileRow):
     missing: int
     unparsed: int
     padded: int
+    late: int = 0
 
 
 class _Overall:
@@ -55,6 +56,7 @@ class ScoredRow(_Overall, FileRow):
     missing: int
     unparsed: int
     padded: int
+    late: int = 0  # answers to resolved questions that came too late
     runs: list[RunRow] = field(default_factory=list)  # none if it has a single one
     run_deviation: float | None = None
     runs_differ: bool | None = None  # as wholes, not only in how they answer single questions
@@ -135,6 +137,7 @@ class SeasonRow(_Overall):
     missing: int
     unparsed: int
     padded: int
+    late: int = 0
     warnings: int
     degraded: bool
     blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it

@@ -82,6 +82,7 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
                 item["outcome"],
                 item.get("cluster"),
                 bool(item.get("padded")),
+                bool(item.get("late")),
             )
             by_level[int(level) if str(level).isdecimal() else level].append(answer)
     except (LookupError, TypeError, AttributeError):
@@ -102,12 +103,14 @@ class _ItemScore(NamedTuple):
     outcome: str
     cluster: str | None
     padded: bool
+    late: bool
 
 
 def _columns(answers: list[_ItemScore]) -> QuestionColumns:
     outcomes = Counter(answer.outcome for answer in answers)
-    outcomes.update(["padded"] * sum(answer.padded for answer in answers))
     answers = [answer for answer in answers if answer.outcome != "pending"]
+    for key in ("padded", "late"):
+        outcomes[key] = sum(getattr(answer, key) for answer in answers)
     answers.sort(key=attrgetter("key"))
     return QuestionColumns(
         ids=[answer.id for answer in answers],

@@ -34,7 +34,7 @@ class QuestionColumns:
     scores: list[float]
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone
-    # Also of pending questions, which are in nothing else; and "padded".
+    # Also of pending questions, which are in nothing else; "padded" and "late".
     outcomes: dict[str, int] = field(default_factory=dict, metadata=forms.ALWAYS)
 
     @property
@@ -175,20 +175,26 @@ def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[L
 
 
 class Unread(TypedDict):
-    """How many answers are missing, how many could not be read, and how many lists are padded."""
+    """How many answers are missing, unread or late, and how many lists are padded."""
 
     missing: int
     unparsed: int
     padded: int
+    late: int
 
 
 def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
-    """Count the answers of systems that are missing or could not be read."""
+    """Count the answers of systems that are missing, could not be read or came too late."""
     outcomes: Counter[str] = Counter()
     for system, level in product(systems, levels):
         outcomes.update(system.questions[level].outcomes)
     unparsed = sum(outcomes[outcome] for outcome in UNPARSED)
-    return Unread(missing=outcomes["missing"], unparsed=unparsed, padded=outcomes["padded"])
+    return Unread(
+        missing=outcomes["missing"],
+        unparsed=unparsed,
+        padded=outcomes["padded"],
+        late=outcomes["late"],
+    )
 
 
 def require_same_policy(a: System, b: System) -> None:

@@ -77,6 +77,7 @@ def level_of(n: int, score: float | None) -> Record:
         "reason": "",
         "padded": False,
         "unboxed": False,
+        "late": False,
     }
 
 

@@ -30,7 +30,7 @@ def test_an_item_tells_it_all() -> None:
         "truth": "A",
         "answer": "So: \\boxed{B}", "read": "B", "note": "", "decided_by": "grammar",
         "prompt": "Who will win?",
-        "reason": "", "sigmas": None, "padded": False, "unboxed": False,
+        "reason": "", "sigmas": None, "padded": False, "unboxed": False, "late": False,
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ def scored(
     reason = "prose" if outcome == "unparsed" else ""
     return {
         "level": level, "score": score, "outcome": outcome, "reason": reason, "padded": padded,
-        "unboxed": padded,
+        "unboxed": padded, "late": padded,
     }  # fmt: skip
 
 
@@ -33,7 +33,12 @@ def test_means_counts_and_the_overall_score() -> None:
     assert made["level_counts"] == {1: 4, 2: 0, 3: 0, 4: 2}
     assert made["level_missing"] == {1: 1, 2: 0, 3: 0, 4: 1}
     assert made["level_unparsed"] == {1: 1, 2: 0, 3: 0, 4: 0}
-    assert made["level_padded"] == made["level_unboxed"] == {1: 0, 2: 0, 3: 0, 4: 1}
+    assert (
+        made["level_padded"]
+        == made["level_unboxed"]
+        == made["level_late"]
+        == {1: 0, 2: 0, 3: 0, 4: 1}
+    )
     assert made["unparsed_reasons"] == {"prose": 1}
     assert (made["missing_count"], made["unparsed_count"], made["padded_count"]) == (2, 1, 1)
     assert made["overall_score"] == pytest.approx((0.1 * 0.5 + 0.4 * 0.25) / 0.5)

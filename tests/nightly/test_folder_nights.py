@@ -56,7 +56,7 @@ def make_root(folder: str, name: str) -> Path:
 def checksums(root: Path) -> dict[str, str]:
     """The sha256 of each file, but for those that tell of the nights themselves."""
     files = {name: hashlib.sha256(raw).hexdigest() for name, raw in contents(root).items()}
-    of_nights = {"history.jsonl", "leaderboard.md", "leaderboard.html"}
+    of_nights = {"history.jsonl", "leaderboard.md", "leaderboard.html", "seen.jsonl"}
     return {name: digest for name, digest in files.items() if name not in of_nights}
 
 

@@ -75,7 +75,7 @@ def test_first_and_second_run(tmp_path: Path) -> None:
     done = run(tmp_path, "nightly")
     assert (done.code, done.err, counts(done)) == (0, "", (4, 0, 0))
     assert sorted(contents(tmp_path)) == sorted(
-        ["d-best.json", "d-half.json", "d-worst.json", "own.json", *BOARD_FILES]
+        ["d-best.json", "d-half.json", "d-worst.json", "own.json", *BOARD_FILES, "seen.jsonl"]
     )
     board = stored(tmp_path)
     tables = {
@@ -423,7 +423,7 @@ def test_bad_files_cost_only_themselves(tmp_path: Path) -> None:
     ]
     assert len(board["failed"]) == len(expected) + 1
     assert sorted(contents(tmp_path)) == sorted(
-        ["d-a.json", "d-b.json", "linked.json", *BOARD_FILES]
+        ["d-a.json", "d-b.json", "linked.json", *BOARD_FILES, "seen.jsonl"]
     )
     assert not RAW_CONTROL.search((tmp_path / "evaluation/leaderboard.md").read_text("utf-8"))
     before = snapshot(tmp_path)

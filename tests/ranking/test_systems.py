@@ -36,7 +36,7 @@ def test_levels_hold_scores_ids_and_outcomes() -> None:
     assert sorted(read.questions[1].ids) == ["a", "b", "c", "e"]
     assert read.questions[4].ids == ["d"]
     assert count_unread([read], [1, 4])["missing"] == 1
-    assert count_unread([read], [1]) == {"missing": 1, "unparsed": 1, "padded": 0}
+    assert count_unread([read], [1]) == {"missing": 1, "unparsed": 1, "padded": 0, "late": 0}
     assert read.strata([4]) == [(0.4, [0.75])]
     assert read.group[:2] == ("FutureX", "")
 
