@@ -206,6 +206,29 @@ def close_ranks(repeats: int) -> list[Row]:
     return rows
 
 
+def omissions(repeats: int) -> list[Row]:
+    """Eight equal forecasters, one of whom omits the 5 % of events nearest ½: how often it is first
+    by the adjusted and by the plain Brier score.
+    """
+    rows = []
+    for events in (40, 100, 200):
+        rng, firsts = np.random.default_rng(events), np.zeros(2)
+        for _ in range(repeats):
+            p = np.clip(rng.random((events, 1)) + rng.normal(0, 0.1, (events, F)), 0.01, 0.99)
+            won = rng.random(events) < p.mean(axis=1)
+            table, present = (p - won[:, None]) ** 2, np.ones((events, F), dtype=bool)
+            present[np.argsort(np.abs(p[:, 0] - 0.5))[: events // 20], 0] = False
+            j, i = np.nonzero(present)
+            plain = np.where(present, table, 0).sum(axis=0) / present.sum(axis=0)
+            adjusted = models.fit_effects(i, j, table[j, i]).score
+            firsts += [scores.argmin() == 0 for scores in (adjusted, plain)]
+        shares = ", ".join(f"{part / repeats:.3f}" for part in firsts)
+        rows.append(
+            ("first by adjusted, plain Brier: omits the 5 % nearest ½", f"{events}", shares)
+        )
+    return rows
+
+
 def rank_board(events: int, seed: int, spread: float, count: int) -> tuple[Ends, Any]:
     """Both ends of the rank intervals of forecasters of close skill, and their true ranks."""
     rng = np.random.default_rng(seed)
@@ -215,7 +238,7 @@ def rank_board(events: int, seed: int, spread: float, count: int) -> tuple[Ends,
     values = -((1 / (1 + np.exp(-seen)) - won[:, None]) ** 2)
     influence = (values - values.mean(axis=0)) / events
     errors = estimates.clustered_errors(influence, np.full((events, count), 1 / events))
-    ends = ranks.rank_intervals(values.mean(axis=0), influence, *errors)
+    ends = np.transpose(ranks.rank_intervals(values.mean(axis=0), influence, *errors))
     return ends, skill.argsort().argsort() + 1
 
 
@@ -389,6 +412,7 @@ def main(repeats: int) -> None:
         (intervals, repeats),
         (few_events, 5 * repeats),
         (close_ranks, 5 * repeats),
+        (omissions, 20 * repeats),
         (returns_in_series, 2 * repeats),
         (series, 5 * repeats),
         (one_optimum, 2),

@@ -144,7 +144,7 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
     that has the score.
     """
     events, data = scored.events, scored.forecasts
-    closed = events.closed[data.event]
+    closed, weights = events.closed[data.event], scored.weight
     order = np.lexsort((data.event, closed, data.forecaster))
     curves = {}
     changes = np.flatnonzero(np.diff(data.forecaster[order])) + 1
@@ -155,7 +155,7 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
             "closed": [format_time(seconds) for seconds in closed[group[at]].tolist()],
         }
         for name, values in scored.values.items():
-            weight = np.where(np.isnan(values[group]), 0, scored.weight[group])
+            weight = np.where(np.isnan(values[group]), 0, weights[group])
             total = np.cumsum(weight)
             if total[-1] > 0:
                 sums = np.cumsum(np.nan_to_num(values[group]) * weight)

@@ -94,17 +94,15 @@ class Contestants(NamedTuple):
         total = np.bincount(row, weight, self.rows)
         return self.estimate(means, moved / np.where(total > 0, total, 1), values, weight)
 
-    def estimate_model(self, fitted: Fitted[Any], found: Floats, influence: Floats) -> Estimate:
-        """Estimate what was found of the forecasters of a fit, with its influence by events.
-
-        Events have equal weights in models.
-        """
+    def estimate_model(
+        self, fitted: Fitted[Any], found: Floats, influence: Floats, weight: Floats
+    ) -> Estimate:
+        """Estimate what was found of the forecasters of a fit, with its influence by events."""
         by_cluster = np.zeros((int(self.cluster.max()) + 1, self.rows))
         places = np.ix_(self.cluster[fitted.events], fitted.forecasters)
         np.add.at(by_cluster, places, influence)
-        values = self.scored.values["brier"]
         full = self.spread(fitted, found)
-        return self.estimate(full, by_cluster, values, np.ones(len(values)))
+        return self.estimate(full, by_cluster, self.scored.values["brier"], weight)
 
     def spread(self, fitted: Fitted[Any], found: Floats) -> Floats:
         """Put the numbers of the forecasters of a fit on all rows, nan on the others."""
@@ -132,7 +130,8 @@ def measure(scored: ForecastScores, bins: Floats, models: Models) -> Measures:
         measures[name, ""] = brier.without_error(none)
     if models.irt:
         irt, discrimination = models.irt.fit, np.full(len(board.cluster), math.nan)
-        measures["irt_ability", ""] = board.estimate_model(models.irt, irt.ability, irt.influence)
+        parts = irt.ability, irt.influence, np.ones_like(scored.weight)  # events count alike
+        measures["irt_ability", ""] = board.estimate_model(models.irt, *parts)
         discrimination[models.irt.events] = irt.discrimination
         weight = discrimination[scored.forecasts.event]  # which is taken as given
         values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
@@ -145,19 +144,20 @@ def measure(scored: ForecastScores, bins: Floats, models: Models) -> Measures:
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         low, high = (np.clip(ends, *metric.bounds) for ends in (estimate.low, estimate.high))
-        measures[metric.name, ""] = estimate._replace(low=low, high=high)
+        ends = np.minimum(low, estimate.values), np.maximum(high, estimate.values)
+        measures[metric.name, ""] = estimate._replace(low=ends[0], high=ends[1])
     return measures
 
 
 def _adjust(board: Contestants, brier: Estimate, effects: Fitted[EffectsFit]) -> Estimate:
     """Estimate the adjusted Brier scores.
 
-    Market and crowd have their Brier score where they have all events, of equal weight; else none.
+    Market and crowd have their Brier score where they have all events; else none.
     """
-    fit, weight = effects.fit, board.scored.events.weight
+    fit = effects.fit
     is_last = np.arange(board.rows) >= board.rows - len(BASELINES)
-    own = is_last & (brier.counts == len(weight)) & bool((weight == weight[0]).all())
-    adjusted = board.estimate_model(effects, fit.score, fit.influence)
+    own = is_last & (brier.counts == len(board.cluster))
+    adjusted = board.estimate_model(effects, fit.score, fit.influence, board.scored.weight)
     pairs = {key: (getattr(brier, key), getattr(adjusted, key)) for key in _NUMBERS}
     return adjusted._replace(**{key: np.where(own, *pair) for key, pair in pairs.items()})
 

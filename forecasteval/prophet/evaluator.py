@@ -38,7 +38,7 @@ from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, fit_models
 from .page import KEPT, make_page
 from .prices import settle_prices
-from .ranks import add_ranks, choose_ranking, make_records
+from .ranks import add_ranks, make_records, say_why
 from .report import explain, list_rows, report_blocks
 from .score_table import (
     ForecastScores,
@@ -246,7 +246,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         named = dict(zip(names, records, strict=False))  # the last records are the baselines'
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: named[name] for name in named if name not in forecasters}
-        by, why = choose_ranking(scored, ranked)
+        by, why = say_why([records[at] for at in ranked], len(events.ids))
         categories = details.score_categories(scored, set(ranked))
         checksums = details.question_checksums(scored.events)
         values: details.ProphetResult = {
@@ -259,7 +259,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
             "ranked_by": {"metric": by, "why": why},
-            "ranking": _make_ranking(forecasters, provisional, by),
+            "ranking": _make_ranking(forecasters, provisional),
             "forecasters": forecasters,
             "provisional": provisional,
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
@@ -295,9 +295,10 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
 
 
 def _make_ranking(
-    forecasters: Mapping[str, object], provisional: JsonObject, metric: str
+    forecasters: Mapping[str, object], provisional: JsonObject
 ) -> list[dict[str, object]]:
     """Make the rows for a leaderboard of many files: those with a rank, then the others by name."""
+    metric = "adjusted_brier"
     rows = [
         {
             "rank": record.get(f"{metric}_rank"),

@@ -73,7 +73,7 @@ def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metri
     least = math.log(LOG_FLOOR)
     return (
         Metric("brier", "Brier", False, (0, 1), "all", of(brier_score)),
-        Metric("adjusted_brier", "Adjusted Brier", False, _ANY),
+        Metric("adjusted_brier", "Adjusted Brier", False, (0, 1)),
         Metric("log", "Log", True, (least, 0), "exclusive", of(log_score)),
         Metric("spherical", "Spherical", True, (0, 1), "exclusive", of(spherical_score)),
         *(_return_metric(gamma, contracts) for gamma in gammas),

@@ -42,8 +42,10 @@ class EffectsFit(NamedTuple):
     part: Ints
 
 
-def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> EffectsFit:
-    """Fit two-way fixed effects by least squares: y_ij = μ + α_i + δ_j + e. Σα = Σδ = 0 in every
+def fit_effects(
+    forecaster: ArrayLike, event: ArrayLike, y: ArrayLike, weight: ArrayLike = 1.0
+) -> EffectsFit:
+    """Fit two-way fixed effects by least squares: y_ij = μ + α_i + δ_j + e. Σα = Σwδ = 0 in every
     connected part.
 
     The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it
@@ -51,27 +53,27 @@ def fit_effects(forecaster: ArrayLike, event: ArrayLike, y: ArrayLike) -> Effect
     parts do not compare. Errors follow from the influence of the events, as those of a mean do
     (`estimates.clustered_errors`).
 
-    forecaster, event: N integers from 0, every number used; y: N values in [0, 1]. Raises
-    InputError as `fit_irt`. Source: the difficulty-adjusted Brier score of ForecastBench (Karger et
-    al., ICLR 2025).
+    forecaster, event: N integers from 0, every number used; y: N values in [0, 1]; weight: of every
+    event, positive. Raises InputError as `fit_irt`. Source: the difficulty-adjusted Brier score of
+    ForecastBench (Karger et al., ICLR 2025).
     """
     from scipy.linalg import cho_factor, cho_solve
 
     table, present = answer_table("fit_effects", forecaster, event, "y", y)
     part, part_of_event = connected_parts(present)
-    answers = present.sum(axis=1)
+    answers, weights = present.sum(axis=1), np.broadcast_to(np.asarray(weight, float), len(table))
     mean, shares = table.sum(axis=1) / answers, present / answers[:, None]
-    laplacian = np.diag(present.sum(axis=0)) - present.T @ shares
+    counted = present * weights[:, None]
+    laplacian = np.diag(counted.sum(axis=0)) - counted.T @ shares
     laplacian += (part[:, None] == part) / np.bincount(part)[part]  # the level of each part is free
     factor = cho_factor(laplacian)
-    alpha = cho_solve(factor, (table - present * mean[:, None]).sum(axis=0))
+    alpha = cho_solve(factor, (counted * (table - mean[:, None])).sum(axis=0))
     difficulty = mean - shares @ alpha
-    rest = table - present * (difficulty[:, None] + alpha)
-    influence = cho_solve(factor, rest.T).T  # of α
-    size = np.bincount(part_of_event)
-    level = np.bincount(part_of_event, difficulty) / size
+    influence = cho_solve(factor, (counted * (table - difficulty[:, None] - alpha)).T).T  # of α
+    size = np.bincount(part_of_event, weights)
+    level = np.bincount(part_of_event, weights * difficulty) / size
     difficulty = difficulty - level[part_of_event]
-    moved = difficulty / size[part_of_event] - influence @ (shares.sum(axis=0) / size[part])
+    moved = weights * difficulty / size[part_of_event] - influence @ (weights @ shares / size[part])
     influence += (part_of_event[:, None] == part) * moved[:, None]
     return EffectsFit(alpha + level[part], difficulty, influence, part)
 
@@ -183,7 +185,8 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
     ("correct"). prior: of Bradley–Terry.
     """
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
-    effects, irt, pool = _fit(fit_effects, scored, brier), None, None
+    weighted = partial(fit_effects, weight=scored.events.weight)
+    effects, irt, pool = _fit(weighted, scored, brier), None, None
     fits: dict[str, dict[str, object] | None] = {"irt": None, "bradley_terry": None}
     if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
+
+from forecasteval.common.statistics import rank_ranges
 
 from .arrays import Floats, Ints, weighted_means
 from .estimates import Measures
@@ -14,8 +16,6 @@ from .metrics import RANK_TIE, Metric, shared_ranks
 from .score_table import BASELINES, ForecastScores
 from .scores import decompose_brier
 
-UNEQUAL: Final = 0.05  # share of all events that two forecasters may differ in
-LEVEL: Final = 0.95  # of the intervals of ranks
 ForecasterRecord = dict[str, Any]  # the keys depend on the metrics
 Columns = dict[str, Floats | Ints | list[Any]]
 
@@ -102,14 +102,9 @@ def add_ranks(
         columns: dict[str, dict[int, object]] = {"rank": dict(zip(able, ranks, strict=True))}
         if len(estimate.influence):
             sure = [at for at in able if not math.isnan(estimate.error[at])]
-            ends = rank_intervals(
-                values[sure],
-                estimate.influence[:, sure],
-                estimate.error[sure],
-                estimate.freedom[sure],
-            )
-            intervals = np.transpose(ends).tolist() if len(sure) > 1 else []
-            columns["rank_interval"] = dict(zip(sure, intervals, strict=False))
+            parts = values, estimate.influence, estimate.error, estimate.freedom
+            ends = rank_intervals(*(part[..., sure] for part in parts)) if len(sure) > 1 else []
+            columns["rank_interval"] = dict(zip(sure, map(list, ends), strict=False))
         for at in ranked:
             cells = {f"{metric.name}_{key}": column.get(at) for key, column in columns.items()}
             records[at].update(cells)
@@ -117,52 +112,38 @@ def add_ranks(
 
 def rank_intervals(
     values: Floats, influence: Floats, error: Floats, freedom: Floats
-) -> tuple[Ints, Ints]:
-    """Find both ends of the 95 % interval of every rank. They are 1 + those surely better, and all
-    but those surely worse.
+) -> list[tuple[int, int]]:
+    """Find the best and the worst rank of each forecaster that no test contradicts (`rank_ranges`).
 
     Who is better of two is judged by the t-test of their difference, whose error follows from both
-    errors and the correlation of what the clusters add to both. The tests are one-sided, as only
-    one direction can be wrong, and Holm's: in 95 % of boards no test of one forecaster against the
-    others is wrong, and its true rank is in the interval.
+    errors and the correlation of what the clusters add to both.
 
-    values: F, larger is better; influence: clusters × F; error and freedom: F. Source: Mogstad,
-    Romano, Shaikh and Wilhelm, Rev. Econ. Stud. 91 (2024) 476–518.
+    values: F, larger is better; influence: clusters × F; error and freedom: F.
     """
     from scipy.special import stdtr
 
-    size, length = len(values), np.sqrt((influence**2).sum(axis=0))
+    length = np.sqrt((influence**2).sum(axis=0))
     scaled = influence * (error / np.where(length > 0, length, 1))
     gap = values[:, None] - values
     variance = error[:, None] ** 2 + error**2 - 2 * scaled.T @ scaled
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(gap) / np.sqrt(np.maximum(variance, 0))
-    p = stdtr(np.minimum(freedom[:, None], freedom), -t)
+    t = np.where(np.triu(t) > 1.9, t, 0)  # no smaller one is significant, and each takes time
+    p = 2 * stdtr(np.minimum(freedom[:, None], freedom), -t)
     p[np.abs(gap) <= RANK_TIE] = 1
-    order = np.argsort(p, axis=1)
-    left = np.maximum(size - 1 - np.arange(size), 1)  # tests that Holm has not yet decided
-    steps = np.maximum.accumulate(np.take_along_axis(p, order, axis=1) * left, axis=1)
-    sure = np.zeros((size, size), dtype=bool)
-    np.put_along_axis(sure, order, steps <= 1 - LEVEL, axis=1)
-    return 1 + (sure & (gap < 0)).sum(axis=1), size - (sure & (gap > 0)).sum(axis=1)
+    return rank_ranges(gap, p)
 
 
-def choose_ranking(scored: ForecastScores, ranked: Sequence[int]) -> tuple[str, str]:
-    """Choose the metric that ranks by default, and say why: adjusted Brier where events differ.
+def say_why(records: Sequence[ForecasterRecord], events: int) -> tuple[str, str]:
+    """Say which score ranks these records by default, and why.
 
-    Different: of two forecasters one answered events that the other did not, together more than 5 %
-    of all events.
+    It is the adjusted Brier score, which is the Brier score where all have all events.
     """
-    if not ranked:
+    if not records:
         return "brier", "no forecaster has enough events for a rank"
-    data, events = scored.forecasts, len(scored.events.ids)
-    answered = np.zeros((len(data.names), events))
-    answered[data.forecaster, data.event] = 1
-    met = answered[list(ranked)]
-    counts = met.sum(axis=1)
-    apart = (counts[:, None] + counts - 2 * met @ met.T).max()
-    if apart > UNEQUAL * events:
-        least, most = int(counts.min()), int(counts.max())
-        share = f"{least} to {most}" if least < most else f"{most} each"
-        return "adjusted_brier", f"forecasters answered different events ({share} of {events})"
-    return "brier", "all answered nearly the same events"
+    counts = [record["n_events"] for record in records]
+    if min(counts) == events:
+        return "brier", "all have all events, so that adjusted Brier is the same"
+    least, most = min(counts), max(counts)
+    share = f"{least} to {most}" if least < most else f"{most} each"
+    return "adjusted_brier", f"forecasters answered different events ({share} of {events})"

@@ -120,7 +120,7 @@ def test_report_and_sort(tmp_path: Path) -> None:
     folder(tmp_path)
     done = run(tmp_path, "-f", "arena-week1", *FEW)
     assert (done.code, done.err) == (0, "")
-    assert "Ranked by Brier: all answered nearly the same events" in done.out
+    assert "Ranked by Brier: all have all events, so that adjusted Brier is the same" in done.out
     lines = run(tmp_path, "-f", "arena-week1", *FEW, "--sort", "return_0").out.splitlines()
     assert lines[2] == "Ranked by Return 0"
     rows = [["1", "good", "2", "100%", "2.0000"], ["2", "poor", "2", "100%", "0.0000"]]
@@ -201,7 +201,7 @@ def test_all_ranks_files_of_every_kind_and_reuses_them(tmp_path: Path) -> None:
     assert [row["rank"] for row in table] == ["1", "1", "2", "1", "2"]
     files = ["plain.json", *["arena-week1.json"] * 2, *["other.csv"] * 2]
     assert [row["prediction"] for row in table] == files
-    assert table[-1]["metric"] == "brier (lower is better)"
+    assert table[-1]["metric"] == "adjusted_brier (lower is better)"
     for text in (done.out, (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")):
         assert not RAW_CONTROL.search(text)
     before = read_results(tmp_path)

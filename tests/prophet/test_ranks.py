@@ -133,9 +133,12 @@ def test_adjusted_ranks_are_those_of_the_means() -> None:
     rng = np.random.default_rng(3)
     rows = [forecast(name, n, p) for name in "abc" for n, p in enumerate(rng.random(10).tolist())]
     found = evaluate(rows, PROBLEMS)["forecasters"]
-    for row in found.values():
-        for what in ("rank_interval", "rank"):
-            assert row[f"adjusted_brier_{what}"] == row[f"brier_{what}"]
+    weighted = [{**problem, "weight": 1 + n % 3} for n, problem in enumerate(PROBLEMS)]
+    for board in (found, evaluate(rows, weighted)["forecasters"]):
+        for row in board.values():
+            for what in ("_rank_interval", "_rank", "_interval", ""):
+                of_brier = row[f"brier{what}"]
+                assert row[f"adjusted_brier{what}"] == pytest.approx(of_brier, abs=1e-12)
 
 
 def test_difference_to_market_and_crowd_is_on_ones_own_events() -> None:
