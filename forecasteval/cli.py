@@ -155,11 +155,12 @@ def _score_files(args: argparse.Namespace) -> int:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
     given = args.file or [DEFAULT_PREDICTION]
-    names = [file for name in given for file in find_named(name, args.root, scorer.has_questions)]
+    datasets = _find_datasets(args)
+    names = [*chain(*find_named(given, args.root, scorer.has_questions, datasets))]
     if args.unread and (len(names) > 1 or os.path.lexists(args.unread)):
         expected = "expected one file to score, and a file that does not exist yet"
         raise InputError(f"--unread {printable(args.unread)}", expected)
-    for results in score_names(scorer, args.root, names, _find_datasets(args), fail):
+    for results in score_names(scorer, args.root, names, datasets, fail):
         try:
             report = results.report(**scorer.report_options(results["benchmark"]))
             gate_of = "--fail-under" if args.fail_under is not None else ""
@@ -428,16 +429,10 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
     from forecasteval.boards import api
 
     folder = args.root / "prediction"
-    runs = [
-        [
-            run
-            for file in find_named(name, args.root, scorer.has_questions)
-            for run in find_runs(file, folder)
-        ]
-        for name in args.file
-    ]
-    names = [name for of_system in runs for name in of_system]
-    results = list(score_names(scorer, args.root, names, _find_datasets(args), _refuse))
+    datasets = _find_datasets(args)
+    named = find_named(args.file, args.root, scorer.has_questions, datasets)
+    runs = [[run for file in files for run in find_runs(file, folder)] for files in named]
+    results = list(score_names(scorer, args.root, [*chain(*runs)], datasets, _refuse))
     for result in results:  # an option that a benchmark has no use for is refused
         scorer.report_options(result["benchmark"])
     return results, api.compare(group_runs(results, runs), read_systems(folder))
@@ -480,14 +475,15 @@ def _refuse(error: EvaluationError) -> None:
 
 def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
     """Return whether a name is that of a system in `root/prediction`. No name may be that of a file
-    there, or a path.
+    there, a path, or name a dataset, too.
     """
     folder = root / "prediction"
     if not folder.is_dir() or any(is_file_name(name, folder) for name in names):
         return False
-    return not {
-        name for file in name_files(root, scorer.has_questions) for name in file.system_names
-    }.isdisjoint(names)
+    files = name_files(root, scorer.has_questions)
+    systems = {name for file in files for name in file.system_names}
+    whole = {name for file in files for name in file.file_names}
+    return whole.isdisjoint(names) and not systems.isdisjoint(names)
 
 
 def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]:

@@ -112,21 +112,35 @@ def is_file_name(name: str, folder: Path) -> bool:
     return any(os.path.exists(folder / f"{name}{end}") for end in ("", *SUFFIXES))
 
 
-def find_named(name: str, root: Path, has_questions: Test) -> list[str]:
-    """List the files that a name on the command line stands for. A name of a file is itself; else
-    it may be the name of a system in `SYSTEMS_FILE`; where there are no such files it is itself,
-    whatever is wrong.
+def find_named(
+    names: Sequence[str], root: Path, has_questions: Test, datasets: Iterable[Path] = ()
+) -> list[list[str]]:
+    """List the files that each name on the command line stands for. A name of a file is itself; one
+    of a system means all its files, beside names with a dataset (or `datasets`) those of that
+    dataset alone; any other is itself, whatever is wrong.
     """
     folder = root / "prediction"
-    if is_file_name(name, folder) or not (folder / SYSTEMS_FILE).exists():
-        return [name]
-    files = [
-        file
-        for file in name_files(root, has_questions)
-        if name in file.system_names | file.file_names
-    ]
-    require_no_clash(files)
-    return list(dict.fromkeys(str(file.path) for file in files)) or [name]
+    if all(is_file_name(name, folder) for name in names) or not list_predictions(root):
+        return [[name] for name in names]
+    files = name_files(root, has_questions)
+    systems = {name for file in files for name in file.system_names}
+    typed = {path.name for path in datasets}
+    for name in names:
+        own = None if name in systems else find_dataset(Path(name), root / "dataset")
+        typed |= {own.name} if own else set()
+    found = []
+    for name in names:
+        same = [file for file in files if name in file.system_names | file.file_names]
+        if is_file_name(name, folder) or not same:
+            found.append([name])
+            continue
+        require_no_clash(same)
+        chosen = [file for file in same if not typed or file.dataset.name in typed]
+        if not chosen:
+            listed = ", ".join(file.path.name for file in same)
+            raise InputError(name, f"expected a file for {' or '.join(sorted(typed))}", listed)
+        found.append([str(file.path) for file in chosen])
+    return found
 
 
 def find_runs(name: str, folder: Path) -> list[str]:

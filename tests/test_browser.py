@@ -99,7 +99,7 @@ def test_the_address_holds_what_is_chosen_and_leads_to_a_question(
     page.goto(f"{address}#level=4&sort=score")
     page.locator("output", has_text="20 of 52").wait_for()  # the event follows the address
     assert scores(page) == sorted(scores(page))
-    page.goto(f"{address}#q-6873e6a7&level=1")
+    page.goto(f"{address}#q-6873e6a7b3ade716ed3b2a82&level=1")
     page.locator("output", has_text="11 of 52").wait_for()
     opened = page.locator("details[open]")
     assert opened.count() == 1
@@ -204,7 +204,7 @@ def test_without_script_and_style_everything_is_there(
     watched = Watched(browser, bare, java_script_enabled=False)
     page = watched.page
     assert page.locator(ROWS).count() == 52
-    page.locator("#q-6873e6a7 > summary").click()
+    page.locator("#q-6873e6a7b3ade716ed3b2a82 > summary").click()
     assert page.get_by_text("Step 2: evidence.").is_visible()
     page.goto(pages["250915-careful"].as_uri())
     assert not page.get_by_label("Search questions").is_visible()  # it would do nothing

@@ -48,7 +48,7 @@ from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import draw_history, draw_weeks, history_chart
-from .changes import History, draw_changes
+from .changes import History, dataset_of, draw_changes
 from .columns import NOTES, Entry, list_columns, say_notes
 from .metadata import name_systems
 from .question_rows import draw_questions
@@ -59,6 +59,7 @@ from .standings import (
     files_of,
     find_weeks,
     heat_of,
+    say_last_night,
     say_leader,
     say_resolved,
     show_cell,
@@ -108,6 +109,9 @@ def make_page(
     for first in standings[:1]:
         about = f"{first.title}: " if len(board.rankings) > 1 else ""
         lead = join(about, say_leader(first.table, names))
+        of = first.table.benchmark, dataset_of(board, first.table)
+        if history and (last := say_last_night(history, names, of)):
+            lead = join(lead, Html("<br/>"), soft(last))
     settings = board.leaderboard
     return Page(
         title,

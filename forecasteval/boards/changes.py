@@ -1,11 +1,12 @@
-"""What the last night changed: the lines of the history, a change with one reason for each, and the
-table that reports and the page show.
+"""What the last night changed: the lines of the history, a change with its reasons for each, and
+the table that reports and the page show.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypedDict
@@ -15,20 +16,14 @@ from forecasteval.display.html import Head, Html, draw_section, draw_table, join
 from forecasteval.display.html import TableLine as HtmlLine
 from forecasteval.display.tables import Column, Report, Table, make_table, show_number
 from forecasteval.ranking.board import Board, PooledTable, Ranking
-from forecasteval.ranking.files import ForecasterTable
+from forecasteval.ranking.files import ForecasterTable, label_dataset
 
 OVERALL: Final = "all datasets"  # in place of a dataset: of the lines of a table over all of them
+OTHERS: Final = "others moved"  # the reason of a change of which nothing is its own
 _SHOWN: Final = 30  # changes in the table
 _CUT: Final = 60  # characters of a name
-
-# The reasons of a change, of which each has the first that holds.
-GONE, UNRANKED, NEW = "gone", "no longer ranked", "new"
-RULES, ANSWERS = "other rules or version", "new answers"
-CORRECTED, MORE, QUESTIONS = "corrected truths", "more truths", "other questions or truths"
-MODEL, OTHERS = "model calls degraded", "other systems moved"
-REASONS: Final = (
-    *(GONE, UNRANKED, NEW, RULES, ANSWERS, CORRECTED, MORE, QUESTIONS, MODEL, OTHERS),
-)
+_NAMED: Final = 2  # datasets of which a reason has the names
+_WIDE: Final = 200  # characters of reasons
 
 
 # --- The history ---
@@ -48,9 +43,10 @@ class HistoryLine:
     benchmark: str
     dataset: str
     system: str
-    reason: str | None = None
-    corrections: str | None = None  # of truths of the dataset, in words
+    reason: str | None = None  # in words
+    corrections: str | None = None  # of questions of the dataset, with their names
     gone: bool = False
+    unscored: bool = False  # it has a row of before, without rank
     score: float | None = None
     rank: int | None = None
     resolved: int | None = None  # questions that have a truth
@@ -71,14 +67,17 @@ class HistoryLine:
         """Name the system and the dataset."""
         return self.benchmark, self.dataset, self.system
 
+    @property
+    def is_overall(self) -> bool:
+        return self.dataset.startswith(OVERALL)
+
 
 @dataclass(frozen=True)
 class History:
-    """Hold the bytes of the file, its lines that are whole, and warnings about the others."""
+    """Hold the bytes of the file and its lines."""
 
     raw: bytes = b""
     lines: Sequence[HistoryLine] = ()
-    warnings: Sequence[str] = ()
 
     @cached_property
     def night(self) -> int:
@@ -106,11 +105,9 @@ class Change(TypedDict):
     system: str
     score: tuple[float | None, float | None]
     rank: tuple[int | None, int | None]
-    resolved: tuple[int | None, int | None]  # questions that have a truth
-    questions: int | None
     version: tuple[str | None, str | None]
     reason: str | None
-    corrections: str | None  # of truths of the dataset, in words
+    corrections: str | None  # of questions of the dataset, with their names
 
 
 def _make_change(before: HistoryLine | None, line: HistoryLine) -> Change:
@@ -121,8 +118,6 @@ def _make_change(before: HistoryLine | None, line: HistoryLine) -> Change:
         "system": line.system,
         "score": (old.score, line.score),
         "rank": (old.rank, line.rank),
-        "resolved": (old.resolved, line.resolved),
-        "questions": line.questions,
         "version": (old.evaluator, line.evaluator),
         "reason": line.reason,
         "corrections": line.corrections,
@@ -144,7 +139,7 @@ def dataset_of(board: Board, table: Ranking) -> str:
 
 
 def say_changes(changes: Sequence[Change]) -> list[str]:
-    """Say which versions changed, which truths were corrected, and which reasons moved nothing."""
+    """Say which versions and questions changed, and which reasons moved nothing."""
     said: dict[str, None] = {}
     for change in changes:
         before, now = change["version"]
@@ -157,51 +152,54 @@ def say_changes(changes: Sequence[Change]) -> list[str]:
 
 
 def say_reason(change: Change) -> str:
-    """Say why a system changed, and how many questions had a truth if truths came or went.
+    """Say why a system changed."""
+    return printable(change["reason"] or "not recorded", _WIDE)
 
-    >>> say_reason({"reason": "more truths", "resolved": (20, 35), "questions": 52})
-    'more truths (20 → 35 of 52)'
+
+def name_datasets(names: Iterable[str]) -> str:
+    """Name datasets in a reason, of many their number.
+
+    >>> name_datasets(["250915.json", "250922.json", "250915.json"]), name_datasets("abc")
+    ('250915, 250922', '3 datasets')
     """
-    reason = change["reason"]
-    before, now = change["resolved"]
-    if reason in (MORE, CORRECTED, QUESTIONS) and before != now:
-        return f"{reason} ({show_number(before, 0)} → {now} of {change['questions']})"
-    return printable(reason or "not recorded", _CUT)
-
-
-def _distance(values: tuple[float | None, float | None]) -> float:
-    """Measure how far a score or a rank moved; 0 if there was none, or is none now."""
-    before, now = values
-    return 0.0 if before is None or now is None else abs(round(now - before, 12))
+    labels = dict.fromkeys(map(label_dataset, names))
+    return ", ".join(labels) if len(labels) <= _NAMED else f"{len(labels)} datasets"
 
 
 def is_move(change: Change) -> bool:
-    """Tell whether a score or a rank moved, or a score came or went."""
-    came_or_went = (change["score"][0] is None) != (change["score"][1] is None)
-    return came_or_went or bool(_distance(change["score"]) or _distance(change["rank"]))
+    """Tell whether a score or a rank is shown to have moved."""
+    before, now = change["rank"]
+    is_known = before is not None or len({*change["version"]}) == 1  # version 1.5 wrote no ranks
+    return (is_known and before != now) or len(_list_steps(change["score"], 4)) > 1
 
 
-def _order(change: Change) -> tuple[object, ...]:
-    """Order changes: ranks over all datasets, who came and went, scores over all datasets, single
-    datasets. The largest moves come first.
+def order_change(change: Change) -> tuple[object, ...]:
+    """Order changes: of ranks, who came and went, of scores. Those over all datasets stand before
+    single ones, the largest first.
     """
-    rank = _distance(change["rank"])
+    (before, now), (old, new) = change["rank"], change["score"]
     is_part = not change["dataset"].startswith(OVERALL)
-    if None in change["score"]:
-        return 1, is_part, change["dataset"], -(change["score"][1] or 0.0)
-    place = 3 if is_part else 0 if rank else 2
-    return place, not rank, -rank, -_distance(change["score"])
+    if old is None or new is None:
+        return 1, is_part, change["dataset"], -(new or 0.0)
+    moved = math.inf if None in (before, now) else abs((now or 0) - (before or 0))
+    place = 2 if before == now else 0
+    return place, is_part, -moved, -abs(new - old)
 
 
-def _show_step(values: tuple[float | None, float | None], digits: int) -> str:
-    """Show a value before and now, or once if it stays: `3 → 2`, `– → 0.8150`."""
-    return " → ".join(dict.fromkeys(show_number(value, digits) for value in values))
+def _list_steps(values: tuple[float | None, float | None], digits: int) -> list[str]:
+    """Show a value before and now, or once if it stays."""
+    return [*dict.fromkeys(show_number(value, digits) for value in values)]
+
+
+def show_step(values: tuple[float | None, float | None], digits: int) -> str:
+    """Show how a value moved: `3 → 2`, `– → 0.8150`, `4`."""
+    return " → ".join(_list_steps(values, digits))
 
 
 _COLUMNS: Final = (
     Column("Dataset", lambda change: printable(change["dataset"], _CUT)),
-    Column("Rank", lambda change: _show_step(change["rank"], 0)),
-    Column("Score", lambda change: _show_step(change["score"], 4)),
+    Column("Rank", lambda change: show_step(change["rank"], 0)),
+    Column("Score", lambda change: show_step(change["score"], 4)),
     Column("Why", say_reason),
 )
 
@@ -210,7 +208,7 @@ def tabulate_changes(changes: Sequence[Change], names: Mapping[str, str]) -> tup
     """Show the changes that move something, under the `names` of their systems; and say how many
     more there are.
     """
-    moves = sorted(filter(is_move, changes), key=_order)
+    moves = sorted(filter(is_move, changes), key=order_change)
     name = Column("System", lambda each: names.get(each["system"], printable(each["system"], _CUT)))
     more = f"and {len(moves) - _SHOWN} more: --json" if len(moves) > _SHOWN else ""
     return make_table([name, *_COLUMNS], moves[:_SHOWN]), more

@@ -31,19 +31,22 @@ _SHOWN: Final = 200  # questions of a dataset that a page shows
 def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Html:
     """List the questions of a dataset with their mean scores, the hardest first."""
     sign = table.scale.sign
-    anchors = [make_keys([question.id])[0] for question in table.questions]
-    often = Counter(anchors)  # the address of several leads to none of them
-    pairs = zip(table.questions, anchors, strict=True)
-    shown = sorted(pairs, key=lambda pair: sign * pair[0].mean)[:_SHOWN]
-    keys = make_keys((question.id for question, _ in shown), name.replace("questions", "q"))
+    often = Counter(str(question.id) for question in table.questions)
+    shown = sorted(table.questions, key=lambda question: sign * question.mean)[:_SHOWN]
+    keys, anchors = (
+        make_keys((question.id for question in shown), prefix)
+        for prefix in (name.replace("questions", "q"), "q")
+    )
     files = [file for row in table.rows for file in files_of(table, row)]
     items = _read_items([file.name for file in files], standing.items)
     page = next(filter(None, map(standing.page_of, files)), None)
     lines = []
-    for (question, anchor), key in zip(shown, keys, strict=True):
+    for question, key, anchor in zip(shown, keys, anchors, strict=True):
         item = items.get(as_text(question.id), {})
         text = show_text(str(item.get("prompt") or question.id), 200)
-        link = tag("a", text, href=f"{page}#{anchor}") if page and often[anchor] == 1 else text
+        # The address of several questions leads to none of them.
+        is_one = page and often[str(question.id)] == 1
+        link = tag("a", text, href=f"{page}#{anchor}") if is_one else text
         level = soft(f"L{question.level}" if question.level else "")
         truth = soft(show_text(str(item.get("truth", "")), 60))
         score = show_cell(question.mean, table.scale)

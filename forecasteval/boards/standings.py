@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from forecasteval.common.records import JsonObject
+from forecasteval.common.errors import printable
+from forecasteval.common.records import JsonObject, group_by
 from forecasteval.display.html import (
     Html,
     join,
@@ -29,6 +30,15 @@ from forecasteval.ranking.board import (
 from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
 
+from .changes import (
+    OTHERS,
+    OVERALL,
+    History,
+    name_datasets,
+    order_change,
+    say_reason,
+    show_step,
+)
 from .columns import KEPT, Entry
 from .tables import show_size
 
@@ -62,6 +72,32 @@ def say_leader(table: Ranking, names: Names) -> Html:
         return join(said, "; ", list_names(others), " could be first, too.")
     is_ahead = rest and all(row.could_lead is False for row in rest)
     return join(said, "; no other system could be first." if is_ahead else ".")
+
+
+def say_last_night(history: History, names: Names, of: tuple[str, str]) -> Html:
+    """Say what the last night changed: what happened to datasets, and which ranks moved most in a
+    ranking `of` a benchmark and a dataset.
+    """
+    changes = sorted(history.changes, key=order_change)
+    shown = {change["system"]: printable(change["system"], 60) for change in changes} | {**names}
+    own = [
+        change
+        for change in changes
+        if change["reason"] != OTHERS and not change["dataset"].startswith(OVERALL)
+    ]
+    events = []
+    for reason, same in group_by(own, say_reason).items():
+        systems = [*dict.fromkeys(shown[change["system"]] for change in same)]
+        who = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
+        events.append(f"{name_datasets(change['dataset'] for change in same)} {reason} ({who})")
+    moves = [
+        f"{shown[change['system']]} {show_step(change['rank'], 0)}"
+        for change in changes
+        if (change["benchmark"], change["dataset"]) == of
+        if None not in change["score"] and change["rank"][0] != change["rank"][1]
+    ]
+    said = [list_names(texts) for texts in (events, moves) if texts]
+    return join(f"Last night ({history.date}): ", Html("; ").join(said), ".") if said else Html()
 
 
 def list_names(names: Sequence[str]) -> Html:

@@ -4,14 +4,15 @@ address.
 
 from __future__ import annotations
 
-import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from itertools import chain, count
 from typing import Final
+from urllib.parse import quote
 
 from forecasteval.common.errors import printable
+from forecasteval.common.records import hash_text
 
 from .html import escaped
 from .tables import Cell, Marked
@@ -23,8 +24,7 @@ CHARTED: Final = 40  # rows of a chart
 CUT: Final = 320  # characters of an untrusted text in a cell
 _LONGEST: Final = 5  # bytes of a character: &amp;
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
-_ANCHOR: Final = re.compile(r"[0-9A-Za-z_-]{1,60}")
-_HEX: Final = re.compile(r"[0-9a-f]{12,}")
+_LONG: Final = 200  # characters of an id in an address
 
 
 # --- How much a page shows ---
@@ -45,18 +45,20 @@ def text_limit(texts: Iterable[str]) -> int:
 
 
 def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
-    """Make a short address for each id, different for equal ids. It is `q-6873e6a7` for a checksum,
-    else the id if it is plain.
+    """Make the address of each id: the id as it stands, escaped; of equal ones with a number.
+
+    >>> make_keys(["6873e6a7b3ad", "a b", "a b"])
+    ['q-6873e6a7b3ad', 'q-a%20b', 'q-a%20b:2']
     """
-    keys: dict[str, None] = {}
+    keys: list[str] = []
+    often: Counter[str] = Counter()
     for name in map(str, ids):
-        full = name
-        if not _ANCHOR.fullmatch(name):
-            full = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        plain = [f"{prefix}-{text}" for text in (name[:8] if _HEX.fullmatch(name) else full, full)]
-        numbered = (f"{plain[-1]}-{number}" for number in count(2))
-        keys[next(key for key in chain(plain, numbered) if key not in keys)] = None
-    return list(keys)
+        # A contestant's file may have ids of any length.
+        whole = name if len(name) <= _LONG else hash_text(name)
+        key = f"{prefix}-{quote(whole, safe='', errors='surrogatepass')}"
+        often[key] += 1
+        keys.append(f"{key}:{often[key]}" if often[key] > 1 else key)
+    return keys
 
 
 def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:

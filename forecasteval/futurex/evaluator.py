@@ -143,7 +143,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         return {
             **summarise(scores.items, self.rules.renormalised),
             "no_sigma_count": scores.no_sigma_count,
-            "void": scores.void_count,
+            "void": len(scores.void),
+            "void_ids": scores.void,
             "llm": scores.model[0],
             "llm_names": scores.model[1],
             **damaged,

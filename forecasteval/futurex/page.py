@@ -86,11 +86,8 @@ def _read_questions(
         if at in places
     }
     limit = text_limit(text for prompt, answer, _ in read.values() for text in (prompt, answer))
-    keys = make_keys(items[at]["id"] for at in order)
-    return [
-        _make_question(key, items[at], costs[at], read[at], limit)
-        for key, at in zip(keys, order, strict=True)
-    ]
+    keys = make_keys(item["id"] for item in items)
+    return [_make_question(keys[at], items[at], costs[at], read[at], limit) for at in order]
 
 
 def _read_texts(item: AnswerItem, record: object, rules: Rules | None) -> Texts:

@@ -54,6 +54,7 @@ class Question(NamedTuple):
     warning: str
     title: str  # the first line of what the prompt asks
     digest: str  # what the question's part of the data checksum is taken from
+    std: float | None
 
     @property
     def pending(self) -> bool:
@@ -89,7 +90,7 @@ def interpret_question(
     title = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
     title = f"{title[: TITLE - 1]}…" if len(title) > TITLE else title
     kind = CHOICE_KINDS.get(level) or (read.kind if read else "")
-    return Question(level, kind, read, shown[:SHOWN], warning, title, digest)
+    return Question(level, kind, read, shown[:SHOWN], warning, title, digest, std)
 
 
 def score_answer(question: Question, answer: Answer | None) -> AnswerScore:

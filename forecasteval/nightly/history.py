@@ -1,7 +1,7 @@
 """`evaluation/history.jsonl`: a line for each night, benchmark, dataset and system whose score,
-rank or inputs changed, with the reason.
+rank or inputs changed, with the reasons.
 
-Lines are appended and never changed, damaged ones neither. They are read under the names that
+Lines are appended and never changed; damaged ones are set aside. They are read under the names that
 systems have today, and whatever keys an earlier version wrote. The date (UTC) of a line is the only
 time in all that this tool writes.
 """
@@ -15,34 +15,26 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.boards.changes import (
-    ANSWERS,
-    CORRECTED,
-    GONE,
-    MODEL,
-    MORE,
-    NEW,
     OTHERS,
-    OVERALL,
-    QUESTIONS,
-    REASONS,
-    RULES,
-    UNRANKED,
     History,
     HistoryLine,
     Key,
     dataset_of,
+    name_datasets,
 )
 from forecasteval.common import forms
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.forms import FormError
-from forecasteval.common.records import JsonObject, as_text, dump_json
+from forecasteval.common.records import JsonObject, as_text, dump_json, group_by
 from forecasteval.nightly.store import read_stored
 from forecasteval.ranking.board import (
     Board,
@@ -58,14 +50,37 @@ HISTORY: Final = "history.jsonl"
 _DEEP: Final = 100  # objects and lists in a line, of which settings have a few
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
 _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
-_NAMED: Final = 10  # corrected truths in a line
+_NAMED: Final = 10  # questions of a kind of change in a line
 _CUT: Final = 60  # characters of an id or a truth
-_LARGEST: Final = 10_000_000  # bytes of a result whose truths are compared
+_LARGEST: Final = 10_000_000  # bytes of a result whose questions are compared
 _OF_RULES: Final = ("evaluator", "code_sha256", "rules", "metric", "settings")
 _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 
-# Of each pair of checksums of questions, before and now: which truths were corrected, in words.
-Corrections = Mapping[tuple[object, object], str]
+# Reasons of a change on a dataset, beside what happened to its questions.
+NEW, REMOVED, BACK = "new", "removed", "in its file again"
+LEFT, WAITING, VOID = "no longer in its file", "all truths withdrawn", "all questions void"
+RULES, ANSWERS, QUESTIONS = "other rules or version", "new answers", "other questions or truths"
+DEGRADED = {True: "degraded", False: "no longer degraded"}
+UNSCORED = {True: "not scored: no rank", False: "scored again"}
+NO_TABLE: Final = "no table over all datasets"
+
+# What happens to a question, as it is told of several.
+_CORRECTED, _WITHDRAWN, _MORE = "{} truth{s} corrected", "{} truth{s} withdrawn", "{} more truth{s}"
+_VOID, _VALID = "{} question{s} void", "{} question{s} no longer void"
+_NEW, _REMOVED = "{} new question{s}", "{} question{s} removed"
+_STD, _OTHER = "{} Std changed", "{} question{s} changed"
+_AGAIN: Final = "{} question{s} to score again"
+
+
+class QuestionChanges(NamedTuple):
+    """What happened to the questions of a dataset, in words, and with the names of questions."""
+
+    words: str
+    named: str
+
+
+# Of each pair of checksums of questions, before and now.
+Corrections = Mapping[tuple[object, object], QuestionChanges]
 
 
 def now() -> datetime.datetime:
@@ -86,24 +101,34 @@ def today() -> str:
 # --- Reading ---
 
 
-def read_history(folder: Path, aliases: Mapping[str, str]) -> History:
-    """Read the history of a folder of results; a warning names the lines that are none.
+def open_history(folder: Path, aliases: Mapping[str, str]) -> tuple[History, list[str]]:
+    """Read the history of a folder of results, and set aside its lines that are none, which a note
+    names.
 
     A system whose name is one of the `aliases` has its name of today. Raises InputError if the file
     cannot be read.
     """
     path = folder / HISTORY
     raw = read_file(path) if os.path.lexists(path) else b""
-    lines: list[HistoryLine] = []
-    damaged: list[str] = []
-    for number, text in enumerate(raw.split(b"\n"), 1):
-        if line := _read_line(text):
-            name = aliases.get(line.system)
-            lines.append(replace(line, system=name) if name else line)
-        elif text.strip():
-            damaged.append(f"line {number}")
-    warnings = [f"{path}: damaged, left as they are: {grouped_names(damaged)}"] if damaged else []
-    return History(raw, lines, warnings)
+    texts = [text for text in raw.split(b"\n") if text.strip()]
+    lines = list(map(_read_line, texts))
+    read = [
+        replace(line, system=aliases.get(line.system, line.system)) for line in filter(None, lines)
+    ]
+    damaged = [text for text, line in zip(texts, lines, strict=True) if not line]
+    if not damaged:
+        return History(raw, read), []
+    aside = path.with_name(f"{HISTORY}.damaged")
+    before = read_file(aside) if os.path.lexists(aside) else b""
+    write_atomic(aside, before + _join_lines(damaged))
+    raw = _join_lines([text for text, line in zip(texts, lines, strict=True) if line])
+    write_atomic(path, raw)
+    note = _tell("{} damaged line{s} set aside in", len(damaged))
+    return History(raw, read), [f"{path}: {note} {aside.name}"]
+
+
+def _join_lines(texts: Iterable[bytes]) -> bytes:
+    return b"".join(text + b"\n" for text in texts)
 
 
 _KEYS: Final = {field.name for field in fields(HistoryLine)}
@@ -141,36 +166,28 @@ def append_night(
     for line in _find_lost(board, last.values(), present):
         states.setdefault(line.key, line)
     new: list[HistoryLine] = []
-    reasons: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for state in sorted(states.values(), key=lambda state: (_is_overall(state), state.key)):
+    events: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for state in sorted(states.values(), key=lambda state: (state.is_overall, state.key)):
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
             continue
-        corrected = corrections.get(
+        of_system = events[state.benchmark, state.system]
+        changes = corrections.get(
             (before.questions_sha256 if before else None, state.questions_sha256)
         )
-        reason = state.reason or _find_reason(before, state, corrected)
-        of_system = reasons[state.benchmark, state.system]
-        # Over all datasets: what moved it on its datasets, if they did.
-        if _is_overall(state) and reason == OTHERS:
-            reason = min(of_system, key=REASONS.index, default=reason)
-        of_system.add(QUESTIONS if reason == NEW else reason)  # one dataset more
-        new.append(
-            replace(
-                state,
-                night=history.night + 1,
-                date=date,
-                reason=reason,
-                corrections=corrected or None,
-            )
-        )
+        if state.is_overall:
+            reason = _explain_overall(before, state, of_system)
+        else:
+            reason = state.reason or _explain(before, state, changes)
+            of_system += [(reason, state.dataset)] if reason != OTHERS else []
+        line = replace(state, night=history.night + 1, date=date, reason=reason)
+        new.append(replace(line, corrections=(changes.named if changes else "") or None))
     if not new:
         return history
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
-    text = "".join(f"{dump_json(forms.to_record(line))}\n" for line in new)
-    raw = history.raw + end + text.encode()
+    raw = history.raw + end + _join_lines(dump_json(forms.to_record(line)).encode() for line in new)
     write_atomic(folder / HISTORY, raw)
-    return History(raw, [*history.lines, *new], history.warnings)
+    return History(raw, [*history.lines, *new])
 
 
 def _state_of(line: HistoryLine) -> HistoryLine:
@@ -180,27 +197,50 @@ def _state_of(line: HistoryLine) -> HistoryLine:
     )
 
 
-def _is_overall(line: HistoryLine) -> bool:
-    return line.dataset.startswith(OVERALL)
-
-
-def _find_reason(before: HistoryLine | None, line: HistoryLine, corrected: str | None) -> str:
-    """Say why a line differs from the one before. `corrected` is "" if every truth stays, None if
-    that is not known.
-    """
+def _explain(before: HistoryLine | None, line: HistoryLine, changes: QuestionChanges | None) -> str:
+    """Say all that made a line on a dataset differ from the one before."""
     if before is None or before.gone:
         return NEW
     differing = {key for key, value in vars(before).items() if value != getattr(line, key)}
+    reasons = []
     if not differing.isdisjoint(_OF_RULES):
-        return RULES
+        reasons.append(RULES)
     if not differing.isdisjoint({"prediction", "prediction_sha256"}):
-        return ANSWERS
-    if "questions_sha256" in differing:
-        if corrected:
-            return CORRECTED
-        more = (line.resolved or 0) > (before.resolved or 0)
-        return MORE if corrected == "" and more else QUESTIONS
-    return MODEL if "degraded" in differing else OTHERS
+        reasons.append(ANSWERS)
+    if before.score is None and before.questions_sha256 is None:  # it had no row
+        reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))
+    elif "questions_sha256" in differing:
+        is_known = before.resolved in (None, line.resolved)
+        known = "" if is_known else f", {line.resolved} of {line.questions} known"
+        reasons.append((changes.words if changes else QUESTIONS) + known)
+    reasons += [DEGRADED[line.degraded]] if "degraded" in differing else []
+    is_told = reasons and not line.unscored
+    reasons += [UNSCORED[line.unscored]] if "unscored" in differing and not is_told else []
+    return ", ".join(reasons) or OTHERS
+
+
+def _explain_overall(
+    before: HistoryLine | None, line: HistoryLine, events: Sequence[tuple[str, str]]
+) -> str:
+    """Say what made a line over all datasets differ: what happened to the system on its datasets,
+    and why it has no rank any more, or one again. A line has no reason of its own.
+    """
+    reasons = [
+        f"{name_datasets(dataset for _, dataset in same)} {reason}"
+        for reason, same in group_by(events, itemgetter(0)).items()
+    ]
+    if before is None or before.gone:
+        is_told = line.rank is None
+        other = NEW
+    else:
+        is_same = all(getattr(before, key) == getattr(line, key) for key in _OF_RULES)
+        had, has = ((each.rank is None, each.score is None) for each in (before, line))
+        is_told = had != has and before.evaluator == line.evaluator  # version 1.5 wrote no ranks
+        other = OTHERS if is_same else RULES
+    own = [line.reason] if line.reason and is_told else []
+    if not reasons and (other == RULES or not own):
+        reasons = [REMOVED if line.gone else other]
+    return "; ".join(reasons + own)
 
 
 def _find_lost(
@@ -211,24 +251,31 @@ def _find_lost(
     One has gone if none of its files is there. If one is there that could not be read, nothing is
     known: the system stays as it was.
     """
-    ranked = {name for file in board.files for name in (file.prediction or "").split(", ")}
-    ranked |= {name for names in board.waiting.values() for name in names}
+    waiting = {name: dataset for dataset, names in board.waiting.items() for name in names}
+    ranked = {name for file in board.files for name in file.predictions} | waiting.keys()
     files: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for line in last:
         files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & {*present}
     for line in last:
         there = files[line.benchmark, line.system]
-        if not _is_overall(line):
+        reason = NO_TABLE
+        resolved = line.resolved
+        if not line.is_overall:
             there = there & {*line.prediction.split(", ")}
+            reason = LEFT
+            if not there.isdisjoint(waiting):
+                reason = VOID if line.dataset in board.void else WAITING
+                resolved = 0
         if not line.gone and there <= ranked:
             yield replace(
                 line,
                 score=None,
                 rank=None,
+                resolved=resolved,
                 questions_sha256=None,
                 degraded=False,
                 gone=not there,
-                reason=UNRANKED if there else GONE,
+                reason=reason if there else None if line.is_overall else REMOVED,
             )
 
 
@@ -259,13 +306,19 @@ def _read_row(
     file: Any = table if isinstance(table, ForecasterTable) else row
     of_file = {} if isinstance(row, PooledRow) else file.signature
     signature: dict[str, Any] = {**of_file, **table.signature}
-    if "min_datasets" in signature:  # by default half of them: more with each dataset
+    share = None
+    if isinstance(table, PooledTable) and isinstance(row, PooledRow):
+        # By default half of them: more with each dataset.
         signature["min_datasets"] = asked["min_datasets"]
+        share = f"in {row.datasets} of {len(table.datasets)} datasets: "
+        share += "no rank" if row.rank is None else "ranked"
     runs = row.runs if isinstance(row, SystemRow) else []
     return HistoryLine(
         benchmark=table.benchmark,
         dataset=dataset,
         system=row.system_name,
+        reason=share,  # if its rank comes or goes
+        unscored=file.kept is True and row.rank is None,
         # nan, where no level counts, would differ from itself every night
         score=None if math.isnan(row.score) else row.score,
         rank=row.rank,
@@ -294,12 +347,11 @@ def _read_row(
     )
 
 
-# --- Corrected truths ---
+# --- Questions ---
 
 
-def find_corrections(path: Path, written: Path) -> dict[tuple[object, object], str]:
-    """Compare the truths of a stored result with those of the one that takes its place. Questions
-    are the same by their checksums.
+def find_corrections(path: Path, written: Path) -> dict[tuple[object, object], QuestionChanges]:
+    """Compare the questions of a stored result with those of the one that takes its place.
 
     Nothing is found in what is too large, has no results per question, or cannot be read.
     """
@@ -307,34 +359,75 @@ def find_corrections(path: Path, written: Path) -> dict[tuple[object, object], s
         if path.stat().st_size <= _LARGEST:
             old, new = (read_stored(each)[0] for each in (path, written))
             before, now = (each["signature"].get("questions_sha256") for each in (old, new))
-            return {(before, now): compare_truths(old["items"], new["items"])}
+            return {(before, now): compare_questions(old, new)}
     return {}
 
 
-def compare_truths(before: Iterable[JsonObject], now: Iterable[JsonObject]) -> str:
-    """Say which truths of the items of a result were corrected or went; "" if none was.
+def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
+    """Say what happened to the questions that count between two results.
 
-    >>> compare_truths([{"id": "q1", "truth": "A"}], [{"id": "q1", "truth": "B"}])
-    '1 truth corrected: q1 (A → B)'
+    >>> old, new = ({"items": [{"id": "q1", "question": t, "truth": t}]} for t in "AB")
+    >>> compare_questions(old, new)
+    QuestionChanges(words='1 truth corrected', named='1 truth corrected: q1 (A → B)')
     """
-    new = _read_truths(now)
-    corrected: list[str] = []
-    for name, truths in _read_truths(before).items():
-        came = (new[name] - truths).elements()  # several, where questions have one id
-        for truth in (truths - new[name]).elements():
-            texts = (printable(text, _CUT) for text in (name, truth, next(came, "–")))
-            corrected.append("{} ({} → {})".format(*texts))
-    if not corrected:
-        return ""
-    more = f" and {len(corrected) - _NAMED} more" if len(corrected) > _NAMED else ""
-    named = ", ".join(corrected[:_NAMED])
-    return f"{len(corrected)} truth{'s' * (len(corrected) > 1)} corrected: {named}{more}"
+    went, came = _list_others(before, now), _list_others(now, before)
+    was_void, is_void = ({*map(as_text, each.get("void_ids", ()))} for each in (before, now))
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name in {**went, **came}:
+        # Several, where questions have one id.
+        for a, b in zip_longest(went.get(name, ()), came.get(name, ())):
+            (old, old_std), (new, new_std) = map(_find_truth, (a, b))
+            step = ""
+            if old == new is None:  # it does not count
+                continue
+            if a is None:
+                kind = _VALID if name in was_void else _NEW
+            elif b is None:
+                kind = _VOID if name in is_void else _REMOVED
+            elif old != new:
+                kind = _MORE if old is None else _WITHDRAWN if new is None else _CORRECTED
+                step = _show_step(old, new)
+            elif old_std != new_std:
+                kind, step = _STD, _show_step(old_std, new_std)
+            else:
+                kind = _OTHER
+            found[kind].append(printable(name, _CUT) + step)
+    told = {kind: _tell(kind, len(names)) for kind, names in found.items()}
+    named = [
+        f"{told[kind]}: {', '.join(names[:_NAMED])}"
+        + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+        for kind, names in found.items()
+        if kind != _MORE
+    ]
+    return QuestionChanges(", ".join(told.values()), "; ".join(named))
 
 
-def _read_truths(items: Iterable[JsonObject]) -> dict[str, Counter[str]]:
-    """Read the truths of resolved questions, by id."""
-    truths: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for item in items:
-        if item.get("truth") and item.get("outcome") != "pending":
-            truths[as_text(item.get("id"))][str(item["truth"])] += 1
-    return truths
+def _list_others(result: JsonObject, than: JsonObject) -> dict[str, list[JsonObject]]:
+    """List by id the items whose questions another result does not have."""
+    keys, known = (
+        [(as_text(item.get("id")), item["question"]) for item in each["items"]]
+        for each in (result, than)
+    )
+    rest = Counter(keys) - Counter(known)
+    others: defaultdict[str, list[JsonObject]] = defaultdict(list)
+    for key, item in zip(keys, result["items"], strict=True):
+        if rest[key]:
+            rest[key] -= 1
+            others[key[0]].append(item)
+    return others
+
+
+def _find_truth(item: JsonObject | None) -> tuple[str | None, object]:
+    """Find the truth and the Std of an item; none while it is pending."""
+    if item is None or item.get("outcome") == "pending":
+        return None, None
+    return str(item.get("truth")), item.get("std")
+
+
+def _tell(kind: str, count: int) -> str:
+    return kind.format(count, s="s" * (count > 1))
+
+
+def _show_step(before: object, now: object) -> str:
+    a, b = ("–" if value is None else printable(value, _CUT) for value in (before, now))
+    return f" ({a} → {b})"

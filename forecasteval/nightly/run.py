@@ -31,9 +31,10 @@ from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks
 from forecasteval.nightly.history import (
     Corrections,
+    QuestionChanges,
     append_night,
     find_corrections,
-    read_history,
+    open_history,
     today,
 )
 from forecasteval.nightly.kept import KeptRows, is_part, keep_rows
@@ -207,7 +208,7 @@ class _Scored(NamedTuple):
     notes: list[str]
     waiting: dict[str, list[str]]  # files, by dataset
     void: set[str]  # datasets of these without a question to score
-    corrections: dict[tuple[object, object], str]
+    corrections: dict[tuple[object, object], QuestionChanges]
     llm_failures: dict[str, dict[str, int]]  # how often, by kind and file
 
 
@@ -344,12 +345,11 @@ def _write(
     history = before = None
     notes: list[str] = []
     try:
-        before = read_history(folder, aliases)
+        before, notes = open_history(folder, aliases)
     except InputError as error:
         notes.append(f"{error}; the history is not written")
     else:
         history = append_night(folder, before, board, present, corrections, date)
-        notes += history.warnings
     changes = history.changes if history else []
     write_changed(folder / f"{BOARD}.csv", format_csv(board))
     write_changed(folder / f"{BOARD}.md", format_markdown(board, changes))

@@ -16,7 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import EvaluationError, InputError, LockedError
+from forecasteval.common.errors import (
+    EvaluationError,
+    InputError,
+    LockedError,
+    extra_package,
+)
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
@@ -191,7 +196,8 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
     If another run holds the lock: wait for its end, or LockedError. EvaluationError if the folder
     cannot be written.
     """
-    from filelock import FileLock, Timeout  # here: most commands lock nothing
+    with extra_package("filelock", str(folder)):  # here: most commands lock nothing
+        from filelock import FileLock, Timeout
 
     lock = FileLock(folder / ".lock")
     try:

@@ -321,7 +321,7 @@ def test_the_page_says_what_the_last_night_changed(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly").code == 0
     changed = changed_rows(tmp_path)
     assert changed["d w10.json"] == ["– → 1", "– → 1.0000", "new"]
-    assert changed["b w10.json"] == ["2 → 3", "0.7500", "other systems moved"]
+    assert changed["b w10.json"] == ["2 → 3", "0.7500", "others moved"]
 
 
 def test_a_second_table_over_all_datasets_has_a_history_of_its_own(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_second_table_over_all_datasets_has_a_history_of_its_own(tmp_path: Pat
     assert changed_rows(tmp_path)["d all datasets (2)"] == [
         "2",
         "0.7500 → 0.3750",
-        "new answers",
+        "w1 new answers",
     ]
 
 

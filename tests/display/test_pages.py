@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import re
+import urllib.parse
 
 import pytest
 from hypothesis import given
@@ -62,18 +64,20 @@ def test_texts_are_cut_so_that_they_fit_a_page() -> None:
     assert sum(len(html.escape(text[: limit // 6]).encode()) for text in texts) <= BYTES
 
 
-def test_addresses_are_short_and_differ() -> None:
-    ids = [
-        "6873e6a7b3ade716ed3b2a82",
-        "6873e6a7b3ade716ed3b2a83",
-        "q1",
-        "q1",
-        "<b>",
-        None,
-        "a b",
-        "6.85147E+23",
-    ]
+def test_addresses_are_whole() -> None:
+    ids = ["6873e6a7b3ade716ed3b2a82", "6873e6a7b3ade716ed3b2a83", "<b>", None, "a b", "a&b=c#d"]
+    ids += ["6.85147E+23", "第6名", "a-2", "\ud800", "x" * 99_999]
     keys = make_keys(ids)
-    assert keys[:4] == ["q-6873e6a7", "q-6873e6a7b3ade716ed3b2a83", "q-q1", keys[3]]
-    assert len(set(keys)) == len(keys)
-    assert all(key.replace("-", "").replace("_", "").isalnum() for key in keys)
+    assert keys[:2] == ["q-6873e6a7b3ade716ed3b2a82", "q-6873e6a7b3ade716ed3b2a83"]
+    assert [urllib.parse.unquote(key, errors="surrogatepass")[2:] for key in keys[:-1]] == [
+        str(name) for name in ids[:-1]
+    ]
+    assert len({*keys}) == len(keys)
+    assert max(map(len, keys)) < 100
+    assert not re.search("[^!-~]|[&=#\"'<>]", "".join(keys))  # & and = part what else is chosen
+
+
+def test_an_address_does_not_depend_on_others() -> None:
+    assert make_keys(["a", "a", "a-2", "b"]) == ["q-a", "q-a:2", "q-a-2", "q-b"]
+    for name in ("a-2", "b", "6873e6a7b3ad"):
+        assert make_keys([name]) == make_keys(["6873e6a7b3ae", "a", "a", name])[3:]

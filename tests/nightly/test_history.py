@@ -21,7 +21,7 @@ from forecasteval.common.errors import EvaluationError
 from forecasteval.common.records import dump_json
 from forecasteval.nightly import history
 from forecasteval.nightly import run as nightly_run
-from forecasteval.nightly.history import read_history
+from forecasteval.nightly.history import open_history
 
 DAY: Final = 86_400
 
@@ -79,7 +79,7 @@ def test_only_what_changed_is_appended(tmp_path: Path) -> None:
         (2, "a", "d.json", None), (2, "b", "d.json", 0.75), (2, "c", "d.json", 1.0),
     ]  # fmt: skip
     assert [line["reason"] for line in lines(tmp_path)] == [
-        "new", "new", "gone", "new answers", "new",
+        "new", "new", "removed", "new answers", "new",
     ]  # fmt: skip
 
 
@@ -210,25 +210,37 @@ PLACED: Final = [(name, "last") for name in {**DAMAGED, **FORGED}] + [
 
 
 @pytest.mark.parametrize(("name", "place"), PLACED)
-def test_a_damaged_line_stays_with_a_warning(tmp_path: Path, name: str, place: str) -> None:
+def test_a_damaged_line_is_set_aside_once(tmp_path: Path, name: str, place: str) -> None:
     folder_of(tmp_path, a="AAAA", b="AABB")
     run(tmp_path, "nightly")
     path = tmp_path / "evaluation/history.jsonl"
+    aside = tmp_path / "evaluation/history.jsonl.damaged"
     raw = path.read_bytes()
     bad = DAMAGED[name] if name in DAMAGED else FORGED[name](lines(tmp_path)[0])
     end = b"" if place.endswith("line feed") else b"\n"
-    damaged = bad + b"\n" + raw if place == "first" else raw + bad + end
-    path.write_bytes(damaged)
-    told_line = f"damaged, left as they are: 1 (line {1 if place == 'first' else 3})"
+    path.write_bytes(bad + b"\n" + raw if place == "first" else raw + bad + end)
     done = run(tmp_path, "nightly")
-    assert (done.code, done.err.count("\n"), path.read_bytes()) == (0, 1, damaged)
-    assert f"history.jsonl: {told_line}" in done.err
+    assert (done.code, done.err.count("\n"), path.read_bytes()) == (0, 1, raw)
+    assert "history.jsonl: 1 damaged line set aside in history.jsonl.damaged" in done.err
+    assert aside.read_bytes() == bad + b"\n"
+    assert run(tmp_path, "nightly").err == ""
     folder_of(tmp_path, c="BBBB")
     done = run(tmp_path, "nightly")
-    assert (done.code, counts(done)) == (0, (1, 2, 0))
-    assert path.read_bytes().startswith(damaged)
-    (added,) = path.read_bytes()[len(damaged) :].strip().splitlines()
+    assert (done.code, done.err, counts(done)) == (0, "", (1, 2, 0))
+    (added,) = path.read_bytes()[len(raw) :].strip().splitlines()
     assert (json.loads(added)["system"], json.loads(added)["night"]) == ("c", 2)
+
+
+def test_what_is_set_aside_stays(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA")
+    run(tmp_path, "nightly")
+    path = tmp_path / "evaluation/history.jsonl"
+    raw = path.read_bytes()
+    for bad in (b"{}\n[1]", b"null"):
+        path.write_bytes(raw + bad)
+        assert f"{bad.count(b'1') + 1} damaged line" in run(tmp_path, "nightly").err
+    assert (tmp_path / "evaluation/history.jsonl.damaged").read_bytes() == b"{}\n[1]\nnull\n"
+    assert path.read_bytes() == raw
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop"])
@@ -281,7 +293,7 @@ def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
     for depth in range(50, 2000, 50):
         flat = json.dumps({**line, "settings": {"a": "NESTED"}}).encode()
         path.write_bytes(flat.replace(b'"NESTED"', b"[" * depth + b"]" * depth))
-        for found in read_history(path.parent, {}).lines:
+        for found in open_history(path.parent, {})[0].lines:
             dump_json(forms.to_record(found))
 
 
@@ -326,7 +338,7 @@ def test_latest_lines_stand_beside_those_before(tmp_path: Path) -> None:
     run(tmp_path, "nightly")
     correct(tmp_path, "A", "A", "B", "A")
     run(tmp_path, "nightly")
-    found = read_history(tmp_path / "evaluation", {})
+    found, _ = open_history(tmp_path / "evaluation", {})
     scores = {change["system"]: change["score"] for change in found.changes}
     assert (found.night, scores) == (2, {"a": (1.0, 0.75), "b": (0.5, 0.75)})
 
@@ -406,7 +418,7 @@ def test_one_more_dataset_is_no_other_rule(tmp_path: Path) -> None:
         write(tmp_path, {f"dataset/{week}.json": [question("q", prompt=week)], **files})
         run(tmp_path, "nightly")
     reasons = {line["reason"] for line in lines(tmp_path) if line["dataset"] == "all datasets"}
-    assert reasons == {"new", "other questions or truths"}
+    assert reasons == {"250908 new", "250915 new"}
 
 
 def test_what_fails_for_one_reason_is_said_once(tmp_path: Path) -> None:

@@ -55,11 +55,11 @@ def test_unchanged(root: Path) -> None:
 def test_new_and_gone(root: Path) -> None:
     folder_of(root, c="AAAB")
     assert short(night(root)) == [
-        ("b", "other systems moved", 0.5, 0.5), ("c", "new", None, 0.75),
+        ("b", "others moved", 0.5, 0.5), ("c", "new", None, 0.75),
     ]  # fmt: skip
     raw = (root / "prediction/d-b.json").read_bytes()
     (root / "prediction/d-b.json").unlink()
-    assert short(night(root)) == [("b", "gone", 0.5, None)]
+    assert short(night(root)) == [("b", "removed", 0.5, None)]
     write(root, {"prediction/d-b.json": raw})
     assert short(night(root)) == [("b", "new", None, 0.5)]
 
@@ -73,8 +73,12 @@ def test_a_system_that_left_its_file_is_no_longer_ranked(tmp_path: Path) -> None
     left = [row for row in forecasts if row["username"] != "quillon-1"]
     write(tmp_path, {"prediction/p.json": left})
     changes = {change["system"]: change["reason"] for change in night(tmp_path)}
-    assert changes["quillon-1"] == "no longer ranked"
-    assert {*changes.values()} == {"no longer ranked", "new answers"}
+    assert changes["quillon-1"] == "no longer in its file"
+    assert {*changes.values()} == {"no longer in its file", "new answers"}
+    write(tmp_path, {"prediction/p.json": forecasts})
+    assert {"quillon-1": "new answers, in its file again"}.items() <= {
+        change["system"]: change["reason"] for change in night(tmp_path)
+    }.items()
 
 
 def correct(root: Path, truths: Sequence[str], **changes: Any) -> None:
@@ -93,17 +97,17 @@ def test_a_corrected_truth(root: Path) -> None:
         "d.json: 1 truth corrected: q3 (A → B)",
         "",
         "System Dataset Rank Score Why",
-        "b d.json 2 → 1 0.5000 → 0.7500 corrected truths",
-        "a d.json 1 1.0000 → 0.7500 corrected truths",
+        "b d.json 2 → 1 0.5000 → 0.7500 1 truth corrected",
+        "a d.json 1 1.0000 → 0.7500 1 truth corrected",
     ]
     text = (root / "evaluation/leaderboard.md").read_text("utf-8")
-    assert "| b | d.json | 2 → 1 | 0.5000 → 0.7500 | corrected truths |" in text
+    assert "| b | d.json | 2 → 1 | 0.5000 → 0.7500 | 1 truth corrected |" in text
     page = html.unescape((root / "evaluation/leaderboard.html").read_text("utf-8"))
     changed = re.sub(
         "<[^>]*>", " ", page[page.index("What changed on") :].partition("</section>")[0]
     )
     assert "d.json: 1 truth corrected: q3 (A → B)" in changed
-    assert "b d.json 2 → 1 0.5000 → 0.7500 corrected truths" in " ".join(changed.split())
+    assert "b d.json 2 → 1 0.5000 → 0.7500 1 truth corrected" in " ".join(changed.split())
 
 
 @pytest.mark.parametrize("option", ["", "--force"])
@@ -118,13 +122,13 @@ def test_ten_corrected_truths_are_named(tmp_path: Path, option: str) -> None:
 
 
 def test_questions_that_change_otherwise(root: Path) -> None:
-    """Another prompt is no corrected truth, a question that goes is one."""
+    """Another prompt is no corrected truth, nor is a question that goes."""
     correct(root, "AAAA", prompt="Which one?\nA. x\nB. y")
-    assert [change["reason"] for change in night(root)] == ["other questions or truths"] * 2
+    assert [change["reason"] for change in night(root)] == ["4 questions changed"] * 2
     correct(root, "AAA", prompt="Which one?\nA. x\nB. y")
     (change, _) = night(root)
     assert (change["reason"], change["corrections"]) == (
-        "corrected truths", "1 truth corrected: q3 (A → –)",
+        "1 question removed, 3 of 3 known", "1 question removed: q3",
     )  # fmt: skip
 
 
@@ -168,6 +172,7 @@ def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
     history = (tmp_path / "evaluation/history.jsonl").read_text("utf-8")
     (said,) = (json.loads(line)["corrections"] for line in history.splitlines()[1:])
     assert said.startswith("3 truths corrected: ")
+    assert said.endswith("; 1 question changed: 3" + "x" * 58 + "…")
     assert len(said) < 4 * 200
     page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
     markdown = (tmp_path / "evaluation/leaderboard.md").read_text("utf-8")
@@ -215,11 +220,12 @@ def test_a_score_that_changed_with_the_version(tmp_path: Path) -> None:
     ]
 
 
-def test_of_several_reasons_the_first_is_named(root: Path) -> None:
+def test_all_reasons_are_named(root: Path) -> None:
     folder_of(root, b="AAAA")
     correct(root, "BBBB")
     assert short(night(root)) == [
-        ("a", "corrected truths", 1.0, 0.0), ("b", "new answers", 0.5, 0.0),
+        ("a", "4 truths corrected", 1.0, 0.0),
+        ("b", "new answers, 4 truths corrected", 0.5, 0.0),
     ]  # fmt: skip
 
 
@@ -227,7 +233,7 @@ def change_of(
     system: str, score: tuple[Any, Any], rank: tuple[Any, Any] = (1, 1), dataset: str = "d"
 ) -> Any:
     place = {"benchmark": "FutureX", "dataset": dataset, "system": system}
-    more = {"resolved": (4, 4), "questions": 4, "version": (None, None), "corrections": None}
+    more = {"version": (None, None), "corrections": None}
     return {**place, **more, "score": score, "rank": rank, "reason": "new answers"}
 
 
@@ -245,11 +251,11 @@ def test_ranks_over_all_come_first_then_who_came_and_many_are_cut() -> None:
     (table,) = [block for block in report if isinstance(block, Table)]
     assert [row[:2] for row in table.rows[:6]] == [
         ["first", "all datasets"],
+        ["rank", "d"],
         ["new", "all datasets"],
         ["new", "d"],
         ["gone", "d"],
         ["all", "all datasets"],
-        ["rank", "d"],
     ]
     assert [row[0] for row in table.rows[6:]] == [f"s{n:02}" for n in range(34, 10, -1)]
     assert report[0] == "new answers: results 1, nothing moved"

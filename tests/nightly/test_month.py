@@ -119,7 +119,7 @@ def test_a_month(tmp_path: Path) -> None:
     month.resolve("250908", QUESTIONS)
     month.resolve("250915", 11)
     said = month.night()
-    says(*said, "more truths (6 → 11 of 16)", "corrected truths")
+    says(*said, "5 more truths, 11 of 16 known", "1 truth corrected")
     says(*said, f"250908.json: 1 truth corrected: {corrected} ({before} → {after})")
     assert f"1 truth corrected: {corrected} ({before} → {after})" in month.page()
     named = [line for line in month.lines_of_the_night() if "corrections" in line]
@@ -137,7 +137,7 @@ def test_a_month(tmp_path: Path) -> None:
     month.resolve("250915", QUESTIONS)
     month.resolve("250922", 7)
     said = month.night()
-    says(*said, "more truths (11 → 16 of 16)", "FutureX, 250915.json, 16 q")
+    says(*said, "5 more truths, 16 of 16 known", "FutureX, 250915.json, 16 q")
     says(*said, RESOLVED.format("250922", 7), "no readable answer: 1 (250922.json)")
     assert "no readable answer: 1 (250922.json)" in month.page()
     (pooled,) = stored(tmp_path)["pooled"]

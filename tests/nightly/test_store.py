@@ -239,6 +239,17 @@ def test_lock_on_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         pass
 
 
+@pytest.mark.parametrize("command", [["nightly"], ["-f", "d-a", "--save"]])
+def test_without_filelock_a_line_says_what_to_install(tmp_path: Path, command: list[str]) -> None:
+    """As in the environment of a version that needed none (N4)."""
+    folder_of(tmp_path, a="AAAA")
+    code = "import sys; sys.modules['filelock'] = None; from forecasteval.cli import main; "
+    code += f"sys.exit(main({[*command, '--root', str(tmp_path)]}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.endswith("evaluation: needs filelock: pip install filelock\n")
+
+
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
 def test_a_disk_without_locks_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

@@ -102,11 +102,11 @@ def changed(root: Path) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
-        ("AAAA....", "AAAABB..", "more truths (4 → 6 of 8)"),
-        ("AAAA....", "BAAABB..", "corrected truths (4 → 6 of 8)"),
-        ("AAAABBBB", "BAAABBBB", "corrected truths"),
-        ("AAAABBBB", "AAAABB..", "corrected truths (8 → 6 of 8)"),  # that went
-        ("AAAA....", "AAA.B...", "corrected truths"),
+        ("AAAA....", "AAAABB..", "2 more truths, 6 of 8 known"),
+        ("AAAA....", "BAAABB..", "1 truth corrected, 2 more truths, 6 of 8 known"),
+        ("AAAABBBB", "BAAABBBB", "1 truth corrected"),
+        ("AAAABBBB", "AAAABB..", "2 truths withdrawn, 6 of 8 known"),
+        ("AAAA....", "AAA.B...", "1 truth withdrawn, 1 more truth"),
     ],
 )
 def test_more_truths_are_no_corrected_truths(
@@ -119,24 +119,24 @@ def test_more_truths_are_no_corrected_truths(
 def test_a_truth_that_goes_is_named_one_that_comes_is_not(tmp_path: Path) -> None:
     run(week(tmp_path, "AAAA...."), "nightly")
     done = run(week(tmp_path, "BAA.B..."), "nightly")
-    said = "250922.json: 2 truths corrected: q0 (A → B), q3 (A → –)"
+    said = "250922.json: 1 truth corrected: q0 (A → B); 1 truth withdrawn: q3 (A → –)"
     assert said in done.out.splitlines()
 
 
 def test_a_result_that_is_too_large_to_compare(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("forecasteval.nightly.history._LARGEST", 100)
     run(week(tmp_path, "AAAA...."), "nightly")
-    reason = "other questions or truths (4 → 6 of 8)"
+    reason = "other questions or truths, 6 of 8 known"
     assert changed(week(tmp_path, "AAAABB..")) == [("a", reason), ("b", reason)]
 
 
 def test_all_truths_go_and_come_back(tmp_path: Path) -> None:
     run(week(tmp_path, "AAAA...."), "nightly")
     done = run(week(tmp_path, "........"), "nightly")
-    assert done.out.count("no longer ranked") == 2
+    assert done.out.count("all truths withdrawn") == 2
     assert done.code == 0
     done = run(week(tmp_path, "AAAA...."), "nightly")
-    assert done.out.count("other questions or truths") == 2
+    assert done.out.count("4 questions to score again") == 2
 
 
 def test_truths_after_a_night_without_a_result(tmp_path: Path) -> None:
@@ -148,17 +148,17 @@ def test_truths_after_a_night_without_a_result(tmp_path: Path) -> None:
     beside.write_text("id,truthx\nq0,A\n")  # a mistake
     assert run(tmp_path, "nightly").code == 3
     beside.unlink()
-    reason = "corrected truths (4 → 6 of 8)"
+    reason = "1 truth corrected, 2 more truths, 6 of 8 known"
     assert changed(week(tmp_path, "BAAABB..")) == [("a", reason), ("b", reason)]
 
 
 @pytest.mark.parametrize(
     ("first", "then", "reason"),
     [
-        ("A", "AB", "more truths (1 → 2 of 2)"),
-        ("AB", "A", "corrected truths (2 → 1 of 1)"),
-        ("A.", "AB", "more truths (1 → 2 of 2)"),
-        ("AB", "A.", "corrected truths (2 → 1 of 2)"),
+        ("A", "AB", "1 new question, 2 of 2 known"),
+        ("AB", "A", "1 question removed, 1 of 1 known"),
+        ("A.", "AB", "1 more truth, 2 of 2 known"),
+        ("AB", "A.", "1 truth withdrawn, 1 of 2 known"),
     ],
 )
 def test_questions_with_one_id(tmp_path: Path, first: str, then: str, reason: str) -> None:
@@ -206,14 +206,15 @@ def test_an_alias_goes_on_with_the_history_of_its_system(tmp_path: Path) -> None
     done = run(tmp_path, "nightly")
     assert (tmp_path / "evaluation/history.jsonl").read_bytes() == before
     assert "What changed last" not in done.out
-    assert changed(week(tmp_path, "BAAAAAAA", "250922"))[-1] == ("new", "corrected truths")
+    reason = "250922 1 truth corrected"
+    assert changed(week(tmp_path, "BAAAAAAA", "250922"))[-1] == ("new", reason)
 
 
 def test_another_file_name_is_another_system(tmp_path: Path) -> None:
     """Whatever is in the file."""
     run(week(tmp_path, "AAAAAAAA", a="AAAAAAAA"), "nightly")
     (tmp_path / "prediction/250922-a.json").rename(tmp_path / "prediction/250922-c.json")
-    assert changed(tmp_path) == [("a", "gone"), ("c", "new")]
+    assert changed(tmp_path) == [("a", "removed"), ("c", "new")]
 
 
 # --- Over all weeks ---
@@ -225,7 +226,7 @@ def test_a_system_that_is_in_no_table_over_all_weeks_has_not_gone(tmp_path: Path
         (tmp_path / f"prediction/250922-{name}.json").unlink()
     changes = run(tmp_path, "nightly", "--json").json["changes"]
     assert {(change["dataset"], change["reason"]) for change in changes} == {
-        ("250922.json", "gone"), (OVERALL, "no longer ranked"),
+        ("250922.json", "removed"), (OVERALL, "250922 removed; no table over all datasets"),
     }  # fmt: skip
     assert run(tmp_path, "nightly", "--json").json["changes"] == []
 

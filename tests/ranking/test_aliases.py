@@ -108,6 +108,27 @@ def test_a_name_of_a_system_is_all_its_files(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("names", [
+    ["w1-other", "Grok 4"], ["Grok 4", "w1-other"], ["w1-other.json", "grok-4-0709"],
+    ["w1-Grok 4", "other"], ["other", "grok4", "--dataset", "w1"],
+])  # fmt: skip
+def test_names_with_a_dataset_mean_that_dataset_alone(tmp_path: Path, names: list[str]) -> None:
+    """N5: a file of another week was compared, or the command refused."""
+    made = run(folder(tmp_path), "compare", *names, "--json").json
+    assert made["dataset"] == "w1.json"
+    assert {row["name"] for row in made["systems"]} == {"w1-grok-4-0709", "w1-other"}
+
+
+def test_a_system_without_a_file_on_that_dataset(tmp_path: Path) -> None:
+    root = folder(tmp_path, {"w1-a": "AAAA", "w2-b": "AAAB"}, {})
+    told = "b: expected a file for w1.json, got w2-b.json"
+    assert_refused(run(root, "compare", "w1-a", "b"), told)
+    (root / "prediction/systems.json").unlink()
+    assert_refused(run(root, "compare", "w1-a", "b"), told)
+    assert [run(root, "-f", name).code for name in ("a", "w1-a", "b")] == [0, 0, 0]
+    assert_refused(run(root, "-f", "a", "--dataset", "w2"), "a: expected a file for w2.json")
+
+
 def test_unknown_names_are_told_as_ever(tmp_path: Path) -> None:
     root = folder(tmp_path)
     assert_refused(run(root, "-f", "w1-grok5"), "no such file; there is w")

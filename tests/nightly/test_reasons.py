@@ -1,0 +1,289 @@
+"""Why a score or a rank changed: every reason by its cause, and by undoing it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from cli import Record, number, question, read_json, run, write
+
+WEEKS: Final = ("250908", "250915", "250922")
+SKILLS: Final = {"a": 7, "b": 5, "c": 3}  # right answers of eight
+Changes = dict[tuple[str, str], str]
+
+
+def rows_of(week: str) -> list[Record]:
+    rows = [question(f"{week}-{n}", prompt="Which one?\nA. x\nB. y") for n in range(7)]
+    return [*rows, {**number(f"{week}-7"), "Std": 10.0, "answer": None}]
+
+
+def add_week(root: Path, week: str, names: str) -> None:
+    write(root, {f"dataset/{week}.json": rows_of(week)})
+    for name in names:
+        right = SKILLS[name] - int(week) % 3
+        answers = {f"{week}-{n}": "A" if n < right else "B" for n in range(7)}
+        answers[f"{week}-7"] = str(100 + 3 * ord(name) % 7)
+        write(root, {f"prediction/{week}-{name}.json": answers})
+
+
+@pytest.fixture(scope="module")
+def first_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three weeks, of which c took part in the last two."""
+    root = tmp_path_factory.mktemp("first")
+    for week in WEEKS:
+        add_week(root, week, "ab" if week == WEEKS[0] else "abc")
+    assert run(root, "nightly").code == 0
+    return root
+
+
+def night(root: Path, *options: str) -> Changes:
+    """The reasons of a night by system and dataset, in which something changed."""
+    done = run(root, "nightly", "--json", *options)
+    assert done.code in (0, 3)
+    return {
+        (each["system"], each["dataset"].removesuffix(".json")): each["reason"]
+        for each in json.loads(done.out)["changes"]
+    }
+
+
+def edit(root: Path, place: int, week: str = "250922", **values: Any) -> None:
+    """Change a question of a week."""
+    path = root / f"dataset/{week}.json"
+    rows = read_json(path)
+    rows[place].update(values)
+    write(root, {f"dataset/{week}.json": rows})
+
+
+def edit_all(root: Path, **values: Any) -> None:
+    for place in range(8):
+        edit(root, place, **values)
+
+
+def remove(root: Path, *paths: str) -> None:
+    for path in paths:
+        for found in root.glob(path):
+            found.unlink()
+
+
+def add_weeks_without(root: Path) -> None:
+    for week in ("250929", "251007"):
+        add_week(root, week, "ab")
+
+
+def add_question(root: Path) -> None:
+    write(root, {"dataset/250922.json": [*rows_of("250922"), question("more", ground_truth="C")]})
+
+
+def answer(root: Path, name: str) -> None:
+    write(root, {f"prediction/{name}.json": {f"{name[:6]}-{n}": "B" for n in range(8)}})
+
+
+def add_run(root: Path) -> None:
+    answer(root, "250922-a@2")
+
+
+def correct_two(root: Path) -> None:
+    edit(root, 0, ground_truth="B")
+    edit(root, 1, ground_truth="B")
+
+
+def correct_and_void(root: Path) -> None:
+    edit(root, 0, ground_truth="B")
+    edit(root, 6, void=True)
+
+
+# What happens, on which dataset, what is said there, and when it is undone.
+OF_A_DATASET: Final[dict[str, tuple[Callable[[Path], None], str, str, str]]] = {
+    "new week": (lambda root: add_week(root, "250929", "abc"), "250929", "new", "removed"),
+    "truth": (
+        lambda root: edit(root, 0, ground_truth="B"),
+        "250922", "1 truth corrected", "1 truth corrected",
+    ),
+    "two truths": (correct_two, "250922", "2 truths corrected", "2 truths corrected"),
+    "Std": (lambda root: edit(root, 7, Std=1.0), "250922", "1 Std changed", "1 Std changed"),
+    "void": (
+        lambda root: edit(root, 6, void=True),
+        "250922", "1 question void, 7 of 7 known", "1 question no longer void, 8 of 8 known",
+    ),
+    "truth and void": (
+        correct_and_void,
+        "250922", "1 truth corrected, 1 question void, 7 of 7 known",
+        "1 truth corrected, 1 question no longer void, 8 of 8 known",
+    ),
+    "new question": (
+        add_question,
+        "250922", "1 new question, 9 of 9 known", "1 question removed, 8 of 8 known",
+    ),
+    "prompt": (
+        lambda root: edit(root, 7, prompt="How many more?"),
+        "250922", "1 question changed", "1 question changed",
+    ),
+    "level": (
+        lambda root: edit(root, 0, level=2), "250922", "1 question changed", "1 question changed",
+    ),
+    "truth withdrawn": (
+        lambda root: edit(root, 0, ground_truth=None),
+        "250922", "1 truth withdrawn, 7 of 8 known", "1 more truth, 8 of 8 known",
+    ),
+    "all truths withdrawn": (
+        lambda root: edit_all(root, ground_truth=None),
+        "250922", "all truths withdrawn", "8 questions to score again",
+    ),
+    "all void": (
+        lambda root: edit_all(root, void=True),
+        "250922", "all questions void", "8 questions to score again",
+    ),
+}  # fmt: skip
+
+
+def undo(root: Path, first: Path) -> None:
+    for name in ("dataset", "prediction"):
+        shutil.rmtree(root / name)
+        shutil.copytree(first / name, root / name)
+
+
+def copy(first: Path, to: Path) -> Path:
+    return shutil.copytree(first, to / "root")
+
+
+@pytest.mark.parametrize("name", OF_A_DATASET)
+def test_what_happens_to_a_dataset(first_night: Path, tmp_path: Path, name: str) -> None:
+    cause, week, said, undone = OF_A_DATASET[name]
+    root = copy(first_night, tmp_path)
+    cause(root)
+    for reason in (said, undone):
+        reasons = night(root)
+        assert {key: text for key, text in reasons.items() if key[1] == week} == {
+            (system, week): reason for system in "abc"
+        }
+        assert {text for key, text in reasons.items() if key[1] not in (week, "all datasets")} <= {
+            "others moved"
+        }
+        overall = {text for (_, of), text in reasons.items() if of == "all datasets"}
+        assert overall == ({f"{week} {reason}"} if name != "prompt" else set())  # moves nothing
+        assert night(root) == {}
+        undo(root, first_night)
+
+
+def test_a_removed_week(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    for reason in ("removed", "new"):
+        remove(root, *["*/250908*"] * (reason == "removed"))
+        reasons = night(root)
+        assert {reasons["a", "all datasets"], reasons["b", "all datasets"]} == {f"250908 {reason}"}
+        assert reasons["a", "250908"] == reason
+        assert reasons.get(("c", "all datasets"), "others moved") == "others moved"
+        undo(root, first_night)
+
+
+def test_a_rank_that_is_lost(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    remove(root, "prediction/250922-c.json")
+    assert night(root)["c", "all datasets"] == "250922 removed; in 1 of 3 datasets: no rank"
+    undo(root, first_night)
+    assert night(root)["c", "all datasets"] == "250922 new; in 2 of 3 datasets: ranked"
+    add_weeks_without(root)
+    reasons = night(root)
+    assert reasons["c", "all datasets"] == "in 2 of 5 datasets: no rank"
+    assert reasons["a", "all datasets"] == "250929, 251007 new"
+    undo(root, first_night)
+    reasons = night(root)
+    assert reasons["c", "all datasets"] == "in 2 of 3 datasets: ranked"
+    assert reasons["a", "all datasets"] == "250929, 251007 removed"
+
+
+def test_a_new_system_without_a_rank(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    answer(root, "250922-d")
+    reasons = night(root)
+    assert reasons["d", "all datasets"] == "250922 new; in 1 of 3 datasets: no rank"
+    assert {of for system, of in reasons if system != "d"} <= {"all datasets", "250922"}
+    remove(root, "prediction/250922-d.json")
+    assert night(root)["d", "all datasets"] == "250922 removed"
+
+
+def test_no_table_any_more(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    remove(root, "*/250908*", "*/250915*")
+    assert night(root)["a", "all datasets"] == "250908, 250915 removed; no table over all datasets"
+    undo(root, first_night)
+    assert night(root)["a", "all datasets"] == "250908, 250915 new; in 3 of 3 datasets: ranked"
+
+
+@pytest.mark.parametrize("cause", [lambda root: answer(root, "250922-a"), add_run])
+def test_new_answers(first_night: Path, tmp_path: Path, cause: Callable[[Path], None]) -> None:
+    root = copy(first_night, tmp_path)
+    cause(root)
+    for _ in range(2):
+        reasons = night(root)
+        assert reasons.pop(("a", "250922")) == "new answers"
+        assert reasons.pop(("a", "all datasets")) == "250922 new answers"
+        assert {*reasons.values()} <= {"others moved"}
+        undo(root, first_night)
+
+
+def test_other_rules(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    for options in (["--rules", "official-2026"], []):
+        reasons = night(root, *options)
+        assert {text for (_, of), text in reasons.items() if of != "all datasets"} == {
+            "other rules or version"
+        }
+        assert reasons["a", "all datasets"] == "3 datasets other rules or version"
+        assert reasons["c", "all datasets"] == "250915, 250922 other rules or version"
+    rules = "other rules or version"
+    for options, said in ((["--min-datasets", "3"], "no rank"), ([], "ranked")):
+        reasons = night(root, *options)
+        assert reasons["c", "all datasets"] == f"{rules}; in 2 of 3 datasets: {said}"
+        assert reasons["a", "all datasets"] == rules
+        assert {of for _, of in reasons} == {"all datasets"}
+
+
+def test_a_row_without_rank(first_night: Path, tmp_path: Path) -> None:
+    """A broken file whose dataset has other truths; and both as they were, or only the file."""
+    root = copy(first_night, tmp_path)
+    whole = (root / "prediction/250922-a.json").read_bytes()
+    edit(root, 0, ground_truth="B")
+    write(root, {"prediction/250922-a.json": whole[:20]})
+    reasons = night(root)
+    assert (reasons["a", "250922"], reasons["b", "250922"]) == (
+        "not scored: no rank", "1 truth corrected",
+    )  # fmt: skip
+    assert reasons["a", "all datasets"] == "250922 not scored: no rank"
+    again = shutil.copytree(root, tmp_path / "again")
+    undo(root, first_night)
+    assert night(root)["a", "all datasets"] == "250922 scored again"
+    write(again, {"prediction/250922-a.json": whole})
+    assert night(again)["a", "all datasets"] == "250922 1 truth corrected"
+
+
+def test_nothing_moves_for_a_broken_file(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    write(root, {"prediction/250922-a.json": ""})
+    assert night(root) == {}
+    undo(root, first_night)
+    assert night(root) == {}
+
+
+def page(root: Path) -> str:
+    text = (root / "evaluation/leaderboard.html").read_text("utf-8")
+    return html.unescape(re.sub("<[^>]*>", "", text.partition('class="lead"')[2]))
+
+
+def test_the_first_screen_says_what_changed(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    assert "Last night" not in page(root)
+    add_week(root, "250929", "abc")
+    answer(root, "250915-c")
+    write(root, {"prediction/250922-a.json": {}})
+    run(root, "nightly", SOURCE_DATE_EPOCH="1800000000")
+    line = next(line for line in page(root).splitlines() if "Last night" in line)
+    said = "Last night (2027-01-15): 250929 new (3 systems) and 250915 new answers (c)"
+    assert said in line
