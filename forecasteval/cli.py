@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import math
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -42,7 +43,7 @@ from forecasteval.common.errors import (
 from forecasteval.common.files import find_dataset, find_file, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.common.settings import SETTINGS_FILE, flag_of, read_settings
-from forecasteval.common.usage import Parser, describe, program_name
+from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, list_unread, print_result
 from forecasteval.display.tables import FORMS, Report, Table
@@ -205,7 +206,8 @@ def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None
         iter(_find_datasets(args)), dataset or find_prediction(name, args.root / "prediction")
     )
     file = args.unread if args.unread.parent.name else f".{os.sep}{args.unread}"
-    todo = f"fill in each answer, then run {PROGRAM} -f {file} --dataset {questions}"
+    words = shlex.join(["-f", str(file), "--dataset", str(questions)])
+    todo = f"fill in each answer, then run {command_line(PROGRAM)} {words}"
     print(printable(f"{len(rows)} in {args.unread}: {todo}"), file=sys.stderr)
 
 

@@ -210,7 +210,7 @@ def tabulate_changes(changes: Sequence[Change], names: Mapping[str, str]) -> tup
     """
     moves = sorted(filter(is_move, changes), key=order_change)
     name = Column("System", lambda each: names.get(each["system"], printable(each["system"], _CUT)))
-    more = f"and {len(moves) - _SHOWN} more: --json" if len(moves) > _SHOWN else ""
+    more = f"and {len(moves) - _SHOWN} more" if len(moves) > _SHOWN else ""
     return make_table([name, *_COLUMNS], moves[:_SHOWN]), more
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -52,7 +53,8 @@ def run(argv: Sequence[str], program: str) -> int:
         if len(args.sources) > 1 or args.id or args.answer:
             raise InputError("--dataset", "expected one source, and neither --id nor --answer")
         texts, lines = _convert_dataset(args.sources[0], output)
-        lines.append(f"  {command_line(program)} check {output} looks for mistakes")
+        file = shlex.quote(str(output))
+        lines.append(f"  {command_line(program)} check {file} looks for mistakes")
     else:
         texts, lines = _convert_answers(args.sources, output, args.id, args.answer)
     taken = [path for path in texts if os.path.lexists(path)]

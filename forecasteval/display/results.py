@@ -105,10 +105,7 @@ class Results(dict[str, Any]):
         if self._rows is not None and "items" not in self:
             return pandas.DataFrame([*self._rows(self)])
         if "items" not in self:
-            how = " (items=True of the evaluator, --items of the command)" if self._explain else ""
-            raise InputError(
-                "to_frame", f"expected results with items{how}", str(self.get("benchmark"))
-            )
+            raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
         reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
         items = [
             {k: dump_json(v) if isinstance(v, (list, tuple, dict)) else v for k, v in item.items()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -259,7 +260,8 @@ def _run_parse(args: argparse.Namespace, program: str) -> None:
     sources = " ".join(map(str, args.source))
     if args.unread and unread:
         write_atomic(args.unread, "".join(dump_json(row) + "\n" for row in unread))
-        todo = f"{program} rxnopt parse {sources} {args.unread} -o {args.output}"
+        files = shlex.join(map(str, [*args.source, args.unread, "-o", args.output]))
+        todo = f"{command_line(program)} rxnopt parse {files}"
         print(printable(f"{len(unread)} in {args.unread}: fill in each answer, then run {todo}"))
     if not prediction:
         raise InputError(sources, "expected replies with an index", "none")

@@ -259,7 +259,7 @@ def test_ranks_over_all_come_first_then_who_came_and_many_are_cut() -> None:
     ]
     assert [row[0] for row in table.rows[6:]] == [f"s{n:02}" for n in range(34, 10, -1)]
     assert report[0] == "new answers: results 1, nothing moved"
-    assert report[-1] == "and 10 more: --json"
+    assert report[-1] == "and 10 more"
 
 
 def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:

@@ -1,0 +1,1025 @@
+"""Every message that tells its reader what to do: a test does what the message says, and it works.
+
+The list of these messages is made from the source: one without a test here fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import errno
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import pytest
+
+import crps_wing
+import eval as program
+import prophet_forms
+from advice import list_advices
+from cli import ROOT, Done, number, q, question, read_json, run_wing, with_root, write
+from forecasteval import cli
+from llm_server import LlmServer, honest
+from prophet_forms import Cells, Form
+
+Test = TypeVar("Test", bound=Callable[..., None])
+_TESTED: Final[set[str]] = set()
+
+
+def advice(*messages: str) -> Callable[[Test], Test]:
+    """Mark a test that does what these messages say."""
+
+    def mark(test: Test) -> Test:
+        _TESTED.update(messages)
+        return test
+
+    return mark
+
+
+# What looks like an advice, and asks nobody to do anything.
+NO_ADVICE: Final = {
+    "--format csv",  # where an error is
+    "--id, --answer",
+    "--jobs {}",
+    "--unread {}",
+    "python -m forecasteval",  # the name of a program
+    "{} convert",
+    "{} convert {}",
+    "{} rxnopt",
+    "{} rxnopt {}",
+    "a comparison over all weeks (--all-weeks)",
+    "below --fail-under {}: {}",  # a verdict
+    "worse than {} (--fail-if-worse): {}",
+    "--fail-if-worse shows nothing of {}: it differs on {} questions only",
+    "{}: --unread: every answer was read",
+    "say that they refuse",
+    "run {}: no answers, not written",
+    "{}: damaged, set aside as {}: {}; the replies in it are asked for again",
+    # What describes an option in a help, which tests/test_cli.py reads.
+    "SOURCE is FutureX-Past: write its questions",
+    "REPLIES: JSONL rows {id, reply}; rows of --unread with answers, too",
+    "write the answers that were not read, as JSONL rows to be filled in",
+    "folder before a change: its owners, datasets and settings count for --owner",
+    "keys whose items need no SMILES with --condition-require smiles",
+}
+
+
+def test_every_advice_in_the_source_has_a_test() -> None:
+    found = list_advices()
+    assert {text: place for text, place in found.items() if text not in _TESTED | NO_ADVICE} == {}
+    assert (_TESTED | NO_ADVICE) - found.keys() == set()  # of which nobody reads any more
+
+
+# --- What a person types, and reads ---
+
+
+def call(folder: Path, *words: str, **env: str) -> Done:
+    """Run a command line in a folder, as `python eval.py` there would."""
+    has_root = words[:1] not in (("convert",), ("rxnopt",))
+    given = with_root(folder, words) if has_root else [*words]
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        return run_wing(lambda argv, _: program.main(argv), *given)
+
+
+def call_line(folder: Path, line: str, *more: str) -> Done:
+    """Run a command line that a message holds."""
+    name, script, *words = shlex.split(line)
+    assert (name, script) == ("python", "eval.py"), line
+    return call(folder, *words, *more)
+
+
+def refuse(folder: Path, *words: str) -> str:
+    """Run a command that is refused; what it says."""
+    done = call(folder, *words)
+    assert done.code == 2, done
+    return done.err
+
+
+def succeed(folder: Path, *words: str) -> str:
+    done = call(folder, *words)
+    assert (done.code, done.err) == (0, ""), done
+    return done.out
+
+
+def find(pattern: str, text: str) -> str:
+    """The one thing that a message names."""
+    found = re.search(pattern, text)
+    assert found, text[-2000:]
+    return found[1] if found.re.groups else found[0]
+
+
+DATASET: Final = [question("q1"), question("q2"), question("q3")]
+ANSWERS: Final = dict.fromkeys(("q1", "q2", "q3"), "A")
+SHEET: Final = "base,y\nK2CO3,10\nKOH,20\nNaOH,90\n"
+ROWS: Final = "id,answer\nq1,A\nq2,A\nq3,B\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A dataset, and two systems that answer it."""
+    return write(
+        tmp_path,
+        {
+            "dataset/d.json": DATASET,
+            "prediction/d-a.json": ANSWERS,
+            "prediction/d-b.json": {**ANSWERS, "q3": "B"},
+        },
+    )
+
+
+def missing(module: str, package: str, folder: Path, *words: str) -> str:
+    """What a command says without a package, whose name is one that pip installs."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+            patch.delitem(sys.modules, name)
+        patch.setitem(sys.modules, module, None)
+        said = refuse(folder, *words)
+    assert find(r"pip install ([\w-]+)", said) == package
+    installed = [name.replace("_", "-") for name in packages_distributions()[module]]
+    assert package in installed
+    return said
+
+
+# --- Files ---
+
+
+@advice("a folder; name a file in it")
+def test_a_folder(folder: Path) -> None:
+    said = refuse(folder, "-f", f"{folder}/prediction")
+    assert "name a file in it" in said
+    named = sorted((folder / "prediction").iterdir())[0]
+    succeed(folder, "-f", str(named))
+
+
+@advice("a pipe or device; write what it gives to a file first")
+def test_a_pipe(folder: Path) -> None:
+    os.mkfifo(folder / "prediction/d-pipe.json")
+    assert "write what it gives to a file" in refuse(folder, "-f", "d-pipe.json")
+    (folder / "prediction/d-pipe.json").unlink()
+    write(folder, {"prediction/d-pipe.json": ANSWERS})
+    succeed(folder, "-f", "d-pipe")
+
+
+@advice("expected a folder (--root DIR names the one with prediction/ and dataset/)")
+def test_another_folder(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    said = refuse(folder, "-f", "d-a", "--root", str(tmp_path / "empty"))
+    option = find(r"--\w+(?= DIR)", said)
+    succeed(folder, "-f", "d-a", option, str(folder))
+
+
+@advice("text in GBK: convert it with iconv -f GB18030 -t UTF-8")
+def test_text_in_gbk(folder: Path) -> None:
+    path = folder / "prediction/d-gbk.json"
+    path.write_bytes(json.dumps({"q1": "答案：A"}, ensure_ascii=False).encode("gbk"))
+    command = shlex.split(find("iconv .*(?=$)", refuse(folder, "-f", "d-gbk").strip()))
+    if shutil.which("iconv"):
+        text = subprocess.run([*command, path], capture_output=True, check=True).stdout
+    else:
+        assert command[1:4:2] == ["-f", "-t"]
+        text = path.read_bytes().decode(command[2]).encode(command[4])
+    path.write_bytes(text)
+    succeed(folder, "-f", "d-gbk")
+
+
+@advice(
+    "a spreadsheet; save it as CSV with the columns id and answer",
+    "a compressed file or spreadsheet; unpack it, or save it as CSV with the columns id and answer",
+)
+@pytest.mark.parametrize("name", ["d-x.xlsx", "d-x.json"])
+def test_a_spreadsheet(folder: Path, name: str) -> None:
+    path = folder / "prediction" / name
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr("xl/workbook.xml", "")
+    said = refuse(folder, "-f", name)
+    columns = find(r"as CSV with the columns (\w+ and \w+)", said).split(" and ")
+    path.unlink()
+    write(folder, {"prediction/d-x.csv": ",".join(columns) + "\n" + ROWS.partition("\n")[2]})
+    assert "\n3 questions, dataset d.json\n" in succeed(folder, "-f", "d-x")
+
+
+@advice("a compressed file; unpack it first")
+def test_a_packed_file(folder: Path) -> None:
+    import gzip
+
+    packed = folder / "prediction/d-x.json.gz"
+    packed.write_bytes(gzip.compress((folder / "prediction/d-a.json").read_bytes()))
+    assert "unpack it first" in refuse(folder, "-f", packed.name)
+    packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+    succeed(folder, "-f", "d-x")
+
+
+@advice(
+    "a Parquet file; make a prediction of it first (convert)",
+    "a log of inspect_ai; make a prediction of it first (convert)",
+)
+@pytest.mark.extra("pyarrow", "inspect_ai")
+@pytest.mark.parametrize("name", ["d-x.parquet", "d-x.eval"])
+def test_files_of_other_programs(folder: Path, name: str) -> None:
+    import pandas
+
+    path = folder / "prediction" / name
+    if name.endswith(".eval"):
+        shutil.copy(ROOT / "tests/samples/log.eval", path)
+    else:
+        pandas.DataFrame({"id": ["q1"], "prediction": ["A"]}).to_parquet(path)
+    command = find(r"\((convert)\)", refuse(folder, "-f", name))
+    (folder / name).write_bytes(path.read_bytes())
+    path.unlink()
+    succeed(folder, command, name, "-o", "prediction/d-x.json")
+
+
+@advice("a table (CSV): `convert` makes predictions of it")
+def test_a_table(folder: Path) -> None:
+    write(folder, {"prediction/d-x.json": ROWS})
+    command = find("`(.*?)`", refuse(folder, "-f", "d-x"))
+    (folder / "prediction/d-x.json").rename(folder / "x.csv")
+    succeed(folder, command, "x.csv", "-o", "prediction/d-x.json", "--answer", "answer")
+    succeed(folder, "-f", "d-x")
+
+
+# --- The command line ---
+
+
+@advice("no such command; there is {}; a file to score is named with -f")
+def test_a_misspelled_command(folder: Path) -> None:
+    said = refuse(folder, "nigthly")
+    succeed(folder, find("there is (.*?);", said))
+    said = refuse(folder, "d-a")
+    succeed(folder, find(r"(-f)$", said.strip()), "d-a")
+
+
+@advice(" (did you mean {}?)")
+def test_a_misspelled_option_of_a_file(folder: Path) -> None:
+    words = ("-f", "d-a", "--item")
+    succeed(folder, *words[:-1], find(r"\(did you mean (.*?)\?\)", refuse(folder, *words)))
+
+
+@advice("{}\nusage: {} --help\n")
+@pytest.mark.parametrize("command", ["", "nightly", "compare", "convert", "rxnopt import"])
+def test_a_misspelled_option(folder: Path, command: str) -> None:
+    said = refuse(folder, *command.split(), "--nonsense")
+    assert call_line(folder, find("usage: (.*)", said)).out.startswith(
+        f"usage: eval.py {command}".strip()
+    )
+
+
+@advice("--owner: expected the files that LOGIN changes")
+def test_an_owner_without_files(folder: Path) -> None:
+    write(folder, {"prediction/systems.json": {"a": {"owner": "ann"}}})
+    option = find("(--owner): expected the files", refuse(folder, "check", "--owner", "ann"))
+    succeed(folder, "check", option, "ann", "prediction/d-a.json")
+
+
+@advice("metadata about systems; name another file")
+def test_the_file_about_systems(folder: Path) -> None:
+    write(folder, {"prediction/systems.json": {}})
+    assert "name another file" in refuse(folder, "-f", "systems.json")
+    succeed(folder, "-f", "d-a")
+
+
+@advice("expected a path that ends in .html, or no word behind it (put --html last)")
+def test_a_word_behind_html(folder: Path) -> None:
+    said = refuse(folder, "compare", "--html", "d-a", "d-b")
+    last = find(r"put (--\w+) last", said)
+    succeed(folder, "compare", "d-a", "d-b", last)
+    assert (folder / "evaluation/compare.html").exists()
+
+
+@advice("needs --llm MODEL")
+@pytest.mark.parametrize(
+    "words", [("--llm-names",), ("--llm-policy", "always"), ("--no-cache",), ("--workers", "2")]
+)
+def test_options_of_a_model(folder: Path, words: tuple[str, ...]) -> None:
+    option = find("needs (--llm) MODEL", refuse(folder, "-f", "d-a", *words))
+    with LlmServer(honest) as server:
+        done = call(
+            folder, "-f", "d-a", *words, option, "m", OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url
+        )
+    assert (done.code, done.err) == (0, "")
+
+
+# --- FutureX ---
+
+
+@advice("(a file in dataset/ whose name begins like this one's, or --dataset)")
+def test_answers_without_questions(folder: Path) -> None:
+    write(folder, {"prediction/e-x.json": [{"id": "q1", "answer": "A"}]})
+    option = find("or (--dataset)", refuse(folder, "-f", "e-x"))
+    succeed(folder, "-f", "e-x", option, "d")
+    shutil.copy(folder / "dataset/d.json", folder / "dataset/e.json")
+    succeed(folder, "-f", "e-x")
+
+
+@advice("; `convert --id {}` makes predictions of them")
+def test_ids_of_another_name(folder: Path) -> None:
+    rows = [{"task_id": name, "answer": "A"} for name in ANSWERS]
+    write(folder, {"prediction/d-x.json": rows})
+    words = find("`(convert .*)`", refuse(folder, "-f", "d-x")).split()
+    (folder / "prediction/d-x.json").rename(folder / "x.json")
+    succeed(folder, *words, "--answer", "answer", "x.json", "-o", "prediction/d-x.json")
+    succeed(folder, "-f", "d-x")
+
+
+@advice("; make a prediction of it: {}")
+def test_answers_under_another_key(folder: Path) -> None:
+    rows = [{"id": name, "response": "A"} for name in ANSWERS]
+    write(folder, {"prediction/d-x y.json": rows})
+    said = refuse(folder, "-f", "d-x y")
+    words = shlex.split(find("make a prediction of it: (.*)", said))
+    succeed(folder, *words)
+    assert "3 questions" in succeed(folder, "-f", "./NAME.json", "--dataset", "d")
+
+
+@advice("fill in each answer, then run {} {}")
+def test_answers_that_were_not_read(folder: Path) -> None:
+    write(folder, {"prediction/d-x.json": {"q1": "A", "q2": "It depends on many things."}})
+    done = call(folder, "-f", "d-x", "--unread", "to do.jsonl")
+    rows = [json.loads(line) for line in (folder / "to do.jsonl").read_text().splitlines()]
+    write(folder, {"to do.jsonl": [{**row, "answer": "A"} for row in rows]})
+    again = call_line(folder, find("then run (.*)", done.err))
+    assert (again.code, "3 questions" in again.out) == (0, True)
+
+
+@advice(" (--relative-sigma 0.05 gives them one)")
+def test_numbers_without_a_sigma(folder: Path) -> None:
+    write(folder, {"dataset/n.json": [number("q1", answer=...)], "prediction/n-x.json": {"q1": 99}})
+    out = succeed(folder, "-f", "n-x")
+    words = find(r"\((--relative-sigma [\d.]+) gives", out).split()
+    assert "Numbers without a sigma: 0." in succeed(folder, "-f", "n-x", *words)
+
+
+@advice("give ids as text")
+def test_ids_of_a_spreadsheet(folder: Path) -> None:
+    rows = [question("6.87E+21"), question("q2")]
+    write(folder, {"dataset/e.json": rows})
+    done = call(folder, "check", "e")
+    assert (done.code, "give ids as text" in done.out) == (4, True)
+    write(folder, {"dataset/e.json": [question("6873e6a7b3ade716ed3b2a82"), question("q2")]})
+    assert call(folder, "check", "e").code == 0
+
+
+@advice("{} of {} {}, {} first. All of them are in the JSON that --save writes.")
+def test_a_page_of_many_questions(folder: Path) -> None:
+    many = [question(f"q{number}") for number in range(3001)]
+    write(folder, {"dataset/m.json": many, "prediction/m-x.json": {"q1": "A"}})
+    succeed(folder, "-f", "m-x", "--html")
+    page = (folder / "evaluation/m-x.html").read_text(encoding="utf-8")
+    option = find("in the JSON that (--save) writes", page)
+    succeed(folder, "-f", "m-x", option)
+    assert len(read_json(folder / "evaluation/m-x.json")["items"]) == len(many)
+
+
+# --- Nights and boards ---
+
+
+@advice("What moves the other {} pairs: --json")
+def test_more_pairs_than_a_report_shows(folder: Path) -> None:
+    names = [f"d-s{number}" for number in range(6)]
+    for at, name in enumerate(names):
+        write(folder, {f"prediction/{name}.json": {"q1": "A", "q2": "AB"[at % 2]}})
+    out = succeed(folder, "compare", *names)
+    more = int(find(r"moves the other (\d+) pairs", out))
+    pairs = call(folder, "compare", *names, find("pairs: (--json)", out)).json["pairs"]
+    assert len(pairs) == 10 + more
+    assert all("questions" in pair for pair in pairs)
+
+
+@advice("provisional: in fewer than {} datasets, and therefore without rank (--min-datasets).")
+def test_systems_of_few_datasets(folder: Path) -> None:
+    for name in "efgh":
+        shutil.copy(folder / "dataset/d.json", folder / f"dataset/{name}.json")
+        shutil.copy(folder / "prediction/d-b.json", folder / f"prediction/{name}-b.json")
+    out = succeed(folder, "nightly")
+    option = find(r"without rank \((--[\w-]+)\)", out)
+    assert "provisional" not in succeed(folder, "nightly", option, "1")
+
+
+@advice(
+    "–: provisional, in too few events for a rank (--min-events).",
+    "{} See --min-events and --full.",
+)
+def test_forecasters_of_few_events(folder: Path) -> None:
+    for place in ("dataset", "prediction"):
+        shutil.copy(ROOT / place / "prophet-sample.json", folder / place)
+    night = succeed(folder, "nightly", "--min-events", "150")
+    option = find(r"for a rank \((--[\w-]+)\)", night)
+    assert "too few events" not in succeed(folder, "nightly", option, "1")
+    out = succeed(folder, "-f", "prophet-sample", "--min-events", "150")
+    option, full = re.findall(r"--[\w-]+", find("See (--min-events and --full)", out))
+    assert "Without a rank" not in succeed(folder, "-f", "prophet-sample", option, "1")
+    names = [row["username"] for row in read_json(ROOT / "prediction/prophet-sample.json")]
+    everybody = succeed(folder, "-f", "prophet-sample", option, "150", full)
+    assert {name for name in names if f"\n      {name} " in everybody} == {
+        "desk-analyst",
+        "weekend-club",
+    }
+
+
+@advice("… the first {} of {}: --full")
+def test_more_forecasters_than_a_table_shows(folder: Path) -> None:
+    rows = read_json(ROOT / "prediction/prophet-sample.json")
+    rows = [{**row, "username": f"{row['username']} {copy}"} for copy in range(4) for row in rows]
+    shutil.copy(ROOT / "dataset/prophet-sample.json", folder / "dataset/p.json")
+    write(folder, {"prediction/p-x.json": rows})
+    out = succeed(folder, "-f", "p-x")
+    total = int(find(r"the first \d+ of (\d+): --full", out))
+    everybody = succeed(folder, "-f", "p-x", find(": (--full)", out))
+    assert len({*re.findall(r"(?m)^ +\d+  (\S+ \d)", everybody)}) == total
+
+
+@advice("expected systems with a score per question; `-f` ranks forecasters in one table")
+def test_forecasters_compared(folder: Path) -> None:
+    rows = read_json(ROOT / "prediction/prophet-sample.json")
+    shutil.copy(ROOT / "dataset/prophet-sample.json", folder / "dataset/p.json")
+    users = dict.fromkeys(row["username"] for row in rows)
+    for name, mine in (("a", [*users][:3]), ("b", [*users][3:])):
+        own = [row for row in rows if row["username"] in mine]
+        write(folder, {f"prediction/p-{name}.json": own})
+    option = find("`(-f)` ranks", refuse(folder, "compare", "p-a", "p-b"))
+    assert "12 forecasters" in succeed(folder, option, "p-a", option, "p-b")
+
+
+@advice(
+    "invented samples: {}; delete their files, or keep yours in a folder of their own (--root DIR)"
+)
+def test_samples_beside_other_files(folder: Path) -> None:
+    for place, name in (("dataset", "250915.json"), ("prediction", "250915-random.json")):
+        shutil.copy(ROOT / place / name, folder / place)
+    out = succeed(folder, "nightly")
+    sample = find(r"invented samples: 1 \((.*?)\)", out)
+    own = folder / "own"
+    for place in ("dataset", "prediction"):
+        shutil.copytree(folder / place, own / place)
+    for path in folder.glob(f"*/{Path(sample).stem}*"):
+        path.unlink()
+    option = find(r"\((--root) DIR\)", out)
+    for path in own.glob("*/250915*"):
+        path.unlink()
+    for root in (folder, own):
+        assert "invented samples" not in succeed(folder, "nightly", option, str(root))
+
+
+@advice("expected its dataset, {}, as before (or --force)")
+def test_a_dataset_that_has_gone(folder: Path) -> None:
+    succeed(folder, "nightly")
+    write(folder, {"prediction/e-x.json": [q("q1"), q("q2")]})
+    write(folder, {"dataset/e.json": [question("q1"), question("q2")]})
+    succeed(folder, "nightly")
+    (folder / "dataset/e.json").rename(folder / "e.json")
+    done = call(folder, "nightly")
+    assert done.code == 3
+    option = find(r"\(or (--force)\)", done.err)
+    succeed(folder, "nightly", option)
+    (folder / "e.json").rename(folder / "dataset" / find("expected its dataset, (.*?),", done.err))
+    succeed(folder, "nightly")
+
+
+@advice("changed while the leaderboard was made; run again")
+def test_a_result_that_changes_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from forecasteval.nightly import store
+
+    succeed(folder, "nightly")
+    write(folder, {"prediction/d-c.json": ANSWERS})
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "read_result_of", lambda *_, **__: None)
+        said = refuse(folder, "nightly")
+    assert find("; (run again)$", said.strip())
+    succeed(folder, "nightly")
+
+
+@advice("; --output DIR names another folder")
+def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import filelock
+
+    acquire = filelock.FileLock.acquire
+
+    def deny(self: Any, *words: Any, **more: Any) -> Any:
+        if Path(self.lock_file).parent == folder / "evaluation":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self.lock_file)
+        return acquire(self, *words, **more)
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", deny)
+    option = find("; (--output) DIR", refuse(folder, "nightly"))
+    succeed(folder, "nightly", option, str(folder / "elsewhere"))
+    assert (folder / "elsewhere/leaderboard.json").exists()
+
+
+@advice("{}, or --dataset")
+def test_an_own_benchmark_without_a_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = crps_wing.BENCHMARK._replace(
+        claims_file=lambda prediction, _: "samples" in prediction.name
+    )
+    monkeypatch.setattr(cli, "BENCHMARKS", (own, *cli.BENCHMARKS))
+    rows = [{"id": f"q{at}", "value": at, "scale": 20} for at in range(3)]
+    answers = [{"id": row["id"], "answer": [1.0, 2.0]} for row in rows]
+    write(folder, {"dataset/c.json": rows, "prediction/e-samples.json": answers})
+    said = refuse(folder, "-f", "e-samples")
+    succeed(folder, "-f", "e-samples", find("or (--dataset)", said), "c")
+
+
+@advice("delete it: then nothing that is there now is late")
+def test_a_damaged_record_of_nights(folder: Path) -> None:
+    rows = [{**row, "closes": "2020-01-01"} for row in DATASET]
+    write(folder, {"dataset/d.json": rows})
+    words = ("nightly", "--late-files", "drop")
+    call(folder, *words)
+    (record,) = (path for path in (folder / "evaluation").iterdir() if "seen" in path.name)
+    record.write_text("{")
+    said = refuse(folder, *words)
+    assert record.name in said
+    record.unlink()
+    assert call(folder, *words).code == 0
+
+
+# --- Prophet Arena ---
+
+
+def forms(*words: str) -> Iterator[Form]:
+    """Tables that are refused with these words."""
+    return (form for form in prophet_forms.FORMS if all(word in form.words for word in words))
+
+
+def follow(form: Form, said: str) -> Cells:
+    """Do what a refusal of a table says: rename columns, or write other cells."""
+    header, *rows = form.table()
+    renamed = dict(re.findall(r"(?:rename|and) '([^']*)' to '([^']*)'", said))
+    rewrite: Callable[[str], str] = str
+    if found := re.search(r"write (\S+) for ([^\s:]+)", said):
+        share = "%" in found[2]
+
+        def rewrite(cell: str) -> str:
+            return f"{float(cell.strip('%').replace(',', '.')) / (100 if share else 1):g}"
+
+        assert rewrite(found[2]) == found[1]
+    elif found := re.search(r"divide by (\d+)", said):
+
+        def rewrite(cell: str) -> str:
+            return f"{float(cell) / int(found[1]):g}"
+
+    elif "write 1 and 0" in said:
+
+        def rewrite(cell: str) -> str:
+            return "01"[float(cell) > 0]
+
+    cell = re.search(r"(?:as|got) '?([^'\s]+)", said)
+    column = next(
+        (at for row in rows for at, each in enumerate(row) if cell and each == cell[1]), -1
+    )
+    return [
+        [renamed.get(name, name) for name in header],
+        *([rewrite(each) if at == column else each for at, each in enumerate(row)] for row in rows),
+    ]
+
+
+@advice(
+    "expected what came true, and {} only says whether that is known: "
+    "rename {} to 'resolution' if it is the result",
+    "rename {} to 'probability' if it is that of the row's option",
+    "; rename {} to 'probability' if it is the forecast",
+    "{}; if that is the option, rename {} to 'option'{}",
+    "{}, or 1 and 0: write 1 and 0",
+    ": write 1 and 0",
+    ": write {} for {}",
+    ": {} is above 1: percent? divide by 100",
+)
+@pytest.mark.parametrize(
+    "form", [*forms("rename"), *forms("write "), *forms("divide")], ids=lambda form: form.name
+)
+def test_a_table_of_forecasts(folder: Path, form: Form) -> None:
+    path = folder / "prediction/t.csv"
+    write_cells(path, form.table())
+    said = refuse(folder, "-f", "t")
+    write_cells(path, follow(form, said))
+    shown = call(folder, "-f", "t", "--min-events", "1", "--json").json["forecasters"]
+    assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
+
+
+@advice(
+    "expected a row per forecast, not a column per {}; write it with pandas: {}",
+    "pandas.read_csv({}{}).melt({}, {}, {}, 'probability').to_csv({}, index=False)",
+)
+@pytest.mark.parametrize("form", [*forms("pandas:")], ids=lambda form: form.name)
+def test_a_line_of_pandas(folder: Path, form: Form) -> None:
+    import pandas
+
+    write_cells(folder / "prediction/t.csv", form.table())
+    with contextlib.chdir(folder):
+        exec(find("with pandas: (.*?), got", refuse(folder, "-f", "t")), {"pandas": pandas})
+    shown = call(folder, "-f", "long-t", "--min-events", "1", "--json").json["forecasters"]
+    assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
+
+
+@advice("odds are all above 1, as prices in cents are, not used: divide them by 100")
+def test_prices_in_cents(folder: Path) -> None:
+    rows = read_json(ROOT / "prediction/prophet-sample.json")
+    problems = read_json(ROOT / "dataset/prophet-sample.json")
+    cents = [
+        {**row, "odds": [100 * price for price in row["odds"]]} for row in rows if row.get("odds")
+    ]
+    write(folder, {"dataset/p.json": problems, "prediction/p-x.json": cents})
+    out = succeed(folder, "-f", "p-x")
+    factor = int(find(r"prices in cents are, not used: divide them by (\d+)", out))
+    whole = [{**row, "odds": [price / factor for price in row["odds"]]} for row in cents]
+    write(folder, {"prediction/p-x.json": whole})
+    assert "prices in cents" not in succeed(folder, "-f", "p-x")
+
+
+@advice("a file in dataset/ whose name begins like this one's, or --dataset")
+def test_forecasts_without_problems(folder: Path) -> None:
+    shutil.copy(ROOT / "prediction/prophet-sample.json", folder / "prediction/w-x.json")
+    shutil.copy(ROOT / "dataset/prophet-sample.json", folder / "dataset/p.json")
+    option = find("or (--dataset)", refuse(folder, "-f", "w-x"))
+    succeed(folder, "-f", "w-x", option, "p")
+    (folder / "dataset/p.json").rename(folder / "dataset/w.json")
+    succeed(folder, "-f", "w-x")
+
+
+def write_cells(path: Path, table: Cells) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(table)
+
+
+# --- Other programs ---
+
+
+@advice("  {} check {} looks for mistakes")
+def test_a_dataset_of_another_program(folder: Path) -> None:
+    shutil.copy(ROOT / "tests/samples/futurex-past.jsonl", folder / "past of it.jsonl")
+    out = succeed(folder, "convert", "--dataset", "past of it.jsonl", "-o", "dataset/p s.json")
+    done = call_line(folder, find("(python .*) looks for mistakes", out))
+    assert (done.code, done.out.startswith("Dataset check  p s.json\n")) == (4, True)
+
+
+@advice("the file exists already; --force replaces it")
+def test_a_file_that_exists(folder: Path) -> None:
+    write(folder, {"x.csv": ROWS})
+    words = ("convert", "x.csv", "--answer", "answer", "-o", "prediction/d-a.json")
+    succeed(folder, *words, find("; (--force)", refuse(folder, *words)))
+
+
+@advice(
+    "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id",
+    "all {} answers are the truths word for word: is --answer right?",
+)
+def test_columns_that_are_not_named(folder: Path) -> None:
+    write(folder, {"x.csv": "qid,truth,reply\nq1,A,A\nq2,A,B\nq3,A,C\n"})
+    words = ("convert", "x.csv", "-o", "prediction/d-x.json")
+    answer, name = re.findall(r"(--\w+) COLUMN", refuse(folder, *words))
+    out = succeed(folder, *words, answer, "truth", name, "qid")
+    assert find("is (--answer) right", out) == answer
+    out = succeed(folder, *words, answer, "reply", name, "qid", "--force")
+    assert "word for word" not in out
+    assert "3 questions" in succeed(folder, "-f", "d-x")
+
+
+@advice("expected one source, and neither --id nor --answer")
+def test_a_dataset_needs_no_columns(folder: Path) -> None:
+    shutil.copy(ROOT / "tests/samples/futurex-past.jsonl", folder / "past.jsonl")
+    words = ["convert", "--dataset", "past.jsonl", "-o", "p.json"]
+    refuse(folder, *words, "--id", "id")
+    succeed(folder, *words)
+
+
+@advice("expected {} bytes at most; split it", "expected {} rows at most; split it")
+@pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_ROWS"])
+def test_a_file_that_is_too_long(folder: Path, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from forecasteval.convert import tables
+
+    write(folder, {"x.csv": ROWS})
+    monkeypatch.setattr(tables, limit, {"MAX_BYTES": 24, "MAX_ROWS": 2}[limit])
+    words = ("--answer", "answer", "-o", "prediction/d-x.json")
+    assert "; split it" in refuse(folder, "convert", "x.csv", *words)
+    head, *rows = ROWS.splitlines(keepends=True)
+    write(folder, {"x1.csv": head + "".join(rows[:2]), "x2.csv": head + rows[2]})
+    succeed(folder, "convert", "x1.csv", "x2.csv", *words)
+
+
+@advice("expected a table in text: save the sheet as CSV", "save the sheet as CSV")
+@pytest.mark.parametrize("command", ["convert", "rxnopt import"])
+def test_a_workbook(folder: Path, command: str) -> None:
+    with zipfile.ZipFile(folder / "x.xlsx", "w") as book:
+        book.writestr("xl/workbook.xml", "")
+    words = {
+        "convert": ("--answer", "answer", "-o", "x.json"),
+        "rxnopt import": ("-o", "t", "--yield", "y", "--conditions", "base"),
+    }[command]
+    write(folder, {"x.csv": ROWS if command == "convert" else SHEET})
+    run_it = (*command.split(), "x.xlsx", *words)
+    said = (
+        missing("openpyxl", "openpyxl", folder, *run_it)
+        if "rxnopt" in command
+        else refuse(folder, *run_it)
+    )
+    assert "save the sheet as CSV" in said
+    succeed(folder, *command.split(), "x.csv", *words)
+
+
+@advice("needs {}: pip install {}{}", "write it as CSV")
+@pytest.mark.extra("pyarrow")
+def test_parquet(folder: Path) -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"id": ["q1", "q2"], "answer": ["A", "B"]})
+    frame.to_parquet(folder / "x.parquet")
+    words = ("--answer", "answer", "-o", "prediction/d-x.json")
+    said = missing("pyarrow", "pyarrow", folder, "convert", "x.parquet", *words)
+    assert "write it as CSV" in said
+    frame.to_csv(folder / "x.csv", index=False)
+    succeed(folder, "convert", "x.csv", *words)
+    succeed(folder, "convert", "x.parquet", *words, "--force")
+
+
+@advice(
+    "write it as JSON (inspect log convert --to json)",
+    "forecasteval.inspect_tasks needs inspect-ai: pip install inspect-ai",
+)
+@pytest.mark.extra("inspect_ai")
+def test_a_log_of_inspect(folder: Path) -> None:
+    shutil.copy(ROOT / "tests/samples/log.eval", folder)
+    words = ("convert", "log.eval", "-o", "prediction/d-x.json")
+    said = missing("inspect_ai", "inspect-ai", folder, *words)
+    command = shlex.split(find(r"\((inspect log convert .*)\)", said))
+    where = ["log.eval", "--output-dir", "out"]
+    inspect = [str(Path(sys.executable).parent / command[0]), *command[1:], *where]
+    subprocess.run(inspect, cwd=folder, check=True, capture_output=True)
+    succeed(folder, "convert", "out/log.json", *words[2:])
+    code = "import sys; sys.modules['inspect_ai'] = None; import forecasteval.inspect_tasks"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "pip install inspect-ai" in done.stderr
+
+
+@advice("needs the package distributed: pip install distributed")
+@pytest.mark.extra("distributed")
+def test_a_cluster_without_its_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from forecasteval.nightly import workers
+
+    monkeypatch.setattr(workers, "find_spec", lambda name: None)
+    said = refuse(folder, "nightly", "--cluster", "tcp://127.0.0.1:8786")
+    assert packages_distributions()["distributed"] == [find(r"pip install (\w+)", said)]
+
+
+# --- RxnOptBench ---
+
+
+def sheet(folder: Path, *lines: str, name: str = "s.csv") -> None:
+    write(folder, {name: "\n".join(lines) + "\n"})
+
+
+def bring_in(folder: Path, *words: str) -> Done:
+    """Import the sheet s.csv into a new folder."""
+    shutil.rmtree(folder / "t", ignore_errors=True)
+    given = words or ("--yield", "y", "--conditions", "base")
+    return call(folder, "rxnopt", "import", "s.csv", "-o", "t", *given)
+
+
+def refuse_sheet(folder: Path, *words: str) -> str:
+    done = bring_in(folder, *words)
+    assert done.code == 2, done
+    return done.err
+
+
+def accept_sheet(folder: Path, *words: str) -> str:
+    """Import the sheet, of which all rows are used."""
+    done = bring_in(folder, *words)
+    assert (done.code, done.err) == (0, ""), done
+    assert "left out 0" in done.out
+    return done.out
+
+
+@advice("--yield COL and --conditions COL …, names of the columns above")
+def test_a_sheet_without_names(folder: Path) -> None:
+    sheet(folder, "base,y", "KOH,10", "NaOH,90")
+    done = call(folder, "rxnopt", "import", "s.csv", "-o", "t")
+    options = re.findall(r"(--\w+) COL", done.err)
+    conditions, result = re.findall("(?m)^(.*?): ", done.out)
+    accept_sheet(folder, options[0], result, options[1], conditions)
+
+
+@advice(
+    "expected one quantity in a column: split it into two columns",
+    "{}, or rename it if it holds one",
+)
+def test_two_quantities_in_a_column(folder: Path) -> None:
+    sheet(folder, "base,y", "KOH,10 (71:29)", "NaOH,90 (96:4)")
+    assert "split it into two columns" in refuse_sheet(folder)
+    sheet(folder, "base,y,er", "KOH,10,71:29", "NaOH,90,96:4")
+    accept_sheet(folder, "--yield", "y", "--er", "er", "--conditions", "base")
+    sheet(folder, "base,Yield (ee)", "KOH,10", "NaOH,90")
+    said = refuse_sheet(folder, "--yield", "Yield (ee)", "--conditions", "base")
+    assert "split it into two columns, or rename it if it holds one" in said
+    sheet(folder, "base,Yield", "KOH,10", "NaOH,90")
+    accept_sheet(folder, "--yield", "Yield", "--conditions", "base")
+
+
+@advice("expected one row of names, the first: join two, or make a file of each table")
+def test_two_headers(folder: Path) -> None:
+    sheet(folder, "base,y", "KOH,10", "NaOH,90", "base,y", "KF,20", "NaF,30")
+    assert "join two, or make a file of each table" in refuse_sheet(folder)
+    for rows in (("KOH,10", "NaOH,90"), ("KF,20", "NaF,30")):
+        sheet(folder, "base,y", *rows)
+        accept_sheet(folder)
+    sheet(folder, "base,y", "KOH,10", "NaOH,90", "KF,20", "NaF,30")
+    accept_sheet(folder)
+
+
+@advice("expected the value itself in place of a ditto mark: write it into every row")
+def test_ditto_marks(folder: Path) -> None:
+    sheet(folder, "base,y", "KOH,10", "//,50", "NaOH,90")
+    assert "write it into every row" in refuse_sheet(folder)
+    sheet(folder, "base,y", "KOH,10", "KOH,50", "NaOH,90")
+    accept_sheet(folder)
+
+
+@advice("expected a name of its own for each column: rename one")
+def test_two_columns_of_one_name(folder: Path) -> None:
+    sheet(folder, "base,base,y", "KOH,THF,10", "NaOH,DMF,90")
+    assert "rename one" in refuse_sheet(folder)
+    sheet(folder, "base,solvent,y", "KOH,THF,10", "NaOH,DMF,90")
+    accept_sheet(folder)
+
+
+@advice(
+    "{}: say --no-fraction if they are percent, else {}", "say --fraction", "write them in percent"
+)
+def test_numbers_that_may_be_shares(folder: Path) -> None:
+    sheet(folder, "base,y", "KOH,0.1", "NaOH,0.9")
+    percent, share = re.findall(r"say (--[\w-]+)", refuse_sheet(folder))
+    for option, best in ((share, "0.9"), (percent, "0.9")):
+        accept_sheet(folder, "--yield", "y", "--conditions", "base", option)
+        (table,) = map(read_json, (folder / "t").iterdir())
+        assert (table["yield_scale"], best) == ("fraction" if option == share else "percent", "0.9")
+    sheet(folder, "base,y,ee", "KOH,10,0.1", "NaOH,90,0.9")
+    columns = ("--yield", "y", "--ee", "ee", "--conditions", "base")
+    said = refuse_sheet(folder, *columns)
+    accept_sheet(folder, *columns, find(r"say (--[\w-]+) if they are percent", said))
+    assert "else write them in percent" in said
+    sheet(folder, "base,y,ee", "KOH,10,10", "NaOH,90,90")
+    accept_sheet(folder, *columns)
+
+
+@advice("a decimal comma (1,5: write 1.5)")
+def test_a_decimal_comma(folder: Path) -> None:
+    sheet(folder, "base;y", "KOH;10", "NaOH;90", "KF;1,5")
+    done = bring_in(folder)
+    old, new = find(r"\((.*): write", done.out), find(r": write (.*?)\)", done.out)
+    sheet(folder, "base;y", "KOH;10", "NaOH;90", f"KF;{'1,5'.replace(old, new)}")
+    accept_sheet(folder)
+
+
+@advice("a de of 90: write 95:5; a share of 97: write 97:3", "97: write 97:3")
+@pytest.mark.parametrize("field", ["dr", "er"])
+def test_a_ratio_of_one_number(folder: Path, field: str) -> None:
+    columns = ("--yield", "y", f"--{field}", "r", "--conditions", "base")
+    sheet(folder, "base,y,r", "KOH,10,97", "NaOH,90,97")
+    done = bring_in(folder, *columns)
+    ratio = find(r"97: write ([\d:]+)", done.err + done.out)
+    sheet(folder, "base,y,r", f"KOH,10,{ratio}", f"NaOH,90,{ratio}")
+    accept_sheet(folder, *columns)
+    (table,) = map(read_json, (folder / "t").iterdir())
+    assert {entry["results"][field] for entry in table["entries"]} == {ratio}
+    if field == "dr":  # 90 % de are 95 and 5, whose difference is 90
+        major, minor = map(int, find(r"a de of 90: write ([\d:]+)", done.err + done.out).split(":"))
+        assert (major + minor, major - minor) == (100, 90)
+
+
+@advice("{}: {}, mostly the best one: write there what was used instead")
+def test_a_row_of_the_standard(folder: Path) -> None:
+    head = "deviation from standard conditions,y"
+    sheet(folder, head, "None,90", "KOH,10", "NaOH,20", "NaOH,25")
+    columns = ("--yield", "y", "--conditions", "deviation from standard conditions")
+    assert "write there what was used instead" in accept_sheet(folder, *columns)
+    sheet(folder, head, "K2CO3,90", "KOH,10", "NaOH,20", "NaOH,25")
+    assert "write there" not in accept_sheet(folder, *columns)
+
+
+@advice("the sheet {} is read (--sheet: {})")
+@pytest.mark.extra("openpyxl")
+def test_a_workbook_of_several_sheets(folder: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for title, rows in (("one", [("KOH", 10), ("KF", 90)]), ("two", [("NaOH", 20), ("NaF", 80)])):
+        page = book.create_sheet(title)
+        for row in [("base", "y"), *rows]:
+            page.append(row)
+    book.remove(book["Sheet"])
+    book.save(folder / "s.xlsx")
+    words = ("rxnopt", "import", "s.xlsx", "--yield", "y", "--conditions", "base")
+    out = succeed(folder, *words, "-o", "t")
+    option, names = find(r"is read \((--sheet): ", out), find(r"--sheet: (.*)\)", out).split(", ")
+    assert "is read" not in succeed(folder, *words, "-o", "u", option, names[1])
+    assert "NaOH" in "".join(path.read_text() for path in (folder / "u").iterdir())
+
+
+@advice(" (see --reactant-product-require)")
+def test_tables_without_smiles(folder: Path) -> None:
+    sheet(folder, "aryl,ester,base,y", "PhBr,PhR,KOH,10", "PhBr,PhR,NaOH,90")
+    sides = ("--reactants", "aryl", "--products", "ester")
+    accept_sheet(folder, "--yield", "y", "--conditions", "base", *sides)
+    said = refuse(folder, "rxnopt", "build", "t", "-o", "q")
+    option = find(r"\(see (--[\w-]+)\)", said)
+    succeed(folder, "rxnopt", "build", "t", "-o", "q", option, "content")
+
+
+@advice("must not be below --min-reference-options")
+def test_fewer_references_than_the_fewest(folder: Path) -> None:
+    words = ("rxnopt", "build", str(ROOT / "dataset/rxnopt-tables"), "-o", "q")
+    said = refuse(folder, *words, "--min-reference-options", "4", "--max-reference-options", "3")
+    option = find(r"below (--[\w-]+)", said)
+    assert call(folder, *words, option, "3", "--max-reference-options", "3").code == 0
+
+
+@advice("{}: leave out --language, or remove the file")
+def test_prompts_of_the_folder(folder: Path) -> None:
+    (folder / "tables").mkdir()
+    shutil.copy(ROOT / "dataset/rxnopt-tables/suzuki_anisole.json", folder / "tables")
+    succeed(folder, "rxnopt", "build", "tables", "-o", "q")
+    words = ["rxnopt", "render", "q/multiple_choice_all_varying.json", "--language", "zh"]
+    said = refuse(folder, *words)
+    words_without = [
+        word for word in words if word not in (find("leave out (--[a-z]+)", said), "zh")
+    ]
+    succeed(folder, *words_without)
+    Path(folder, find(r"eval\.py: (.*?): the folder's own prompt", said)).unlink()
+    assert "选项" in "".join(
+        json.loads(line)["prompt"] for line in succeed(folder, *words).splitlines()
+    )
+
+
+@advice("or --dataset, or a name that begins with its dataset's")
+def test_choices_of_another_dataset(folder: Path) -> None:
+    name = "multiple_choice_single_varying"
+    shutil.copy(ROOT / f"prediction/{name}-random.json", folder / "prediction/d-x.json")
+    for which in (name, "multiple_choice_all_varying"):
+        shutil.copy(ROOT / f"dataset/{which}.json", folder / "dataset")
+    said = refuse(folder, "-f", "d-x", "--dataset", "multiple_choice_all_varying")
+    succeed(folder, "-f", "d-x", find("or (--dataset),", said), name)
+    (folder / "prediction/d-x.json").rename(folder / f"prediction/{name}-x.json")
+    succeed(folder, "-f", f"{name}-x")
+
+
+@advice("{} in {}: fill in each answer, then run {}", "{} rxnopt parse {}")
+def test_replies_without_an_index(folder: Path) -> None:
+    rows = [{"id": "t_q1", "reply": "Answer: 2"}, {"id": "t_q2", "reply": "It depends."}]
+    write(folder, {"all replies.jsonl": rows})
+    words = ("all replies.jsonl", "-o", "p x.json", "--unread", "to do.jsonl")
+    done = call(folder, "rxnopt", "parse", *words)
+    todo = [json.loads(line) for line in (folder / "to do.jsonl").read_text().splitlines()]
+    write(folder, {"to do.jsonl": [{**row, "answer": 1} for row in todo]})
+    assert call_line(folder, find("then run (.*)", done.out)).code == 0
+    assert read_json(folder / "p x.json") == {"t_q1": 2, "t_q2": 1}
+
+
+@advice("{}: blank (write – for none, else fill the value above down)")
+def test_blank_conditions(folder: Path) -> None:
+    columns = ("--yield", "y", "--conditions", "base", "ligand")
+    sheet(folder, "base,ligand,y", "KOH,L1,10", ",L2,20", "NaOH,L1,90")
+    mark = find(r"blank \(write (.) for none", bring_in(folder, *columns).out)
+    for cell in (mark, "KOH"):
+        sheet(folder, "base,ligand,y", "KOH,L1,10", f"{cell},L2,20", "NaOH,L1,90")
+        accept_sheet(folder, *columns)
+
+
+@advice("expected a value in every cell: unmerge the cells and fill them")
+@pytest.mark.extra("openpyxl")
+def test_merged_cells(folder: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [("base", "y"), ("KOH", 10), (None, 20), ("NaF", 90)]:
+        book.active.append(row)
+    book.active.merge_cells("A2:A3")
+    book.save(folder / "s.xlsx")
+    words = ("rxnopt", "import", "s.xlsx", "-o", "t", "--yield", "y", "--conditions", "base")
+    assert "unmerge the cells and fill them" in refuse(folder, *words)
+    book.active.unmerge_cells("A2:A3")
+    book.active["A3"] = "KOH"
+    book.save(folder / "s.xlsx")
+    succeed(folder, *words)
+
+
+@advice("warning: {} more, see report.md")
+def test_more_warnings_than_a_build_prints(folder: Path) -> None:
+    for at in range(60):
+        write(folder, {f"tables/t{at}.json": {"name": at}})
+    shutil.copy(ROOT / "dataset/rxnopt-tables/suzuki_anisole.json", folder / "tables")
+    done = call(folder, "rxnopt", "build", "tables", "-o", "q")
+    more = int(find(r"warning: (\d+) more, see report.md", done.err))
+    report = (folder / "q" / find("see (.*)", done.err)).read_text(encoding="utf-8")
+    named = len(done.err.splitlines()) - 1 + more
+    assert len({*re.findall(r"t\d+\.json", report)}) == named == 60
