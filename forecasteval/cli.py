@@ -369,14 +369,31 @@ def _find_datasets(args: argparse.Namespace) -> list[Path]:
 
 def nightly(argv: Sequence[str]) -> int:
     """Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."""
-    from forecasteval.nightly import commands
-
     parser = _parser(nightly, _NIGHTLY, "scored", 3, 5)
-    commands.add_options(parser)
+    add = parser.add_argument
+    add("--force", action="store_true", help="score everything again")
+    add(
+        "--html",
+        action="store_true",
+        help="also write the pages of the runs, which leaderboard.html links",
+    )
+    add(
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="number of files scored at a time (the number of processors)",
+    )
+    add(
+        "--cluster",
+        metavar="ADDRESS",
+        help="score on a Dask cluster: tcp://HOST:PORT of its scheduler",
+    )
     for option in _RANKING:
         option.add_to(parser.add_argument)
     add_options(parser, reversed(list_benchmarks()), ranked=True)
     args = _parse(parser, argv)
+    from forecasteval.nightly import commands
+
     return commands.nightly(args, _scorer(args), PROGRAM)
 
 

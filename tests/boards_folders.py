@@ -19,7 +19,7 @@ from eval import FutureXEvaluator
 from forecasteval import futurex
 from forecasteval.benchmark import Files
 from forecasteval.boards import board_page, report, tables
-from forecasteval.common import forms
+from forecasteval.common.forms import from_record
 from forecasteval.display.html import Page
 from forecasteval.display.tables import Report
 from forecasteval.nightly.run import evaluate_folder
@@ -76,7 +76,7 @@ def make_page(record: Mapping[str, Any], *more: Any, **options: Any) -> Page:
 
 def typed_comparison(record: Mapping[str, Any]) -> Comparison | SeasonComparison:
     kind = SeasonComparison if "datasets" in record else Comparison
-    comparison: Comparison | SeasonComparison = forms.from_record(kind, dict(record))
+    comparison: Comparison | SeasonComparison = from_record(kind, dict(record))
     return comparison
 
 

@@ -551,8 +551,8 @@ def test_data_lies_beside_eval_py_in_a_checkout_else_in_the_current_folder(
 
 
 HEAVY: Final = (
-    *("numpy", "openai", "tqdm", "pandas", "scipy", "jinja2", "matplotlib", "openpyxl"),
-    *("sqlite3", "difflib", "unittest", "asyncio"),
+    *("numpy", "openai", "tqdm", "pandas", "scipy", "jinja2", "pydantic", "matplotlib"),
+    *("openpyxl", "sqlite3", "difflib", "unittest", "asyncio"),
 )
 
 
@@ -571,7 +571,7 @@ def test_help_imports_no_evaluator(command: list[str]) -> None:
     """Each evaluator compiles its patterns when it is imported, half of the time of a start."""
     code = f"""
 import atexit, sys, eval
-unused = ("forecasteval.futurex.evaluator", "forecasteval.futurex.grammar", "scipy.stats")
+unused = ("forecasteval.futurex.evaluator", "forecasteval.futurex.grammar", "scipy", "pydantic")
 atexit.register(lambda: print({{*unused}} & set(sys.modules)))
 eval.main({command!r})
 """

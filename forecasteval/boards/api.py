@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from forecasteval.common import forms
+from forecasteval.common.forms import to_record
 from forecasteval.display.results import Results
 from forecasteval.ranking import comparison, datasets
 from forecasteval.ranking.board import Comparison
@@ -76,7 +76,7 @@ def _view_comparison(
     text = _rename(compared, show_names([*zip(given, own, strict=True)]))
     page = _rename(compared, show_names([*zip(given, short if is_short else own, strict=True)]))
     return Results(
-        forms.to_record(compared),
+        to_record(compared),
         lambda _: report.comparison_report(text),
         lambda _: compare_page.make_page(page, runs),
         rows=lambda _: list(map(report.flatten_pair, compared.pairs)),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypedDict
 
+from pydantic import StrictFloat, StrictInt
+
 from forecasteval.common.errors import printable
 from forecasteval.display.html import Head, Html, draw_section, draw_table, join, soft, tag
 from forecasteval.display.html import TableLine as HtmlLine
@@ -38,7 +40,7 @@ class HistoryLine:
     None stands for what is not known: earlier versions wrote other keys.
     """
 
-    night: int = 0
+    night: StrictInt = 0
     date: str = ""
     benchmark: str
     dataset: str
@@ -47,10 +49,10 @@ class HistoryLine:
     corrections: str | None = None  # of questions of the dataset, with their names
     gone: bool = False
     unscored: bool = False  # it has a row of before, without rank
-    score: float | None = None
-    rank: int | None = None
-    resolved: int | None = None  # questions that have a truth
-    questions: int | None = None
+    score: StrictInt | StrictFloat | None = None
+    rank: StrictInt | None = None
+    resolved: StrictInt | None = None  # questions that have a truth
+    questions: StrictInt | None = None
     # What the score depends on:
     prediction: str = ""
     prediction_sha256: str | None = None

@@ -14,8 +14,8 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common import forms
 from forecasteval.common.errors import grouped_names, printable
+from forecasteval.common.forms import to_record
 from forecasteval.common.records import number_text
 from forecasteval.display.tables import Column, format_signature
 from forecasteval.ranking.board import (
@@ -263,5 +263,5 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
         "void": table.void,
         "provisional": getattr(row, "provisional", None),
         "signature": format_signature(table.signature),
-        **{f"about_{key}": value for key, value in forms.to_record(row.about).items()},
+        **{f"about_{key}": value for key, value in to_record(row.about).items()},
     }

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from forecasteval.common import forms
 from forecasteval.common.errors import printable
+from forecasteval.common.forms import to_record
 from forecasteval.common.records import group_by
 from forecasteval.display.formats import csv_cell, format_report, write_csv
 from forecasteval.display.results import Results
@@ -111,7 +111,7 @@ class BoardResults(Results):
     ) -> None:
         self.board = board
         super().__init__(
-            {**forms.to_record(board), **(more or {})},
+            {**to_record(board), **(more or {})},
             lambda _: board_report(board, changes),
             lambda _: self._make_page(),
             rows=lambda _: flatten_board(board)[1],

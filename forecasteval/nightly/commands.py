@@ -34,28 +34,6 @@ SAMPLES: Final = (
 )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `nightly` alone."""
-    add = parser.add_argument
-    add("--force", action="store_true", help="score everything again")
-    add(
-        "--html",
-        action="store_true",
-        help="also write the pages of the runs, which leaderboard.html links",
-    )
-    add(
-        "--jobs",
-        metavar="N",
-        type=int,
-        help="number of files scored at a time (the number of processors)",
-    )
-    add(
-        "--cluster",
-        metavar="ADDRESS",
-        help="score on a Dask cluster: tcp://HOST:PORT of its scheduler",
-    )
-
-
 def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     """Score what is new; the exit code."""
     processes = _read_processes(args)

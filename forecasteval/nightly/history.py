@@ -16,7 +16,7 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path
@@ -30,10 +30,9 @@ from forecasteval.boards.changes import (
     dataset_of,
     name_datasets,
 )
-from forecasteval.common import forms
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums, read_file, write_atomic
-from forecasteval.common.forms import FormError
+from forecasteval.common.forms import from_record, to_record
 from forecasteval.common.records import JsonObject, as_text, dump_json, group_by
 from forecasteval.nightly.store import read_stored
 from forecasteval.ranking.board import (
@@ -131,14 +130,10 @@ def _join_lines(texts: Iterable[bytes]) -> bytes:
     return b"".join(text + b"\n" for text in texts)
 
 
-_KEYS: Final = {field.name for field in fields(HistoryLine)}
-
-
 def _read_line(text: bytes) -> HistoryLine | None:
     """Read the known keys of a line; None if one has a value of another type."""
-    with contextlib.suppress(ValueError, RecursionError, AttributeError, FormError):
-        known = {key: value for key, value in json.loads(text).items() if key in _KEYS}
-        line = forms.from_record(HistoryLine, known)
+    with contextlib.suppress(ValueError, RecursionError, InputError):
+        line = from_record(HistoryLine, json.loads(text))
         usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
         # Not nested deeper than can be compared.
         return line if usable and text.count(b"{") + text.count(b"[") < _DEEP else None
@@ -185,7 +180,7 @@ def append_night(
     if not new:
         return history
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
-    raw = history.raw + end + _join_lines(dump_json(forms.to_record(line)).encode() for line in new)
+    raw = history.raw + end + _join_lines(dump_json(to_record(line)).encode() for line in new)
     write_atomic(folder / HISTORY, raw)
     return History(raw, [*history.lines, *new])
 

@@ -22,10 +22,9 @@ from forecasteval.benchmark import Files
 from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
 from forecasteval.boards.report import BoardResults, format_csv, format_markdown
-from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import hash_file, write_atomic
-from forecasteval.common.forms import FormError
+from forecasteval.common.forms import to_record
 from forecasteval.common.records import dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks
@@ -116,7 +115,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
 
 def _read_last(folder: Path) -> Board | None:
     """Read the last leaderboard; None if there is none, or one of another version."""
-    with contextlib.suppress(FormError):
+    with contextlib.suppress(InputError):
         return read_board(read_stored(folder / f"{BOARD}.json")[0])
     return None
 
@@ -282,9 +281,9 @@ def _rank(
                 ranking_settings(*least),
                 {result.name: result.checksum for result in stay.results},
                 stay.kept,
-                forms.to_record(stay.tables),
+                to_record(stay.tables),
                 failed,
-                forms.to_record([*about]),
+                to_record([*about]),
                 scored.waiting,
                 sorted(scored.void),
             ]
@@ -339,7 +338,7 @@ def _write(
     A history that cannot be read costs only itself.
     """
     if board is not last:
-        write_atomic(folder / f"{BOARD}.json", result_pieces(forms.to_record(board)))
+        write_atomic(folder / f"{BOARD}.json", result_pieces(to_record(board)))
     systems = {row.system_name for table in board.rankings for row in table.rows}
     aliases = {name: new for name, new in about.aliases.items() if name not in systems}
     history = before = None

@@ -23,7 +23,6 @@ from forecasteval.common.errors import (
     extra_package,
 )
 from forecasteval.common.files import hash_file, require_regular, write_atomic
-from forecasteval.common.forms import FormError
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
 from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD
@@ -144,7 +143,7 @@ def read_result_of(
     another version, or damaged, unless `is_known` to have been whole with this sha256.
     """
     stored, stored_checksum = read_stored(path, checksum if is_known else "")
-    with contextlib.suppress(FormError, InputError):
+    with contextlib.suppress(InputError):
         return read_result(stored) if stored and stored_checksum == checksum else None
     return None
 

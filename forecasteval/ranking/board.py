@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Literal
+from typing import Any, Literal
 
-from forecasteval.common import forms
+from forecasteval.common.forms import Score, from_record
 
 from .files import FileRow, ForecasterRow, ForecasterTable, Ranked, Signature, label_dataset
 from .names import UNKNOWN, About
@@ -25,7 +25,7 @@ class RunRow(FileRow):
     """One of several runs of a system."""
 
     run: str
-    score: float
+    score: Score
     missing: int
     unparsed: int
     padded: int
@@ -35,7 +35,7 @@ class RunRow(FileRow):
 class _Overall:
     """Gives `overall_score` and `overall_interval` the names that rows of forecasters have."""
 
-    overall_score: float
+    overall_score: Score
     overall_interval: Interval | None
 
     @property
@@ -51,7 +51,7 @@ class _Overall:
 class ScoredRow(_Overall, FileRow):
     """A system with its score; of several runs their mean, and how they differ."""
 
-    overall_score: float
+    overall_score: Score
     overall_interval: Interval | None
     missing: int
     unparsed: int
@@ -71,7 +71,7 @@ class SystemRow(Ranked, ScoredRow):
     """A system in the table of a dataset."""
 
     rank: int | None
-    level_scores: dict[Level, float]
+    level_scores: dict[Level, Score]
     n: int
     rank_interval: tuple[int, int] | None
     about: About = UNKNOWN
@@ -127,10 +127,10 @@ class SeasonRow(_Overall):
     """A system over all datasets of a rule set."""
 
     name: str
-    overall_score: float
+    overall_score: Score
     overall_interval: Interval | None
-    own_score: float  # of the questions that it answered
-    level_scores: dict[Level, float]
+    own_score: Score  # of the questions that it answered
+    level_scores: dict[Level, Score]
     n: int
     datasets: int
     n_runs: int
@@ -149,8 +149,8 @@ class PooledRow(Ranked, SeasonRow):
     """A system in the table over all datasets; provisional ones have no rank and no tests."""
 
     provisional: bool
-    rank: int | None = field(default=None, metadata=forms.ALWAYS)
-    rank_interval: tuple[int, int] | None = field(default=None, metadata=forms.ALWAYS)
+    rank: int | None
+    rank_interval: tuple[int, int] | None
     about: About = UNKNOWN
 
     @property
@@ -221,13 +221,13 @@ class Board:
     """
 
     # To be raised with every change of the form.
-    schema: Literal[2] = field(default=2, metadata=forms.ALWAYS)
+    schema: Literal[2]
     pooled: list[PooledTable]
     tables: list[RankedTable]
     remarks: list[str]
     leaderboard: dict[str, object]  # the settings
-    failed: list[dict[str, object]] = field(default_factory=list, metadata=forms.ALWAYS)
-    without_result: list[str] = field(default_factory=list, metadata=forms.ALWAYS)
+    failed: list[dict[str, object]]
+    without_result: list[str]
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     void: list[str] = field(default_factory=list)  # datasets of these whose questions are all void
     inputs_sha256: str = ""
@@ -246,9 +246,13 @@ class Board:
         return [file for row in chain.from_iterable(rows) for file in row.files]
 
 
-def read_board(record: object) -> Board:
-    """Read a stored board; FormError for one of another form."""
-    return forms.from_record(Board, record)
+def read_board(record: Any) -> Board:
+    """Read a stored board; InputError for one of another form."""
+    if record.get("schema") == 1:  # of 3.0.0: rows of a dataset had no ranges of ranks
+        for row in chain.from_iterable(table["rows"] for table in record["tables"]):
+            row.setdefault("rank_interval")
+        record = {**record, "schema": 2}
+    return from_record(Board, record)
 
 
 # --- Comparisons ---

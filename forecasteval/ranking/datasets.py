@@ -67,10 +67,13 @@ def rank_results(
     ]
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets, baselines)
     return Board(
+        schema=2,
         pooled=pooled,
         tables=order_tables(tables),
         remarks=remarks + unbounded,
         leaderboard=ranking_settings(min_questions, min_datasets),
+        failed=[],
+        without_result=[],
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from forecasteval.common import forms
 from forecasteval.common.errors import printable
+from forecasteval.common.forms import Score, from_record
 
 from .names import UNKNOWN, About, split_name
 from .scale import Interval, Level, Scale
@@ -19,8 +19,7 @@ Signature = dict[str, object]  # as JSON has it: levels are texts there
 def read_weights(signature: Signature) -> dict[Level, float]:
     """Read the weights of a signature by level; {"": 1} of a benchmark without levels."""
     weights = signature.get("weights", {"": 1.0})
-    found: dict[Level, float] = forms.read_as(dict[Level, float], weights, "weights")
-    return found
+    return from_record(dict[Level, float], weights, "weights")
 
 
 def label_dataset(name: str) -> str:
@@ -83,7 +82,7 @@ class ForecasterRow(Ranked):
     rank: int | None
     name: str
     metric: str
-    score: float
+    score: Score
     interval: Interval | None
     rank_interval: tuple[int, int] | None
     n: int

@@ -90,7 +90,7 @@ class About:
 
     name: str = ""  # to be shown
     organisation: str = ""
-    cost: float | None = None  # per question
+    cost: int | float | None = None  # per question, as it is written
     baseline: bool = False  # it guesses, and has no rank
 
 

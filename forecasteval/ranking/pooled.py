@@ -314,9 +314,10 @@ def _make_table(
     )
     is_few = [row.datasets < least for row in rows]
     ranked = [place for place in order if not is_few[place] and rows[place].name not in baselines]
+    none = dict.fromkeys(("rank", "rank_interval"))
     ranks = _rank(season, ranked, rows)
     listed = [
-        PooledRow(**vars(rows[place]), provisional=is_few[place], **ranks.get(place, {}))
+        PooledRow(**vars(rows[place]), provisional=is_few[place], **ranks.get(place, none))
         for place in sorted(order, key=is_few.__getitem__)
     ]
     table = season.describe()

@@ -9,9 +9,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from forecasteval.common import forms
 from forecasteval.common.errors import InputError
-from forecasteval.common.forms import FormError
+from forecasteval.common.forms import from_record
 from forecasteval.common.records import JsonObject, dump_json
 
 from .files import (
@@ -31,8 +30,8 @@ _COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines
 
 
 def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:
-    """Read the parts of a result that ranking needs. InputError for a score out of bounds,
-    FormError for what no benchmark makes, and as `read_system`.
+    """Read the parts of a result that ranking needs. InputError for a score out of bounds, for
+    what no benchmark makes, and as `read_system`.
     """
     if "ranking" not in results:
         system = read_system(results, name)
@@ -49,7 +48,7 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
         "n_events": results.get("n_events"),
         "pending": results.get("n_pending", 0),
     }
-    return forms.from_record(ForecasterTable, table)
+    return from_record(ForecasterTable, table)
 
 
 def read_system(results: JsonObject, name: str | None = None) -> System:
@@ -70,7 +69,7 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
         )
     row = _file_row(results, name)
     scale = read_scale(results)
-    forms.read_as(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
+    from_record(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
     by_level: dict[Level, list[_ItemScore]] = {level: [] for level in read_weights(row.signature)}
     try:
@@ -86,12 +85,11 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
             )
             by_level[int(level) if str(level).isdecimal() else level].append(answer)
     except (LookupError, TypeError, AttributeError):
-        raise FormError(f"{name}: expected items with the keys of this version") from None
+        raise InputError(name, "expected items with the keys of this version") from None
     questions = {level: _columns(answers) for level, answers in by_level.items()}
-    void = forms.read_as(int, results.get("void", 0), f"{name}: void")
-    guess = forms.read_as(
-        float | None, results.get("uniform_guess", {}).get(_GUESS), f"{name}: uniform_guess"
-    )
+    void = from_record(int, results.get("void", 0), f"{name}: void")
+    guesses = from_record(dict[str, float], results.get("uniform_guess", {}), name)
+    guess = guesses.get(_GUESS)
     return System(row=row, questions=questions, void=void, guess=guess, **scale.describe())
 
 
@@ -140,7 +138,7 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
     }
-    return forms.from_record(FileRow, record)
+    return from_record(FileRow, record)
 
 
 def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:

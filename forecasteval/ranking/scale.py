@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from forecasteval.common.forms import Key
 from forecasteval.common.records import JsonObject
 
 Interval = tuple[float, float]
-Level = int | str  # a number, or "" where a benchmark has no levels
+Level = Key  # a number, or "" where a benchmark has no levels
 
 
 class Scale(NamedTuple):
@@ -58,7 +59,7 @@ def read_scale(values: JsonObject) -> Scale:
 class Scaled:
     """What has a scale, as JSON has it: `Scale.describe`; None for both of the usual one."""
 
-    score_bounds: tuple[float | None, float | None] | None = None
+    score_bounds: list[float | None] | None = None
     higher_is_better: bool | None = None
 
     @property

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import product
 from typing import Any, Final, TypedDict
 
-from forecasteval.common import forms
 from forecasteval.common.errors import InputError
 from forecasteval.common.statistics import cluster_values
 
@@ -35,7 +34,7 @@ class QuestionColumns:
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone
     # Also of pending questions, which are in nothing else; "padded" and "late".
-    outcomes: dict[str, int] = field(default_factory=dict, metadata=forms.ALWAYS)
+    outcomes: dict[str, int] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[list[Any], ...]:

@@ -16,8 +16,8 @@ import pytest
 
 from boards_folders import contents, counts, evaluate, folder_of, snapshot, stored
 from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, q, question, run, write
-from forecasteval.common import forms
 from forecasteval.common.errors import EvaluationError
+from forecasteval.common.forms import to_record
 from forecasteval.common.records import dump_json
 from forecasteval.nightly import history
 from forecasteval.nightly import run as nightly_run
@@ -294,7 +294,7 @@ def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
         flat = json.dumps({**line, "settings": {"a": "NESTED"}}).encode()
         path.write_bytes(flat.replace(b'"NESTED"', b"[" * depth + b"]" * depth))
         for found in open_history(path.parent, {})[0].lines:
-            dump_json(forms.to_record(found))
+            dump_json(to_record(found))
 
 
 def test_an_empty_date_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

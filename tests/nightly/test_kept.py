@@ -11,6 +11,7 @@ import pytest
 
 from boards_folders import folder_of, stored
 from cli import ROOT, Done, question, read_json, run, write
+from forecasteval.nightly.store import result_pieces
 
 WEEKS: Final = {
     "250915": {"a": "AAAAAAAA", "b": "AAAAAAAB", "c": "AAAABBBB"},
@@ -255,3 +256,18 @@ def test_permissions(tmp_path: Path) -> None:
     (tmp_path / "prediction/250922-a.json").chmod(0)
     assert run(tmp_path, "nightly").code == 3
     assert board_of(tmp_path) == board
+
+
+def test_a_board_of_3_0_0_is_read(tmp_path: Path) -> None:
+    """Its rows of a dataset had no ranges of ranks, and others keys that are gone."""
+    season(tmp_path)
+    board = stored(tmp_path) | {"schema": 1}
+    for row in [row for table in board["tables"] for row in table["rows"]]:
+        row["p_leader"] = row.pop("rank_interval")
+    path = tmp_path / "evaluation/leaderboard.json"
+    path.write_text("".join(result_pieces(board)), "utf-8")
+    break_file(tmp_path, "cut")
+    (tmp_path / "prediction/250915-b.json").unlink()
+    assert run(tmp_path, "nightly").code == 3
+    assert (stored(tmp_path)["schema"], kept(tmp_path)) == (2, ["250922-a"])
+    assert not (tmp_path / "evaluation/250915-b.json").exists()  # as its prediction is gone
