@@ -131,11 +131,15 @@ class Late(NamedTuple):
 
 
 class Files(NamedTuple):
-    """Prediction files that are scored together, and their datasets."""
+    """Prediction files that are scored together, and their datasets.
+
+    `owners`: forecasters with the name of the file that had them on an earlier night.
+    """
 
     predictions: tuple[Path, ...]
     datasets: tuple[Path, ...] = ()
     late: Late | None = None
+    owners: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def path(self) -> Path:

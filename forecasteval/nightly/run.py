@@ -54,7 +54,7 @@ from forecasteval.nightly.store import (
 from forecasteval.nightly.tasks import NightOptions, score_files
 from forecasteval.ranking.board import Board, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
-from forecasteval.ranking.files import FileRow
+from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
 from forecasteval.ranking.systems import file_row, rename
 from forecasteval.scoring import Scorer
@@ -91,6 +91,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         rows = {file.name: file for file in last.files} if last else {}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
         tasks, large = find_late(root, scorer, tasks, options.late_files)
+        tasks = [_add_owners(task, last) for task in tasks]
         plan = _plan(root, scorer, options, tasks, rows)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
         present = os.listdir(root / "prediction")  # now: a file may have gone meanwhile
@@ -121,6 +122,18 @@ def _read_last(folder: Path) -> Board | None:
 
 
 # --- What is to be done ---
+
+
+def _add_owners(task: Files, last: Board | None) -> Files:
+    """Add the files of the forecasters on the dataset's last board."""
+    owners = {
+        (row.name, row.file)
+        for table in (last.tables if last else ())
+        if isinstance(table, ForecasterTable)
+        and table.dataset in [path.name for path in task.datasets]
+        for row in table.rows
+    }
+    return task._replace(owners=frozenset(owners))
 
 
 class _Plan(NamedTuple):

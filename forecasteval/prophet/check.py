@@ -29,7 +29,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
     ]
     notes = DataNotes()
     events, places = collect_events(Loaded("problems", problems, unit="problem"), notes)
-    data = read_forecasts([load_records(files.path)], events, places, notes)
+    data = read_forecasts([load_records(files.path)], events, places, notes, {})
     chosen = choose_forecasts(data, events, "drop", None, notes)
     states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
     if data:

@@ -66,24 +66,25 @@ _FOUR: Final = "log, spherical, return and Bradley–Terry"
 class ForecastData:
     """Problems and sources of forecasts (files, or records in memory), read when they are scored.
 
-    `where` is what errors name. A CSV is both.
+    `where` is what errors name. A CSV is both. `owners`: by forecaster the file that has the name.
     """
 
     where: str
     problems: Loaded
     sources: Sequence[Loaded]
     notes: DataNotes = field(default_factory=DataNotes)
+    owners: dict[str, str] = field(default_factory=dict)
     shown: ForecastScores | None = None  # for a page
 
     def collect(self, late: str, min_events: int | None) -> tuple[Events, Forecasts]:
         """Collect the forecasts that count, paid by their events, and the events that have any.
 
-        InputError if none has; ClashError for a forecaster in two sources, or of two spellings.
+        InputError if none has; ClashError for files most of whose forecasts cannot be scored.
         """
         notes = self.notes
         events, places = collect_events(self.problems, notes)
         # Nothing else may hold what was read: of millions two copies are enough.
-        data = [read_forecasts(self.sources, events, places, notes)]
+        data = [read_forecasts(self.sources, events, places, notes, self.owners)]
         self.sources = [replace(source, records=()) for source in self.sources]
         forecasts = choose_forecasts(data.pop(), events, late, min_events, notes)
         if not len(events.ids) and notes.pending["event"]:
@@ -199,9 +200,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             for text, event in table.odd:
                 notes.warn(text, [event])
             return ForecastData(str(paths[0]), table.problems, [table.forecasts], notes)
-        return ForecastData(
-            str(paths[0]), load_records(datasets[0]), [*map(load_records, sorted(paths))]
-        )
+        sources = [*map(load_records, sorted(paths))]
+        owners = dict(files.owners)
+        return ForecastData(str(paths[0]), load_records(datasets[0]), sources, owners=owners)
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
@@ -259,7 +260,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
             "ranked_by": {"metric": by, "why": why},
-            "ranking": _make_ranking(forecasters, provisional),
+            "ranking": _make_ranking(forecasters, provisional, data.owners),
             "forecasters": forecasters,
             "provisional": provisional,
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
@@ -295,7 +296,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
 
 
 def _make_ranking(
-    forecasters: Mapping[str, object], provisional: JsonObject
+    forecasters: Mapping[str, object], provisional: JsonObject, files: Mapping[str, str]
 ) -> list[dict[str, object]]:
     """Make the rows for a leaderboard of many files: those with a rank, then the others by name."""
     metric = "adjusted_brier"
@@ -308,6 +309,7 @@ def _make_ranking(
             "interval": record.get(f"{metric}_interval"),
             "rank_interval": record.get(f"{metric}_rank_interval"),
             "n": record["n_events"],
+            "file": files[name],
             **({"provisional": True} if name in provisional else {}),
         }
         for name, record in {**forecasters, **provisional}.items()

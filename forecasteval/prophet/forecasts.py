@@ -5,14 +5,15 @@ count.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import compress, islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress, count, islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.errors import ClashError, InputError, look_of, printable
-from forecasteval.common.records import BadRecord, Loaded, as_text, repeated_keys
+from forecasteval.common.errors import look_of
+from forecasteval.common.records import BadRecord, Loaded, as_text, group_by, repeated_keys
 
 from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, positions
 from .events import NO_OUTCOME, Events
@@ -32,6 +33,7 @@ PIECE: Final = 1 << 14  # records that are lists of Python floats at a time
 LEAST_EVENTS: Final = 5  # of a forecaster for a rank, and
 LEAST_SHARE: Final = 0.2  # of all events
 UNKNOWN: Final = "unknown problem id"
+_SHARED: Final = "of a forecaster in several files or spellings"
 BASELINES: Final = ("market", "crowd")  # the last two of the names of all forecasts
 _FIELDS: Final = frozenset(
     {"problem_id", "username", "timestamp", "prediction", "probs", "odds", "bids"}
@@ -109,45 +111,51 @@ _ForecastRow = tuple[str, int, int, float, Sequence[object], object, object]
 
 
 def read_forecasts(
-    sources: Sequence[Loaded], events: Events, places: Mapping[str, int | str], notes: DataNotes
+    sources: Sequence[Loaded],
+    events: Events,
+    places: Mapping[str, int | str],
+    notes: DataNotes,
+    owners: dict[str, str],
 ) -> Forecasts | None:
     """Read all forecasts of usable events, in their order; None if there is none.
 
-    `places` are the events by id: a number, or why it has none. ClashError for a forecaster in two
-    sources, or of two spellings: nothing says whose forecasts count.
+    `places` are the events by id: a number, or why it has none. `owners`: by forecaster the source
+    that had the name on an earlier night; afterwards that of tonight.
     """
     options = [part.tolist() for part in np.split(events.option, events.offsets[1:-1])]
-    numbers: dict[str, int] = {}
-    names: dict[str, dict[str, int]] = {}  # the same, by source
-    pieces = []
+    names: dict[str, dict[str, int]] = {}  # numbers by source and name
+    counter, pieces = count(), list[Forecasts]()
     for source in sources:
         own, prefix = names.setdefault(str(source.path), {}), f"{source.path} " * (len(sources) > 1)
-        rows = _parse_records(source, prefix, own, numbers, places, options, notes)
+        rows = _parse_records(source, prefix, own, counter, places, options, notes)
         while piece := list(islice(rows, PIECE)):
             pieces.append(_make_columns(piece, events.sizes, str(source.path), notes))
-    if clashes := _find_clashes(names):
-        raise ClashError(clashes)
+    kept = _choose_names(names, owners, notes)
     if not pieces:
         return None
-    order = sorted(numbers)
+    order = sorted(kept.values())
     data = join_forecasts(order, pieces)
     pieces.clear()  # as large as the columns
-    by_number = np.argsort([numbers[name] for name in order])
-    return data._replace(forecaster=by_number[data.forecaster])
+    place = {name: at for at, name in enumerate(order)}
+    places_of = np.array([place.get(kept.get(at, ""), -1) for at in range(next(counter))])
+    data = data._replace(forecaster=places_of[data.forecaster])
+    lost = data.forecaster < 0
+    notes.counts["forecast", _SHARED] += int(lost.sum())
+    return data.select(np.flatnonzero(~lost)) if lost.any() else data
 
 
 def _parse_records(
     source: Loaded,
     prefix: str,
     own: dict[str, int],
-    numbers: dict[str, int],
+    counter: Iterator[int],
     places: Mapping[str, int | str],
     options: Sequence[Sequence[str]],
     notes: DataNotes,
 ) -> Iterator[_ForecastRow]:
     """Read the label, event, forecaster, time, probabilities, odds and bids of each forecast.
 
-    A forecaster gets a number, also in `own`.
+    A forecaster gets a number in `own`.
     """
     for position, record in enumerate(source, 1):
         reason = record.problem if isinstance(record, BadRecord) else "no object"
@@ -158,7 +166,8 @@ def _parse_records(
             notes.exclude("forecast", reason, [f"{prefix}{source.place(position)}"])
             continue
         label, event = f"{name} on {problem}", places.get(problem, UNKNOWN)
-        own[name] = numbers.setdefault(name, len(numbers))
+        if name not in own:
+            own[name] = next(counter)
         if event == NO_OUTCOME:
             notes.pending["forecast"] += 1
             continue
@@ -187,22 +196,27 @@ def _judge_names(problem: str, name: str) -> str:
     return "" if problem and look else "no id of an event or no name of a forecaster"
 
 
-def _find_clashes(names: Mapping[str, Iterable[str]]) -> dict[str, InputError]:
-    """Find, by source, forecasters whom another source names too, or who are spelt in two ways."""
-    errors: dict[str, InputError] = {}
-    seen: dict[str, tuple[str, str]] = {}  # by what names look like
-    for source, own in names.items():
-        for name in own:
-            first, other = seen.setdefault(look_of(name).casefold(), (name, source))
-            for where, elsewhere in (source, other), (other, source):
-                expected = "expected forecasters that are in no other file"
-                got = f"{printable(name, 60)}, who is also in {elsewhere}"
-                if first != name:
-                    expected = "expected one spelling of each forecaster's name"
-                    got = " and ".join(printable(repr(text), 60) for text in (first, name))
-                if (first, other) != (name, source):
-                    errors.setdefault(where, InputError(where, expected, got))
-    return errors
+def _choose_names(
+    names: Mapping[str, Mapping[str, int]], owners: dict[str, str], notes: DataNotes
+) -> dict[int, str]:
+    """Choose the names that count, by number; afterwards `owners` are their files.
+
+    Of a name in several sources or spellings it is that of the owner, else none.
+    """
+    pairs = [
+        (Path(source).name, name, at) for source in names for name, at in names[source].items()
+    ]
+    kept = dict[int, str]()
+    for same in group_by(pairs, lambda pair: look_of(pair[1]).casefold()).values():
+        own = [pair for pair in same if len(same) == 1 or owners.get(pair[1]) == pair[0]][:1]
+        for file, name, number in own:
+            owners[name], kept[number] = file, name
+        if len(same) > 1:
+            which = f"only that of {own[0][0]} counts, as before" if own else "none counts"
+            labels = [f"{name!r} in {file}" for file, name, number in same if number not in kept]
+            notes.warn(f"forecaster in several files or spellings, {which}", labels)
+            notes.names["forecast", _SHARED] += labels
+    return kept
 
 
 def _parse_probabilities(

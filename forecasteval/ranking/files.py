@@ -86,6 +86,7 @@ class ForecasterRow(Ranked):
     interval: Interval | None
     rank_interval: tuple[int, int] | None
     n: int
+    file: str = ""  # that names the forecaster
     provisional: bool = False
     about: About = UNKNOWN
 

@@ -5,7 +5,6 @@ command line.
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,29 +68,60 @@ def test_one_bad_file_costs_only_itself(tmp_path: Path) -> None:
     ]
 
 
-def test_forecaster_in_two_files_is_refused(tmp_path: Path) -> None:
-    """A line for each of the files."""
-    write(tmp_path, {**FILES, "prediction/week1-c.json": rows("ada", 0.2)})
+LOST: Final = "forecaster in several files or spellings, none counts"
+
+
+def test_forecaster_in_two_files_loses_the_name_and_only_that(tmp_path: Path) -> None:
+    """All others of both files stay."""
+    both = rows("Ada", 0.2) + rows("cid", 0.1)
+    write(tmp_path, {**FILES, "prediction/week1-c.json": both})
+    found = run(tmp_path, "-f", "week1-a", "-f", "week1-b", "-f", "week1-c", "--json").json
+    assert list(found["forecasters"]) == ["bob", "cid"]
+    assert found["warnings"] == [f"{LOST}: 2 ('Ada' in week1-c.json, 'ada' in week1-a.json)"]
+    (entry,) = found["excluded"]
+    assert (entry["what"], entry["count"]) == ("forecast", 24)
+    alone = run(tmp_path, "-f", "week1-b", "-f", "week1-c", "--json").json
+    assert list(alone["forecasters"]) == ["Ada", "bob", "cid"]
+    done = run(tmp_path, "-f", "week1-a", "-f", "week1-a", "-f", "week1-c")
+    assert done.code == 0  # cid is left
+    write(tmp_path, {"prediction/week1-c.json": rows("ada", 0.2)})
     done = run(tmp_path, "-f", "week1-a", "-f", "week1-c")
-    first, second = done.err.splitlines()
-    assert done.code == 2
-    assert re.search(
-        "week1-a.json: expected forecasters that are in no other file, got ada, who is also in"
-        " .*week1-c.json$",
-        first,
+    text = "no forecast can be scored: of a forecaster in several files or spellings: 24 ('ada' in"
+    assert_refused(done, text, "week1-a.json, 'ada' in week1-c.json")
+
+
+def test_who_had_a_name_on_an_earlier_night_keeps_it(tmp_path: Path) -> None:
+    """Whatever files come later, in any order of names; also where the first night had one file."""
+    files = {**FILES, "prediction/week1-b.jsonl": rows("bob", 0.0) + rows("eve", 0.3)}
+    write(tmp_path, files)
+    run(tmp_path, "nightly", "--json")
+    rivals = rows("bob", -0.3) + rows("EVE", -0.3) + rows("ada", -0.3) + rows("dee", 0.2)
+    write(tmp_path, {"prediction/week1-A.json": rivals, "prediction/week1-c.json": rivals})
+    night = run(tmp_path, "nightly", "--json").json
+    found = {row["name"]: (row["file"], row["score"]) for row in night["tables"][0]["rows"]}
+    assert {name: file for name, (file, _) in found.items()} == {
+        "ada": "week1-a.json", "bob": "week1-b.jsonl", "eve": "week1-b.jsonl",
+    }  # fmt: skip
+    alone = write(tmp_path / "alone", files)
+    before = run(alone, "nightly", "--json").json["tables"][0]["rows"]
+    assert {row["name"]: row["score"] for row in before} == pytest.approx(
+        {name: score for name, (_, score) in found.items()}, abs=1e-12
     )
-    assert re.search(
-        "week1-c.json: expected forecasters that are in no other file, got ada, who is also in"
-        " .*week1-a.json$",
-        second,
-    )
-    other = write(tmp_path / "other", {"week1-a.json": rows("ada", 0.2)}) / "week1-a.json"
-    assert (
-        run(tmp_path, "-f", "week1-a", "-f", str(other)).err.count(
-            "expected forecasters that are in no other file, got ada"
-        )
-        == 2
-    )
+    (tmp_path / "prediction/week1-b.jsonl").unlink()
+    (tmp_path / "prediction/week1-A.json").unlink()
+    rows_left = run(tmp_path, "nightly", "--force", "--json").json["tables"][0]["rows"]
+    assert {row["name"]: row["file"] for row in rows_left} == {
+        "ada": "week1-a.json", **dict.fromkeys(("bob", "EVE", "dee"), "week1-c.json"),
+    }  # fmt: skip
+
+
+def test_one_file_on_the_first_night_keeps_its_names(tmp_path: Path) -> None:
+    write(tmp_path, {name: text for name, text in FILES.items() if "week1-b" not in name})
+    run(tmp_path, "nightly")
+    write(tmp_path, {"prediction/week1-0.json": rows("ada", -0.3) + rows("cid", 0.1)})
+    (table,) = run(tmp_path, "nightly", "--json").json["tables"]
+    files = {row["name"]: row["file"] for row in table["rows"]}
+    assert files == {"ada": "week1-a.json", "cid": "week1-0.json"}
 
 
 def test_file_that_is_named_twice_counts_once(tmp_path: Path) -> None:
@@ -114,23 +144,6 @@ def test_nightly_ranks_the_files_of_a_dataset_together_and_reuses_them(tmp_path:
     )
     write(tmp_path, {"prediction/week1-c.json": rows("cid", -0.3)})
     assert run(tmp_path, "nightly", "--json").json["evaluated"] == 1
-
-
-def test_forecaster_in_two_files_costs_only_these(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            **FILES,
-            "prediction/week1-c.json": rows("ada", 0.2),
-            "prediction/week1-d.json": rows("dee", 0.2),
-        },
-    )
-    done = run(tmp_path, "nightly", "--json")
-    night = json.loads(done.out)
-    assert [row["name"] for row in night["tables"][0]["rows"]] == ["bob", "dee"]
-    reasons = {entry["file"]: entry["reason"].rpartition("/")[2] for entry in night["failed"]}
-    assert reasons == {"week1-a.json": "week1-c.json", "week1-c.json": "week1-a.json"}
-    assert done.code == 3
 
 
 def test_dataset_named_like_the_leaderboard(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import printable
 from forecasteval.common.records import Record
 from prophet_data import GOOD, GOOD_PROBLEM, Row, evaluate
 
@@ -145,12 +145,16 @@ SPELLINGS: Final = {
 
 @pytest.mark.parametrize("other", SPELLINGS.values(), ids=SPELLINGS)
 def test_two_spellings_are_one_name(other: str) -> None:
+    """Nobody knows whose forecasts these are: they are left out, and all others stay."""
     rows = [{**GOOD[0], "username": name} for name in ("f1", other, "bob")]
-    with pytest.raises(InputError) as caught:
-        evaluate(rows, [GOOD_PROBLEM])
-    got = f"{printable(repr('f1'))} and {printable(repr(other))}"
-    expected = "forecasts: expected one spelling of each forecaster's name, got"
-    assert str(caught.value) == f"{expected} {got}"
+    results = evaluate(rows, [GOOD_PROBLEM])
+    assert list(results["forecasters"]) == ["bob"]
+    (entry,) = results["excluded"]
+    assert (entry["what"], entry["count"]) == ("forecast", 2)
+    assert entry["reason"] == "of a forecaster in several files or spellings"
+    named = sorted(f"{printable(repr(name))} in forecasts" for name in ("f1", other))
+    text = f"forecaster in several files or spellings, none counts: 2 ({', '.join(named)})"
+    assert text in results["warnings"]
 
 
 def test_names_that_show_something_else_are_two() -> None:

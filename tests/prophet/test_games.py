@@ -34,5 +34,8 @@ def test_games_about_records_change_no_number() -> None:
         assert after["forecasters"] == before["forecasters"], name
 
 
-def test_another_spelling_is_refused() -> None:
-    assert games.play(games.GAMES["another spelling of its name where wrong"], seed=1)[1] is None
+def test_another_spelling_is_lost() -> None:
+    _, after = games.play(games.GAMES["another spelling of its name where wrong"], seed=1)
+    assert after
+    assert not any(games.PLAYER in name for name in after["forecasters"])
+    assert len(after["forecasters"]) == games.FORECASTERS - 1
