@@ -25,6 +25,7 @@ from forecasteval.common.files import (
 from forecasteval.common.records import group_by
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems, without_run
 
+ENTRY_FILE: Final = "README.md"  # in prediction/: how to enter
 Test = Callable[[Path], bool]  # of a file: whether it has its own questions, is ranked as one set
 
 
@@ -215,9 +216,13 @@ def find_tasks(
     Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is neither a
     prediction file nor a dataset.
     """
-    paths, failures, ignored = _list_files(root / "prediction")
-    if not (paths or failures or list_datasets(root)):
-        raise InputError(str(root / "prediction"), "expected prediction files", "none")
+    folder = root / "prediction"
+    has_datasets = bool(list_datasets(root))
+    if not has_datasets:
+        require_folder(folder)
+    paths, failures, ignored = _list_files(folder)
+    if not (paths or failures or has_datasets):
+        raise InputError(str(folder), "expected prediction files", "none")
     pairs: list[tuple[Path, tuple[Path, ...]]] = []
     for path in paths:
         try:
@@ -267,10 +272,12 @@ def list_predictions(root: Path) -> list[Path]:
 
 
 def _list_names(folder: Path) -> list[str]:
-    """List what is not hidden in a folder of predictions, without `SYSTEMS_FILE`."""
+    """List what is not hidden in a folder of predictions, without what operators write there."""
     with readable(folder):
         return sorted(
-            name for name in os.listdir(folder) if name[0] != "." and name != SYSTEMS_FILE
+            name
+            for name in os.listdir(folder)
+            if name[0] != "." and name not in (SYSTEMS_FILE, ENTRY_FILE)
         )
 
 
@@ -278,8 +285,7 @@ def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
     """List the prediction files by name, those whose names cannot be used, and the names of other
     files.
     """
-    require_folder(folder)
-    names = _list_names(folder)
+    names = _list_names(folder) if folder.is_dir() else []
     by_stem = group_by(
         (name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem
     )

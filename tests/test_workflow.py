@@ -164,11 +164,15 @@ def test_a_site_before_the_first_truth(tmp_path: Path) -> None:
         path.unlink()
     write(origin.work, {"dataset/w.json": [question(ground_truth=None)]})
     (origin.work / "prediction/g-rival.json").unlink()
+    write(origin.work, {"prediction/README.md": "Send a file."})
     origin.push()
-    code, out = origin.run("night")
+    code, out = origin.run("night", GITHUB_SERVER_URL="https://g.test", GITHUB_REPOSITORY="a/b")
     assert code == 0, out
-    badge = read_json(origin.runner / "repo/site/badge.json")
+    site = origin.runner / "repo/site"
+    badge = read_json(site / "badge.json")
     assert (badge["label"], badge["message"]) == ("leaderboard", "no score yet")
+    link = '<a href="https://g.test/a/b/blob/main/prediction/README.md">How to enter</a>'
+    assert link in (site / "index.html").read_text(encoding="utf-8")
 
 
 def add(**files: object) -> Callable[[Path], object]:

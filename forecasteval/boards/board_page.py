@@ -65,6 +65,7 @@ from .standings import (
     show_cell,
 )
 from .tables import (
+    ENTER,
     GUESS,
     describe_waiting,
     is_alone,
@@ -72,6 +73,7 @@ from .tables import (
     say_unranked,
     season_remarks,
     view_alone,
+    view_open,
 )
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
@@ -86,12 +88,13 @@ def make_page(
     linked: Collection[str] = (),
     history: History | None = None,
     read_items: ReadItems | None = None,
+    enter: str = "",
 ) -> Page:
     """Make the page of a board.
 
     `linked` are the names of the runs that have a page beside it. Without `history` nothing is said
     of changes; without `read_items` (the items of a stored result by its name) questions have no
-    texts.
+    texts. `enter` is the address of what the operator says on entering.
     """
     names = name_systems(board)
     standings = [
@@ -101,6 +104,7 @@ def make_page(
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
     parts = {
+        "open": "Open" * bool(board.open),
         "changed": "What changed" * bool(history),
         "of-questions1": "Questions" * any(one.newest for one in standings[:1]),
         "weeks1": "Weeks" * any(standing.weeks for standing in standings),
@@ -117,7 +121,7 @@ def make_page(
         title,
         _show_facts(board, standings, history),
         lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
-        lambda: _draw_body(board, names, standings, history),
+        lambda: chain(_draw_open(board, enter), _draw_body(board, names, standings, history)),
         lambda: _list_charts(standings),
         lead,
         [Link(text, "", anchor) for anchor, text in parts.items() if text]
@@ -346,6 +350,13 @@ def _draw_body(
         yield draw_weeks(standing, f"weeks{place}")
     yield from _draw_remarks(board)
     yield _draw_method(standings)
+
+
+def _draw_open(board: Board, enter: str) -> Iterator[Html]:
+    """Draw which datasets can still be answered, and say how."""
+    if board.open:
+        how = [" ", tag("a", "How to enter", href=enter)] if enter else []
+        yield draw_section("Open", draw_marks(view_open(board)), tag("p", ENTER, *how), name="open")
 
 
 def _draw_remarks(board: Board) -> Iterator[Html]:

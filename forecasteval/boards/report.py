@@ -19,6 +19,7 @@ from .changes import Change, changes_report
 from .columns import flatten_board
 from .metadata import name_systems
 from .tables import (
+    ENTER,
     AnyComparison,
     compared_pairs,
     compared_systems,
@@ -31,6 +32,7 @@ from .tables import (
     report_table,
     season_remarks,
     view_alone,
+    view_open,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     report += board.remarks
     if changes:
         report += [Heading("What changed last"), *changes_report(changes, name_systems(board)), ""]
+    report += [view_open(board), "", ENTER, ""] if board.open else []
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
     return report + describe_waiting(board)
 

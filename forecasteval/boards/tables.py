@@ -204,6 +204,25 @@ def describe_waiting(board: Board) -> list[str]:
     ]
 
 
+def view_open(board: Board) -> Table:
+    """Show the datasets of which questions can be answered."""
+    columns = (
+        Column("Open", lambda each: printable(each.dataset, 60)),
+        Column("Questions", attrgetter("questions"), "number"),
+        Column(
+            "Until", lambda each: " to ".join(map(_show_time, each.closes)) or "a truth is known"
+        ),
+    )
+    return make_table(columns, board.open)
+
+
+def _show_time(text: str) -> str:
+    return text.replace("T", " ").replace("+00:00", " UTC")
+
+
+ENTER: Final = "To enter, add prediction/DATASET-SYSTEM.json with your answers."
+
+
 # --- The tables of a comparison ---
 
 

@@ -72,7 +72,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         print_result(board, [*report, counts], args.json, args.format, args.columns)
     if any(entry["fault"] for entry in failed):
         return 1
-    if not board.board.files and not board.get("waiting"):
+    if not (board.board.files or board.get("waiting")) and (failed or board["notes"]):
         return 2
     is_kept = any(file.kept for file in board.board.files)
     return 3 if failed or is_kept or board["llm_failures"] else 0

@@ -15,6 +15,7 @@ from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.html import Page, render
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Link
+from forecasteval.lookup import ENTRY_FILE
 from forecasteval.nightly.store import is_current, lock_folder, read_stored, result_pieces
 from forecasteval.ranking.names import BOARD
 
@@ -90,9 +91,17 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
         write_page(results.page()._replace(links=links), target)
 
 
-def write_board(board: Board, folder: Path, history: History | None, force: bool) -> None:
+def find_entry(root: Path, folder: Path) -> str:
+    """Find how to enter, as pages in `folder` link it; "" if the operator does not say it."""
+    path = root / "prediction" / ENTRY_FILE
+    return os.path.relpath(path, folder) if path.is_file() else ""
+
+
+def write_board(
+    board: Board, folder: Path, history: History | None, force: bool, enter: str
+) -> None:
     """Write `folder/leaderboard.html`, by `force` also if it shows just that already; it links the
-    pages that are there.
+    pages that are there, and how to `enter`.
     """
     checksums = {file.name: file.file_sha256 for file in board.files}
     linked = {
@@ -108,10 +117,10 @@ def write_board(board: Board, folder: Path, history: History | None, force: bool
 
     path = folder / f"{BOARD}.html"
     nights = history.raw if history else b""
-    shown = sorted(board.leaderboard.items()), board.inputs_sha256, sorted(linked), nights
+    shown = sorted(board.leaderboard.items()), board.inputs_sha256, sorted(linked), nights, enter
     key = f"{hash_text(repr(shown))}-{hash_view()}"
     if force or not is_current(path, key):
         from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
 
-        page = make_page(board, linked, history, read_items)
+        page = make_page(board, linked, history, read_items, enter)
         write_page(page._replace(key=key), path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -27,7 +26,7 @@ from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
-from forecasteval.lookup import Failure, explain, failure, find_tasks
+from forecasteval.lookup import Failure, explain, failure, find_tasks, list_predictions
 from forecasteval.nightly.history import (
     Corrections,
     QuestionChanges,
@@ -37,8 +36,8 @@ from forecasteval.nightly.history import (
     today,
 )
 from forecasteval.nightly.kept import KeptRows, is_part, keep_rows
-from forecasteval.nightly.pages import write_board
-from forecasteval.nightly.seen import find_late
+from forecasteval.nightly.pages import find_entry, write_board
+from forecasteval.nightly.seen import look
 from forecasteval.nightly.store import (
     StoredResult,
     hash_stored,
@@ -52,7 +51,7 @@ from forecasteval.nightly.store import (
     write_changed,
 )
 from forecasteval.nightly.tasks import NightOptions, score_files
-from forecasteval.ranking.board import Board, read_board
+from forecasteval.ranking.board import Board, OpenDataset, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
 from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
@@ -82,33 +81,36 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
     date = today()
     # First: a folder that was mistyped is not made.
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
-    if not (tasks or failures):
-        raise InputError(str(root / "prediction"), "expected prediction files", "none")
     folder = scorer.output
 
     with lock_folder(folder):
         last = _read_last(folder)
         rows = {file.name: file for file in last.files} if last else {}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
-        tasks, large = find_late(root, scorer, tasks, options.late_files)
-        tasks = [_add_owners(task, last) for task in tasks]
+        sight = look(root, scorer, tasks, options.late_files)
+        tasks = [_add_owners(task, last) for task in sight.tasks]
         plan = _plan(root, scorer, options, tasks, rows)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
-        present = os.listdir(root / "prediction")  # now: a file may have gone meanwhile
+        # Now: a file may have gone meanwhile.
+        present = [path.name for path in list_predictions(root)]
         waiting = chain.from_iterable(scored.waiting.values())
         tonight = [each for each in plan.holding if not is_partial(each.row)] + scored.results
         stay = keep_rows(last, tonight, present, waiting, folder)
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         about = read_systems(root / "prediction")
         failures += plan.failures + scored.failures
-        board = _rank(None if options.force else last, options, stay, scored, failures, about)
-        written = _write(board, last, folder, options, about, present, scored.corrections, date)
+        before = None if options.force else last
+        board = _rank(before, options, stay, scored, failures, about, sight.open)
+        enter = find_entry(root, folder)
+        written = _write(
+            board, last, folder, options, about, present, scored.corrections, date, enter
+        )
     more = {
         "evaluated": len(scored.results),
         "reused": len(plan.holding),
         "ignored": ignored,
         "llm_failures": scored.llm_failures,
-        "notes": [*large, *scored.notes, *_say_kept(stay), *written.notes],
+        "notes": [*sight.notes, *scored.notes, *_say_kept(stay), *written.notes],
         "changes": written.changes,
     }
     return BoardResults(board, more, written.changes)
@@ -283,6 +285,7 @@ def _rank(
     scored: _Scored,
     failures: Sequence[Failure],
     about: Systems,
+    open_: list[OpenDataset],
 ) -> Board:
     """Rank the results, unless `last` is the board of just these already."""
     failed = sorted(failures, key=_BY_FILE)
@@ -299,6 +302,7 @@ def _rank(
                 to_record([*about]),
                 scored.waiting,
                 sorted(scored.void),
+                forms.to_record(open_),
             ]
         )
     )
@@ -316,6 +320,7 @@ def _rank(
             inputs_sha256=inputs,
             waiting=dict(sorted(scored.waiting.items())),
             void=sorted(scored.void),
+            open=open_,
         ),
         about,
     )
@@ -344,6 +349,7 @@ def _write(
     present: Collection[str],
     corrections: Corrections,
     date: str,
+    enter: str,
 ) -> _Written:
     """Write leaderboard.json, append to the history, and write leaderboard.csv, .md and .html.
     What holds just that already stays as it is.
@@ -365,5 +371,5 @@ def _write(
     changes = history.changes if history else []
     write_changed(folder / f"{BOARD}.csv", format_csv(board))
     write_changed(folder / f"{BOARD}.md", format_markdown(board, changes))
-    write_board(board, folder, history, options.force)
+    write_board(board, folder, history, options.force, enter)
     return _Written(changes if history is not before else [], notes)

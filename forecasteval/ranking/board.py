@@ -209,6 +209,18 @@ class PooledTable(SeasonTable):
 
 # --- Boards ---
 
+
+@dataclass(frozen=True, kw_only=True)
+class OpenDataset:
+    """A dataset of which questions can be answered, and the first and last time at which one
+    closes.
+    """
+
+    dataset: str
+    questions: int
+    closes: list[str]
+
+
 RankedTable = SystemTable | ForecasterTable
 Ranking = PooledTable | RankedTable
 RankedRow = SystemRow | PooledRow | ForecasterRow
@@ -229,6 +241,7 @@ class Board:
     failed: list[dict[str, object]]
     without_result: list[str]
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
+    open: list[OpenDataset] = field(default_factory=list)
     void: list[str] = field(default_factory=list)  # datasets of these whose questions are all void
     inputs_sha256: str = ""
 

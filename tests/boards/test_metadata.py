@@ -224,8 +224,9 @@ def test_it_is_no_prediction(root: Path) -> None:
 def test_nothing_else_in_the_folder(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/systems.json": {"a": FULL}})
     assert_refused(run(tmp_path, "nightly"), "expected prediction files", "none")
-    write(tmp_path, {"dataset/d.json": [q()]})  # nobody has answered yet
-    assert_refused(run(tmp_path, "nightly"), "expected prediction files", "none")
+    write(tmp_path, {"dataset/d.json": [q()]})  # nobody has answered yet (issue 52, 5)
+    done = run(tmp_path, "nightly")
+    assert (done.code, "systems.json: without a result: 1 (a)" in done.out) == (0, True)
 
 
 # --- Mistakes ---
