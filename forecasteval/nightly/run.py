@@ -302,7 +302,7 @@ def _rank(
                 to_record([*about]),
                 scored.waiting,
                 sorted(scored.void),
-                forms.to_record(open_),
+                to_record(open_),
             ]
         )
     )
