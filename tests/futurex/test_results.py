@@ -25,13 +25,13 @@ def score(data: list[Any], rules: Rules = README, review: bool = False) -> Scori
 def test_an_item_tells_it_all() -> None:
     (item,) = score([q("x", level="1", answer="So: \\boxed{B}")]).items
     assert item.pop("question")
-    assert item == {
+    assert item.items() >= {
         "id": "x", "level": 1, "kind": "single choice", "score": 0.0, "outcome": "scored",
         "truth": "A",
         "answer": "So: \\boxed{B}", "read": "B", "note": "", "decided_by": "grammar",
         "prompt": "Who will win?",
         "reason": "", "sigmas": None, "padded": False, "unboxed": False, "late": False,
-    }  # fmt: skip
+    }.items()  # fmt: skip
 
 
 ROWS: Final[list[Record]] = [number(f"n{n}", answer=str(90 + n % 20), Std=10) for n in range(23)]
