@@ -21,6 +21,7 @@ from forecasteval.common.errors import (
     RecordNotes,
     grouped_names,
     printable,
+    show_count,
 )
 from forecasteval.common.records import (
     JsonObject,
@@ -184,7 +185,7 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
             *(f"warning: {warning}" for warning in results["warnings"]),
         ]
         rows: Report = ["", make_table(_COLUMNS, results["items"])] if items else []
-        size = f"{len(results['items'])} questions"
+        size = show_count(len(results["items"]), "question")
         return make_report(results, [size], [*lines, *rows])
 
     def explain(self, item: PlainItem) -> str:
@@ -287,7 +288,9 @@ def make_page(results: Results, higher_is_better: bool, bounds: tuple[float, flo
 
     return Page(
         title=printable(results.get("name") or results["benchmark"], 120),
-        facts=f"{results['benchmark']} · {printable(dataset, 120)} · {len(items)} questions",
+        facts=" · ".join(
+            [results["benchmark"], printable(dataset, 120), show_count(len(items), "question")]
+        ),
         summary=lambda: _draw_summary(results),
         body=draw_body,
         charts=dict,

@@ -146,7 +146,7 @@ def stored(root: Path, name: str = "leaderboard") -> Any:
 def counts(done: Done) -> tuple[int, int, int]:
     """(scored, unchanged, failed) as the last line of a run says."""
     match = re.fullmatch(
-        r"(\d+) files scored, (\d+) unchanged, (\d+) failed(; not read.*)?",
+        r"(\d+) files? scored, (\d+) unchanged, (\d+) failed(; not read.*)?",
         done.out.splitlines()[-1],
     )
     assert match, done.out + done.err

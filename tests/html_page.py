@@ -98,7 +98,7 @@ def check_page(page: str) -> Parsed:
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert levels.count(1) == 1
     for svg in parsed.find("svg"):
-        assert svg.get("role") == "img" or "aria-hidden" in svg or "viewbox" in svg
+        assert svg.get("role") in ("img", "group") or "aria-hidden" in svg or "viewbox" in svg
         assert set(svg.get("aria-labelledby", "").split()) <= set(ids)
     return parsed
 

@@ -364,3 +364,77 @@ def _show_in_jupyter(first: dict[str, Any], second: dict[str, Any]) -> str:
         nbformat.v4.new_notebook(cells=[cell])
     )
     return str(page)
+
+
+def systems(page: Any) -> list[str]:
+    names: list[str] = page.locator("#ranking1 > tr:not(.in) th").all_inner_texts()
+    return names
+
+
+def test_a_column_sorts_the_ranking_and_a_third_press_restores_it(
+    pages: dict[str, Path], browser: Any
+) -> None:
+    """Equal values keep their order; what is open stays below its row; it can be downloaded."""
+    watched = Watched(browser, pages["season"], accept_downloads=True)
+    page = watched.page
+    rows = page.locator("#ranking1 > tr")
+    each = "(rows) => rows.map((row) => row.outerHTML)"
+    before, html = systems(page), rows.evaluate_all(each)
+    page.locator("#ranking1 summary").first.click()
+
+    def column(title: str) -> list[float]:
+        at = page.locator("table.rank").first.locator("thead > tr > *").all_inner_texts()
+        place = next(n for n, text in enumerate(at) if text.strip() == title)
+        cells = page.locator(f"#ranking1 > tr:not(.in) > :nth-child({place + 1})")
+        return [float(text.strip("$")) for text in cells.all_inner_texts()]
+
+    cost = page.get_by_role("button", name="Cost", exact=True).first
+    cost.click()
+    assert column("Cost") == sorted(column("Cost"), reverse=True)
+    assert page.locator("th[aria-sort=descending]").inner_text() == "Cost"
+    opened = page.locator("#ranking1 > tr:has(details[open])")
+    assert opened.locator("th").inner_text() == before[0]
+    assert opened.locator("xpath=following-sibling::tr[1]").get_attribute("class") == "in"
+    cost.focus()
+    page.keyboard.press("Enter")
+    assert column("Cost") == sorted(column("Cost"))
+    page.keyboard.press("Space")
+    page.locator("#ranking1 summary").first.click()
+    assert rows.evaluate_all(each) == html
+    assert page.locator("[aria-sort]").count() == 0
+    page.get_by_role("button", name="System", exact=True).first.click()
+    assert systems(page) == sorted(before)
+    page.get_by_role("button", name="Weeks", exact=True).first.click()
+    weeks = dict(zip(systems(page), column("Weeks"), strict=True))
+    assert systems(page) == sorted(before, key=lambda name: -weeks[name])  # stable
+    assert len({*weeks.values()}) < len(weeks)
+    assert watched.said == []
+    watched.context.close()
+
+
+def test_a_grey_line_names_itself_when_pointed_at_and_by_keyboard(
+    pages: dict[str, Path], browser: Any
+) -> None:
+    watched = Watched(browser, pages["season"], viewport={"width": 1280, "height": 900})
+    page = watched.page
+    lines = page.locator("#history1 g.faint")
+    assert lines.count() > 0
+    for place in range(lines.count()):
+        line = lines.nth(place)
+        name = line.locator("text")
+        assert not name.is_visible()
+        line.focus()
+        assert name.is_visible()
+        assert name.text_content() == line.locator("title").first.text_content()
+        page.keyboard.press("Shift+Tab")
+        assert not name.is_visible()
+    line = lines.last
+    middle = """(path) => { const box = path.getScreenCTM();
+      const at = path.getPointAtLength(path.getTotalLength() / 2);
+      return [at.x * box.a + box.e, at.y * box.d + box.f + 4]; }"""
+    line.scroll_into_view_if_needed()
+    page.mouse.move(*line.locator("path.hit").evaluate(middle))
+    hovered = page.locator("#history1 g.faint:hover text")
+    assert hovered.count() == 1
+    assert hovered.is_visible()
+    watched.context.close()

@@ -468,8 +468,8 @@ def files_below(root: Path) -> list[str]:
 
 def test_every_command_does_its_job(tmp_path: Path) -> None:
     root = example(tmp_path)
-    assert run(root, "-f", "a").out.startswith("FutureX  a\n1 questions, without a dataset\n")
-    assert run(root, "check", "d").out.startswith("Dataset check  d.json\n1 records, 0 findings\n")
+    assert run(root, "-f", "a").out.startswith("FutureX  a\n1 question, without a dataset\n")
+    assert run(root, "check", "d").out.startswith("Dataset check  d.json\n1 record, 0 findings\n")
     pair = run(root, "compare", "a", "b", "--json").json["pairs"][0]
     assert (pair["a"], pair["b"]) == ("a", "b")
     assert files_below(root) == EXAMPLE

@@ -333,7 +333,7 @@ MAINTAINED: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
     ),
     "a mistake in a dataset": (
         add(**{"dataset/w.json": [question(ground_truth="E")]}),
-        "w.json\n    1 records, 1 findings",
+        "w.json\n    1 record, 1 finding",
     ),
     "a time that is none": (
         add(**{"dataset/c.json": [question("c1", closes="soon")]}),

@@ -63,6 +63,7 @@ def history_chart(standing: ShownRanking) -> Chart | None:
             points[row.system_name].append((at, row.score))
     shown = [row for row in standing.table.rows if len(points[row.system_name]) > 1]
     leaders = [row.system_name for row in shown if row.rank is not None and row.could_lead]
+    which = "who" if len(leaders) <= _COLOURED else f"the first {_COLOURED} of those who"
     leaders = leaders[:_COLOURED]
     others = [row.system_name for row in shown if row.system_name not in leaders]
     lines = [
@@ -77,7 +78,7 @@ def history_chart(standing: ShownRanking) -> Chart | None:
     ticks = [*enumerate(_label_weeks(weeks))][:: -(-len(weeks) // 7)]
     y = number_axis([score for line in lines for _, score in line.points])
     panel = Panel("", lines, Axis("", ticks, 0, len(weeks) - 1), y, height=300)
-    note = "Leaders in colour."
+    note = f"In colour: {which} could be first." if leaders else "Nothing says who could be first."
     note += f" Dashed: not complete, {', '.join(partial.values())}." if partial else ""
     name = standing.name.replace("ranking", "history")
     return Chart(name, "Score by week", note, Table((), ()), [panel])
@@ -93,7 +94,7 @@ def draw_weeks(standing: ShownRanking, name: str) -> Html:
         soft(f"{week.resolved}{f'/{week.resolved + week.pending}' if week.pending else ''}")
         for week in standing.weeks
     ]
-    lines = [TableLine([soft("questions"), *resolved])]
+    lines = [TableLine([soft("questions"), *resolved], "fix")]
     scale = standing.table.scale
     for entry in standing.entries:
         cells = {

@@ -13,7 +13,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import printable, show_count
 from forecasteval.display.charts import Axis, Chart
 from forecasteval.display.html import (
     Head,
@@ -172,7 +172,7 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
 
 
 def _count(number: int, what: str, more: str = "") -> str:
-    return f"{number} {what}{'s' * (number > 1)}{more}" if number else ""
+    return show_count(number, what) + more if number else ""
 
 
 # --- The ranking ---

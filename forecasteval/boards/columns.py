@@ -14,7 +14,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import grouped_names, printable
+from forecasteval.common.errors import grouped_names, printable, show_count
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import number_text
 from forecasteval.display.tables import Column, format_signature
@@ -215,7 +215,7 @@ def say_notes(row: SystemRow | PooledRow) -> str:
 
 def count_warnings(count: int) -> str:
     """`1 warning`; nothing where there are none."""
-    return f"{count} warning{'s' * (count > 1)}" * bool(count)
+    return show_count(count, "warning") * bool(count)
 
 
 NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")

@@ -11,7 +11,8 @@ from math import fsum
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, printable, show_count
+from forecasteval.common.markup import show_truth
 from forecasteval.common.records import JsonObject, group_by
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
@@ -146,11 +147,11 @@ def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> 
     if isinstance(comparison, Comparison):
         benchmark = comparison.systems[0].benchmark
         where = printable(comparison.dataset or "without a dataset", 120)
-        size = f"the same {view.comparison.resolved} questions"
+        size = f"the same {show_count(view.comparison.resolved, 'question')}"
     else:
         benchmark = comparison.benchmark
-        where = f"{len(comparison.datasets)} datasets"
-        size = f"{view.comparison.resolved} questions"
+        where = show_count(len(comparison.datasets), "dataset")
+        size = show_count(view.comparison.resolved, "question")
     is_pair = len(names) == 2
     return Page(
         " against ".join(names) if is_pair else f"Comparison of {len(names)} systems",
@@ -356,7 +357,8 @@ def _draw_body(view: _ComparisonView) -> Iterator[Html]:
     for pair in view.pairs[:_SHOWN]:
         rows = _list_differing(view.comparison, pair)
         same = view.comparison.resolved - len(rows)
-        note = f"{len(rows)} questions with different scores; {same} are equal."
+        note = f"{show_count(len(rows), 'question')} with different scores; "
+        note += f"{same} {'is' if same == 1 else 'are'} equal."
         note += _say_half(rows)
         note += f" The first {most}." * (len(rows) > most)
         questions = _draw_questions(view, pair, rows[:most]) if rows else Html()
@@ -441,7 +443,7 @@ def _draw_question(
     better = view.better(row.adds)
     level = row.a.get("level")
     title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
-    truth = row.a.get("truth") or ""
+    truth = show_truth(row.a.get("truth") or "")
     reaction = pair.a.texts.get(str(row.a["id"]), {}).get("Reaction", "")
     below = f"Truth: {show_text(truth, 80)}" if truth else show_text(reaction, 120)
     bar = draw_bar_of(abs(row.adds) / most, "a" if better == "A" else "")

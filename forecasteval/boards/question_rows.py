@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from forecasteval.common.markup import show_truth
 from forecasteval.common.records import JsonObject, as_text, group_by
 from forecasteval.display.html import (
     Head,
@@ -48,7 +49,7 @@ def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Htm
         is_one = page and often[str(question.id)] == 1
         link = tag("a", text, href=f"{page}#{anchor}") if is_one else text
         level = soft(f"L{question.level}" if question.level else "")
-        truth = soft(show_text(str(item.get("truth", "")), 60))
+        truth = soft(show_text(show_truth(item.get("truth", "")), 60))
         score = show_cell(question.mean, table.scale)
         lines.append(TableLine([score, join(link, " ", level), truth], name=key))
     note = "Hardest first: the mean score of all systems."

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import printable, show_count
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import group_by
 from forecasteval.display.formats import csv_cell, format_report, write_csv
@@ -74,7 +74,7 @@ def comparison_report(comparison: AnyComparison) -> Report:
     shared = ""
     if isinstance(comparison, Comparison):
         dataset = comparison.dataset
-        title = f"Comparison on {comparison.n} questions, "
+        title = f"Comparison on {show_count(comparison.n, 'question')}, "
         title += printable(dataset or "without a dataset")
     else:
         shared = "of shared datasets "

@@ -52,7 +52,7 @@ _NAMED: Final = 3  # systems that a sentence names
 
 def say_resolved(table: RankedTable) -> str:
     """Say how many questions of a dataset have a truth: `20 of 52 resolved`."""
-    return show_size(table.resolved, table, "questions")
+    return show_size(table.resolved, table, "question")
 
 
 def say_leader(table: Ranking, names: Names) -> Html:

@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Final, TypeGuard
 
-from forecasteval.common.errors import grouped_names, printable
+from forecasteval.common.errors import grouped_names, printable, show_count
 from forecasteval.common.records import group_by
 from forecasteval.display.tables import (
     Column,
@@ -72,10 +72,10 @@ def report_table(table: Ranking) -> Report:
     remarks: list[str] = []
     if isinstance(table, PooledTable):
         total = sum(table.level_counts[level] for level in table.weights)
-        title = f"all {len(table.datasets)} datasets, {total} questions"
+        title = f"all {len(table.datasets)} datasets, {show_count(total, 'question')}"
         remarks += season_remarks(table, table.apart)
     elif isinstance(table, ForecasterTable):
-        title = f"{printable(table.name)}, {show_size(table.n_events, table, 'events')}"
+        title = f"{printable(table.name)}, {show_size(table.n_events, table, 'event')}"
         title += f", {count_warnings(table.warnings)}" if table.warnings else ""
         title += f", {KEPT}" * table.kept
     else:
@@ -112,7 +112,7 @@ def _show_used(table: SystemTable) -> str:
     """Say how many questions a table has, and how many of these count."""
     count = table.resolved
     used = sum(table.level_counts[level] for level in table.weights)
-    size = show_size(count, table, "questions")
+    size = show_size(count, table, "question")
     return size if used == count else f"{used} of {size} (small levels left out)"
 
 
@@ -144,7 +144,7 @@ def show_size(count: int, table: SystemTable | ForecasterTable, unit: str) -> st
     """Say how many questions or events there are, or how many are resolved, and how many void."""
     pending = table.pending
     void = table.void
-    size = f"{count} of {count + pending} resolved" if pending else f"{count} {unit}"
+    size = f"{count} of {count + pending} resolved" if pending else show_count(count, unit)
     return f"{size}, {void} void left out" if void else size
 
 
@@ -298,7 +298,7 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
         both = pair.both_read
         if both and (first.missing, first.unparsed) != (other.missing, other.unparsed):
             value, bounds = _show_difference(both, 1)
-            on = f"on the {both.n} questions that both answered readably"
+            on = f"on the {show_count(both.n, 'question')} that both answered readably"
             names = f"{printable(pair.a)} − {printable(pair.b)}"
             lines.append(f"{names} is {value}{bounds} {on}. This is not the score.")
     return lines
@@ -307,11 +307,11 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
 def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
     """Say how many questions a difference is of; over all weeks also how many both systems had."""
     if isinstance(comparison, Comparison):
-        return f"{comparison.n} questions"
+        return show_count(comparison.n, "question")
     count = comparison.resolved
     weeks = len(comparison.datasets)
     shared = f" (both took part in {pair.n_shared})" if pair.n_shared != count else ""
-    return f"{count} questions of {weeks} dataset{'s' * (weeks > 1)}{shared}"
+    return f"{show_count(count, 'question')} of {show_count(weeks, 'dataset')}{shared}"
 
 
 def _say(pair: Pair, evidence: str) -> str:

@@ -47,14 +47,17 @@ class PendingError(InputError):
     """No question of a dataset has a truth yet: nothing can be scored, and nothing is wrong."""
 
     def __init__(self, where: str, questions: int, hint: str = "") -> None:
-        super().__init__(where, f"no truth yet: {questions} questions, all pending{hint}")
+        super().__init__(
+            where, f"no truth yet: {show_count(questions, 'question')}, all pending{hint}"
+        )
 
 
 class VoidError(PendingError):
     """All questions of a dataset are void: nothing can be scored, and nothing is wrong."""
 
     def __init__(self, where: str, questions: int) -> None:
-        InputError.__init__(self, where, f"no question to score: {questions} questions, all void")
+        size = show_count(questions, "question")
+        InputError.__init__(self, where, f"no question to score: {size}, all void")
 
 
 class ClashError(InputError):
@@ -137,6 +140,15 @@ class RecordNotes(defaultdict[str, list[str]]):
         records.
         """
         return [f"{text}: {grouped_names(names)}" for text, names in self.items()]
+
+
+def show_count(count: int, noun: str) -> str:
+    """Count things in words.
+
+    >>> show_count(1, "question"), show_count(0, "event")
+    ('1 question', '0 events')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def grouped_names(names: Sequence[object], count: int | None = None) -> str:

@@ -392,6 +392,7 @@ def clean(text: str) -> str:
 
 _TEXTS: Final = lazy(r"""\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*(?:,|(?=\])))*\s*\]""")  # most, fast
 _TEXT: Final = lazy(r"""'([^']*)'|"([^"]*)\"""")
+_BOX: Final = r"\boxed{"
 _NO_ESCAPE: Final = lazy(r"\\(?![\\'\"ntrux])")
 _NO_COMMA: Final = lazy("['\"]\\s+['\"]")  # Python would make one text of two
 
@@ -413,6 +414,19 @@ def parse_literal(text: str) -> tuple[str, ...]:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ()
     return tuple(map(str, parts)) if {*map(type, parts)} <= {str, int, float} else ()
+
+
+def show_truth(truth: object) -> str:
+    r"""Show a truth as answers are shown: what is in its box, the elements of its list.
+
+    >>> show_truth("['No']"), show_truth(r"\boxed{A, C}"), show_truth("['Red', 'Teal']")
+    ('No', 'A, C', 'Red | Teal')
+    """
+    plain = str(truth)
+    if plain.startswith(_BOX):
+        plain = plain.removeprefix(_BOX).removesuffix("}")
+    parts = parse_literal(plain)
+    return (", " if max(map(len, parts), default=2) < 2 else " | ").join(parts) or plain
 
 
 def find_objects(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[int, int, Any]]:

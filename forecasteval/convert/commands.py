@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from forecasteval.common.errors import InputError, RecordNotes, printable
+from forecasteval.common.errors import InputError, RecordNotes, printable, show_count
 from forecasteval.common.files import find_dataset, write_atomic
 from forecasteval.common.records import WRAPPERS, as_text, dump_json, load_records
 from forecasteval.common.usage import Parser, command_line, describe
@@ -103,10 +103,6 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
         raise InputError(", ".join(map(str, sources)), "expected each source once", got)
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"
-
-
 # --- Answers ---
 
 
@@ -125,7 +121,7 @@ def _convert_answers(
     lines: list[str] = []
     numbers = itertools.count(1)
     for source_path, source in sources.items():
-        lines.append(f"{source_path}: {source.format}, {_counted(len(source.runs), 'run')}")
+        lines.append(f"{source_path}: {source.format}, {show_count(len(source.runs), 'run')}")
         lines += [f"  {note}" for note in source.notes]
         for run_number, run in source.runs.items():
             # The runs of a single source keep their numbers.
@@ -135,7 +131,7 @@ def _convert_answers(
             notes = [f"left out, {line}" for line in run.left_out.lines()]
             if run.answers:
                 texts[path], answers, repeated = prediction_text(run)
-                title = f"{path}: {_counted(answers, 'answer')}"
+                title = f"{path}: {show_count(answers, 'answer')}"
                 notes += repeated + _compare_truths(run, truths)
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
@@ -223,7 +219,7 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
         *left_out.lines(),
     ]
     lines = [f"{path}: {table.form}", *(f"  {note}" for note in notes)]
-    lines.append(f"{output}: {_counted(len(questions), 'question')}")
+    lines.append(f"{output}: {show_count(len(questions), 'question')}")
     return {output: dump_json(questions, indent=1) + "\n"}, lines
 
 

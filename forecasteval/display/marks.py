@@ -138,7 +138,7 @@ def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | Non
 
 def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     """Lines and dots on their axes. Faint lines lie below the others, and have their names when
-    they are pointed at.
+    they are pointed at or focused.
     """
     numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
     frame = [tag("rect", class_="fr", width="100%", height=panel.height)] if small else []
@@ -153,7 +153,9 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     beside = panel.named and any(not line.faint for line in panel.lines)
     kind = "pl small" if small else "pl named" if beside else "pl"
     height = panel.height + (20 if small else 44)
-    return tag("svg", tag("title", about), *parts, class_=kind, role="img", height=height)
+    # Where lines can be focused, it is no image as a whole.
+    role = "group" if any(line.faint for line in panel.lines) else "img"
+    return tag("svg", tag("title", about), *parts, class_=kind, role=role, height=height)
 
 
 def _draw_axes(panel: Panel, small: bool) -> list[Html]:
@@ -189,6 +191,10 @@ def _y(panel: Panel, value: float) -> str:
 def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     """Draw a line with its dots."""
     paths = [tag("path", d=panel.path(line))]
+    focus: dict[str, object] = {}
+    if line.faint:  # a wide path, which is not seen, for the pointer
+        paths.append(tag("path", d=panel.path(line), class_="hit"))
+        focus = {"tabindex": 0, "role": "img"}
     if line.dashed:
         paths.append(tag("path", d=panel.path(line, dashed=True), class_="da"))
     box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
@@ -202,7 +208,7 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
         x, y = line.end
         name = printable(line.name, 16)
         parts.append(tag("text", name, x=_x(panel.x, x), y=_y(panel, y), dx=8, dy=4))
-    return tag("g", *parts, class_="l faint" if line.faint else _colour(number))
+    return tag("g", *parts, class_="l faint" if line.faint else _colour(number), **focus)
 
 
 def _colour(number: int) -> str:

@@ -64,7 +64,7 @@ def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
 def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:
     """Say which of `total` questions a page shows: `first` says which come first."""
     if shown == total:
-        return f"All {total} {what}, {first} first."
+        return f"All {total} {what}, {first} first." if total > 1 else ""
     return (
         f"{shown} of {total} {what}, {first} first. All of them are in the JSON that --save writes."
     )

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
-from forecasteval.common.errors import InputError, extra_package, printable
+from forecasteval.common.errors import InputError, extra_package, printable, show_count
 from forecasteval.common.records import JsonObject, dump_json, dump_pieces, group_by
 
 from .tables import (
@@ -208,7 +208,8 @@ def _report_findings(results: Results) -> Report:
     record = Column("Record", lambda finding: f"record {finding['record']}")
     return [
         f"Dataset check  {printable(results['dataset'])}",
-        f"{results['count']} records, {len(results['findings'])} findings",
+        f"{show_count(results['count'], 'record')}, "
+        f"{show_count(len(results['findings']), 'finding')}",
         *results["notes"],
         *list_findings(results["findings"], "kind", record),
     ]

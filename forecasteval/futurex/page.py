@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain, filterfalse, repeat
 from typing import Final
 
+from forecasteval.common.markup import show_truth
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import Page, join
@@ -127,7 +128,7 @@ def _make_question(
         join(show_text(item["prompt"], 200)),
         why,
         facts=[
-            ("Truth", show_text(item["truth"]) or "none yet"),
+            ("Truth", show_text(show_truth(item["truth"])) or "none yet"),
             (f"Read from the answer {how}".strip(), show_text(item["read"]) or "nothing"),
         ],
         texts=[

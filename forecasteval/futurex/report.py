@@ -7,7 +7,8 @@ from collections import Counter
 from operator import itemgetter
 from typing import Any, Final
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import printable, show_count
+from forecasteval.common.markup import show_truth
 from forecasteval.display.results import Results, make_report
 from forecasteval.display.tables import (
     Column,
@@ -28,8 +29,6 @@ from .rules import LEVELS, REASONS, WEIGHTS
 _MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
 _UNEQUAL: Final = "number not equal"  # where there is no σ
-# A truth in a box, or the only one of a list.
-_WRAPPED: Final = re.compile(r"\\boxed\{(.*)\}|\['([^']*)'\]", re.DOTALL)
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
 _MODEL: Final = (
@@ -63,7 +62,7 @@ def report_blocks(results: Results, items: bool = False) -> Report:
 def describe_size(results: Results) -> str:
     """Describe how many questions there are, and how many of them have a truth, if not all have."""
     total, pending, void = len(results["items"]), results["pending"], results["void"]
-    size = f"{total} questions"
+    size = show_count(total, "question")
     if pending:
         size += f", {total - pending} resolved, {pending} pending"
     return f"{size}, {void} void left out" if void else size
@@ -177,14 +176,13 @@ def _explain(item: AnswerItem, truth: Truth | None) -> str:
         return "no answer"
     if item["outcome"] == "unparsed":
         return "refusal" if item["reason"] == "refusal" else f"not read: {item['note']}"
-    wrapped = _WRAPPED.fullmatch(item["truth"])
     read = printable(item["read"], _SHOWN)
-    true = printable((wrapped[1] or wrapped[2]) if wrapped else item["truth"], _SHOWN)
+    true = printable(show_truth(item["truth"]), _SHOWN)
     if item["kind"] == "number":
         return _explain_number(item, read, true, truth)
     score, matched = item["score"] or 0.0, _MATCHED.search(item["note"])
     if item["kind"] == "ranking" and matched:
-        part = f"{matched[1]} of {matched[2]} names"
+        part = f"{matched[1]} of {show_count(int(matched[2]), 'name')}"
         if matched[1] == "0":
             return f"{part}: {read} against {true}"
         return (
@@ -231,7 +229,7 @@ _ITEMS: Final = (
     Column("Kind", lambda item: item["kind"], spare=5),
     Column("Score", lambda item: item["score"], "number"),
     Column("Outcome", lambda item: item["outcome"], spare=2),
-    Column("Truth", lambda item: printable(item["truth"], _WIDTH), spare=4),
+    Column("Truth", lambda item: printable(show_truth(item["truth"]), _WIDTH), spare=4),
     Column("Read", lambda item: printable(item["read"], _WIDTH), spare=3),
     Column("Answer", lambda item: _around_box(item["answer"]), spare=7),
     Column("Note", lambda item: item["note"], spare=6),

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forecasteval import prophet
-from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
+from forecasteval.common.errors import (
+    EvaluationError,
+    InputError,
+    grouped_names,
+    printable,
+    show_count,
+)
 from forecasteval.common.files import find_dataset
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
@@ -24,7 +30,11 @@ from forecasteval.scoring import Scorer
 
 def list_problems(name: str, problems: Sequence[str]) -> Results:
     """Make the result of checking a file of the operator: its mistakes, line by line."""
-    report: Report = [f"Check  {name}", f"{len(problems)} findings", *map(printable, problems)]
+    report: Report = [
+        f"Check  {name}",
+        show_count(len(problems), "finding"),
+        *map(printable, problems),
+    ]
     return Results({"file": name, "findings": [*problems]}, lambda results: report)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from forecasteval.boards.report import format_csv
 from forecasteval.boards.tables import list_failed
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, grouped_names, printable, show_count
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
 from forecasteval.nightly.tasks import NightOptions
@@ -56,7 +56,8 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         [*map(": ".join, list_failed(board.board)), *_list_model_failures(board["llm_failures"])],
     )
     _warn(program, board["notes"])
-    counts = f"{board['evaluated']} files scored, {board['reused']} unchanged, {len(failed)} failed"
+    scored = show_count(board["evaluated"], "file")
+    counts = f"{scored} scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
         counts += (
             f"; not read, because they are not {', '.join(SUFFIXES)}: "

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import printable, show_count
 from forecasteval.common.records import JsonObject
 from forecasteval.display import pages
 from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, number_axis
@@ -78,14 +78,14 @@ def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Pa
     """
     about: JsonObject = {**results}
     rows = board_rows(results, results["ranked_by"]["metric"], _ROWS)
-    counts = {
-        "forecasters": len(results["forecasters"]),
-        "provisional": len(results["provisional"]),
-        "events": results["n_events"],
-        "pending": results["n_pending"],
-        "forecasts": results["n_forecasts"],
-    }
-    facts = [f"{count} {what}" for what, count in counts.items() if count]
+    counts = [
+        show_count(len(results["forecasters"]), "forecaster"),
+        f"{len(results['provisional'])} provisional",
+        show_count(results["n_events"], "event"),
+        f"{results['n_pending']} pending",
+        show_count(results["n_forecasts"], "forecast"),
+    ]
+    facts = [count for count in counts if not count.startswith("0 ")]
     parts = {
         "calibration": ("Calibration", _choose_ranked(rows)),
         "over-time": ("Over time", _find_return(results, rows)),
@@ -133,7 +133,8 @@ def _draw_body(
     yield draw_fold("Every metric", table, note="ranks in brackets", name="every-metric")
     remarks = [tag("li", line) for line in list_remarks(results, full=True)]
     count = sum(entry["count"] for entry in results["excluded"])
-    listed, note = tag("ul", *remarks, "", class_="cap"), f"{count} records left out"
+    listed = tag("ul", *remarks, "", class_="cap")
+    note = f"{show_count(count, 'record')} left out"
     yield draw_fold("Left out, and how it is made", listed, note=note)
 
 
@@ -165,7 +166,7 @@ def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     ranked, by = _choose_ranked(rows), results["ranked_by"]["metric"]
     first = [row for row in ranked if row.own("rank") == 1]
     if not first:
-        return f"Nobody has the {results['min_events']} events that a rank needs."
+        return f"Nobody has the {show_count(results['min_events'], 'event')} that a rank needs."
     leads = f" and {len(first) - 1} more lead" if len(first) > 1 else " leads"
     could = sum(row.could_be_first for row in ranked if row not in first)
     more = f"; {could} more could be first." if could else "."

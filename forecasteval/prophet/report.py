@@ -10,7 +10,7 @@ from itertools import combinations
 from operator import itemgetter
 from typing import Any, Final
 
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, grouped_names, printable, show_count
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import Html, join, show_score, show_signed, soft, tag
 from forecasteval.display.results import make_report
@@ -108,8 +108,9 @@ def describe_size(results: ProphetResult) -> str:
     series = f" in {clusters} clusters (series)" if clusters < events else ""
     count = len(results["forecasters"]) + len(results["provisional"])
     pending = f", {results['n_pending']} pending" if results["n_pending"] else ""
-    counted = f"{count} forecasters, {results['n_forecasts']} forecasts"
-    return f"{events} events ({classes}){series}{pending}, {counted}"
+    counted = show_count(count, "forecaster"), show_count(results["n_forecasts"], "forecast")
+    size = f"{show_count(events, 'event')} ({classes}){series}{pending}"
+    return ", ".join([size, *counted])
 
 
 def list_remarks(results: ProphetResult, full: bool) -> list[str]:
@@ -243,7 +244,7 @@ def _draw_difference(row: BoardRow) -> Html:
         return join("–")
     low, high = found["interval"] or (None, None)
     half = [] if low is None else [soft(f" ±{show_score((high - low) / 2)}")]
-    title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {found['n']} events"
+    title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {show_count(found['n'], 'event')}"
     style = (None, "up", "dn")[side]
     return tag("span", show_signed(found["difference"]), *half, title=title, class_=style)
 

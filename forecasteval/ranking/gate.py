@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from forecasteval.common.errors import EvaluationError, InputError
+from forecasteval.common.errors import EvaluationError, InputError, show_count
 from forecasteval.common.records import JsonObject
 from forecasteval.display.tables import show_number, show_p
 
@@ -64,7 +64,7 @@ def require_not_worse(comparison: JsonObject) -> list[str]:
         elif count and 2 / 2**count >= ALPHA:
             unsure.append(
                 f"--fail-if-worse shows nothing of {pair['b']}: "
-                f"it differs on {count} questions only"
+                f"it differs on {show_count(count, 'question')} only"
             )
     if worse:
         raise GateError(f"worse than {first} (--fail-if-worse): {', '.join(worse)}")

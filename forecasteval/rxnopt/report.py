@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import printable, show_count
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.charts import Chart
 from forecasteval.display.results import Results, make_report
@@ -52,7 +52,8 @@ def report_blocks(results: Results, items: bool = False) -> Report:
 
 def describe_size(results: Results) -> str:
     """Say how many questions there are, and of how many tables."""
-    return f"{results['n']} questions of {results['tables']} table{'s' * (results['tables'] != 1)}"
+    questions = show_count(results["n"], "question")
+    return f"{questions} of {show_count(results['tables'], 'table')}"
 
 
 def list_notes(results: Results) -> list[str]:

@@ -151,7 +151,7 @@ def test_nightly_makes_the_pages_of_the_runs_if_asked(tmp_path: Path) -> None:
     assert run(tmp_path, "nightly").code == 0
     alone = (folder / "d-a.json").read_bytes()
     assert not (folder / "d-a.html").exists()
-    for counts in ("1 files scored, 0 unchanged", "0 files scored, 1 unchanged"):
+    for counts in ("1 file scored, 0 unchanged", "0 files scored, 1 unchanged"):
         assert counts in run(tmp_path, "nightly", "--html").out
     assert (folder / "d-a.json").read_bytes() == alone
     check_page((folder / "leaderboard.html").read_text(encoding="utf-8"))

@@ -248,7 +248,7 @@ def test_clean_check_exits_with_0(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"dataset/d.jsonl": [question()]})
     done = run(tmp_path, "check", name, cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert "1 records, 0 findings" in done.out
+    assert "1 record, 0 findings" in done.out
 
 
 def test_lines_and_keys_that_cannot_be_used(tmp_path: Path) -> None:

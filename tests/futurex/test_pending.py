@@ -122,7 +122,7 @@ def test_a_truth_under_another_name_is_an_error(tmp_path: Path, key: str) -> Non
 def test_a_dataset_of_questions_alone_is_pending(tmp_path: Path) -> None:
     rows = [question("a", ground_truth=..., **METADATA)]
     write(tmp_path, {"dataset/w.json": rows, "prediction/w-a.json": [{"id": "a", "answer": "A"}]})
-    assert_refused(run(tmp_path, "-f", "w-a"), "no truth yet: 1 questions")
+    assert_refused(run(tmp_path, "-f", "w-a"), "no truth yet: 1 question,")
 
 
 def test_void_questions_are_in_nothing_but_counted() -> None:

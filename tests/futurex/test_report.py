@@ -23,7 +23,7 @@ def lines(report: Report) -> list[str]:
 
 
 def test_the_head_names_what_was_scored() -> None:
-    assert lines(report_blocks(result(q())))[:2] == ["FutureX", "1 questions, without a dataset"]
+    assert lines(report_blocks(result(q())))[:2] == ["FutureX", "1 question, without a dataset"]
     named = result(q(), number(), name="run", dataset="d.json")
     assert lines(report_blocks(named))[:2] == ["FutureX  run", "2 questions, dataset d.json"]
 

@@ -188,7 +188,7 @@ def test_an_unreadable_result_is_scored_again(tmp_path: Path) -> None:
     broken_link(tmp_path / "evaluation/250922-a.json")
     done = run(tmp_path, "nightly")
     assert (done.code, done.err, board_of(tmp_path)) == (0, "", board)
-    assert done.out.splitlines()[-1] == "1 files scored, 5 unchanged, 0 failed"
+    assert done.out.splitlines()[-1] == "1 file scored, 5 unchanged, 0 failed"
     # Neither the file nor its result: what the board said of it stands.
     break_file(tmp_path, "cut")
     broken_link(tmp_path / "evaluation/250922-a.json")

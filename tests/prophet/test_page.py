@@ -149,7 +149,7 @@ def test_provisional_forecasters_are_few_and_counted() -> None:
     few = [{**row, "username": f"few{n}"} for n in range(30) for row in forecasts[:4]]
     results = ProphetArenaEvaluator().evaluate_all([*forecasts, *few], problems)
     page = results.page()
-    assert "1 forecasters · 30 provisional · 40 events" in page.facts
+    assert "1 forecaster · 30 provisional · 40 events" in page.facts
     html = str(page.summary())
     assert '<p class="cap">Without a rank, fewer than 8 events: few0 (4), few1 (4)' in html
     assert "few17 (4), and 20 more.</p>" in html

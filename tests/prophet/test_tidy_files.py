@@ -235,14 +235,14 @@ def test_command_line_and_check(tmp_path: Path) -> None:
     (tmp_path / "prediction").mkdir()
     path = write(tmp_path / "prediction" / "week.csv", ROWS)
     done = run(tmp_path, "-f", "week", "--min-events", "1")
-    assert (done.code, "1 events (1 exclusive), 1 pending, 2 forecasters" in done.out) == (0, True)
+    assert (done.code, "1 event (1 exclusive), 1 pending, 2 forecasters" in done.out) == (0, True)
     checked = run(tmp_path, "check", str(path))
     assert "1 resolved, 1 pending" in checked.out
     assert "no closing time: 1" in checked.out
     late = write(path, [row.replace("ada", "bob") for row in ROWS if row.startswith("E2")])
     done = run(tmp_path, "-f", "week")
     assert (done.code, done.out) == (2, "")
-    assert done.err.endswith(f"{late.name}: no truth yet: 1 questions, all pending\n")
+    assert done.err.endswith(f"{late.name}: no truth yet: 1 question, all pending\n")
     done = run(tmp_path, "-f", str(write(path, ["Q,A,ada,1,A"], "event,option,user,p,truth")))
     assert done.err.endswith("all pending; no column is called 'resolution' or 'winner'\n")
 

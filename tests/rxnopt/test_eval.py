@@ -141,7 +141,7 @@ def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Pat
         "rxn-b.json: not scored: expected predictions for this dataset (or --dataset, or a name "
         "that" in done.err
     )
-    assert "1 files scored, 0 unchanged, 0 failed" in done.out
+    assert "1 file scored, 0 unchanged, 0 failed" in done.out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,11 @@
 document.documentElement.classList.add("on");
 addEventListener("DOMContentLoaded", () => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const textOf = (cell) => (cell.title || cell.firstElementChild?.title || cell.textContent).trim();
+  const numberOf = (text) => {  // "−0.5 (3)" is −0.5, "40 + 12" is 52
+    const parts = text.replace("−", "-").replace(/^[$[]/, "").split(" + ");
+    return parts.map(parseFloat).reduce((sum, part) => sum + part, 0);
+  };
   const lists = all("[data-for]").map((bar) => {
     const id = bar.dataset.for, list = document.getElementById(id);
     const find = () => all(":scope > details, :scope > tr:has(details)", list), rows = find();
@@ -25,7 +30,8 @@ addEventListener("DOMContentLoaded", () => {
       const shown = rows.filter((row) => !row.hidden).length;
       const of = shown === rows.length ? "" : `${shown} of `;
       const filters = [...chosen.values(), ...(words ? [search.value] : [])];
-      const what = `${of}${rows.length} ${count.dataset.what}`;
+      const noun = count.dataset.what.replace(/s$/, rows.length === 1 ? "" : "s");
+      const what = `${of}${rows.length} ${noun}`;
       count.textContent = [what, ...filters].join(" · ");
       for (const chip of chips) {
         chip.setAttribute("aria-pressed", chosen.get(chip.dataset.k) === chip.dataset.v);
@@ -65,8 +71,7 @@ addEventListener("DOMContentLoaded", () => {
     order?.addEventListener("change", () => { sort(); changed(); });
     bar.querySelector("[data-csv]").addEventListener("click", () => {
       const cell = (each) => {
-        const text = each.title || each.firstElementChild?.title || each.textContent;
-        const harmless = text.trim().replace(/^[=+\-@\t\r]/, "'$&");
+        const harmless = textOf(each).replace(/^[=+\-@\t\r]/, "'$&");
         return `"${harmless.replaceAll('"', '""')}"`;
       };
       const inner = (row) =>
@@ -81,6 +86,43 @@ addEventListener("DOMContentLoaded", () => {
     });
     return { state, load };
   });
+  // The title of a column sorts by it: the first press brings the highest numbers or the first names
+  // to the top, the second turns that round, the third restores what was there. Rows with equal
+  // values stay as they were, those without one come last.
+  for (const table of all(".rank, .mx")) {
+    const body = table.tBodies[0], before = [...body.children];
+    const heads = all("thead th:not(.x, .w)", table);
+    const fixed = before.filter((row) => row.matches(".all, .fix"));
+    const rows = before.filter((row) => row.cells.length > 1 && !fixed.includes(row));
+    if (rows.length < 3) continue;
+    const below = new Map(rows.map((row) => [row, row.nextElementSibling]));
+    const press = (head) => {
+      const texts = new Map(rows.map((row) => [row, textOf(row.cells[head.cellIndex])]));
+      const known = [...texts.values()].filter((text) => !["", "–"].includes(text));
+      const isText = rows[0].cells[head.cellIndex].tagName === "TH" ||
+        known.some((text) => Number.isNaN(numberOf(text)));
+      const orders = ["descending", "ascending"];
+      if (isText || head.matches(".rk")) orders.reverse();
+      const order = orders[orders.indexOf(head.getAttribute("aria-sort")) + 1];
+      for (const each of heads) each.removeAttribute("aria-sort");
+      if (!order) return body.append(...before);
+      head.setAttribute("aria-sort", order);
+      const sign = order === "ascending" ? 1 : -1;
+      const compare = (x, y) => known.includes(y) - known.includes(x) ||
+        sign * (isText ? x.localeCompare(y) : numberOf(x) - numberOf(y)) || 0;
+      const sorted = [...rows].sort((x, y) => compare(texts.get(x), texts.get(y)));
+      const shown = sorted.flatMap((row) =>
+        below.get(row)?.matches(".in") ? [row, below.get(row)] : [row]);
+      body.replaceChildren(...fixed, ...shown);  // without what stands between parts of the rows
+    };
+    for (const head of heads) {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "by" });
+      button.append(...head.childNodes);
+      button.addEventListener("click", () => press(head));
+      head.append(button);
+    }
+  }
   const address = (row = "") => {
     const state = new URLSearchParams(lists.flatMap((list) => list.state()));
     return row || `${state}` ? `#${[row, `${state}`].filter(Boolean).join("&")}` : "";
