@@ -385,6 +385,20 @@ def test_a_page_of_many_questions(folder: Path) -> None:
 # --- Nights and boards ---
 
 
+@advice("To enter, add prediction/DATASET-SYSTEM.json with your answers.")
+def test_a_first_day(folder: Path) -> None:
+    closes = {"closes": "2099-01-01", "ground_truth": ...}
+    names = [f"n{at}" for at in range(3)]
+    write(folder, {"dataset/new.json": [question(name, **closes) for name in names]})
+    succeed(folder, "nightly")
+    page = (folder / "evaluation/leaderboard.html").read_text(encoding="utf-8")
+    path = find("To enter, add (.*?) with your answers", page)
+    name = path.replace("DATASET", "new").replace("SYSTEM", "mine")
+    write(folder, {name: dict.fromkeys(names, "A")})
+    succeed(folder, "check", name)
+    assert "new.json: no truth yet, 1 file waits" in succeed(folder, "nightly")
+
+
 @advice("What moves the other {} pairs: --json")
 def test_more_pairs_than_a_report_shows(folder: Path) -> None:
     names = [f"d-s{number}" for number in range(6)]

@@ -16,6 +16,7 @@ from forecasteval.boards import rank
 from forecasteval.display.html import render
 from forecasteval.display.tables import IntervalCell
 from html_page import Parsed, check_page
+from prophet_data import sample_results
 from season import make_season
 
 LEADER = (True,) * 20
@@ -94,30 +95,18 @@ def filled(chart: Any) -> list[bool]:
 
 
 def test_forecasters_are_tied_by_their_rank_intervals_where_there_are_some() -> None:
-    table = {
-        "kind": "forecasters",
-        "benchmark": "Prophet Arena",
-        "dataset": None,
-        "name": "p",
-        "prediction": "p.csv",
-        "warnings": 0,
-        "degraded": False,
-        "signature": {"evaluator": "x"},
-        "n_events": 9,
-        "rows": [
-            {
-                **{"rank": n, "name": f"f{n}", "metric": "brier", "n": 9},
-                **{"score": 0.1 * n, "interval": [0.0, 0.9], "rank_interval": None},
-            }
-            for n in (1, 2, 3)
-        ],
-    }
-    one: dict[str, Any] = {**rank([]), "tables": [table]}
-    assert filled(make_page(one).charts()["ranking1"]) == [False] * 3
-    for row, interval in zip(table["rows"], ([1, 2], [1, 3], [2, 3]), strict=True):
-        row["rank_interval"] = interval
-    chart = make_page(one).charts()["ranking1"]
-    assert filled(chart) == [True, True, False]
+    results = {"name": "p", "prediction": "p.csv", **sample_results()}
+    one: dict[str, Any] = rank([results, system("a", True)])
+    (table,) = [table for table in one["tables"] if table["kind"] == "forecasters"]
+    table["rows"] = table["rows"][:3]
+    one["tables"] = [table]
+    for intervals, told in (
+        ((None, None, None), [False] * 3),
+        (([1, 2], [1, 3], [2, 3]), [True, True, False]),
+    ):
+        for row, interval in zip(table["rows"], intervals, strict=True):
+            row["rank_interval"] = interval
+        assert filled(make_page(one).charts()["ranking1"]) == told
 
 
 # --- Links ---
@@ -199,48 +188,16 @@ def test_a_run_cannot_have_the_page_of_a_comparison(tmp_path: Path) -> None:
     assert "b.html: cannot be written: Is a directory\n" in done.err
 
 
-def test_who_is_like_the_leader_is_said_once() -> None:
+def test_who_is_like_the_leader_is_said_once(tmp_path: Path) -> None:
     """A leader that answered little cannot be told from many, which others beat."""
-    table = {
-        "kind": "pooled",
-        "benchmark": "FutureX",
-        "datasets": [],
-        "level_counts": {"1": 4},
-        "weights": {"1": 0.1},
-        "apart": [],
-        "signature": {"evaluator": "x"},
-        "design_effect": None,
-        "rows": [
-            {
-                "rank": n,
-                "name": f"s{n}",
-                "overall_score": 1 - n / 9,
-                "overall_interval": None,
-                "rank_interval": [1 if n < 3 else 2, 4],
-                "datasets": 1,
-                "n_runs": 1,
-                "n": 4,
-                "own_score": 0.5,
-                "missing": 0,
-                "unparsed": 0,
-                "padded": 0,
-                "level_scores": {},
-                "provisional": False,
-                "warnings": 0,
-                "degraded": False,
-                "about": {"name": f"System {n}"},
-            }
-            for n in (1, 2, 3)
-        ],
-    }
-    page = make_page({**rank([]), "pooled": [table]})
-    chart = page.charts()["ranking1"]
+    board = season(tmp_path)
+    rows = board["pooled"][0]["rows"]
+    for row, interval in zip(rows, ([1, 4], [1, 4], [2, 4]), strict=True):
+        row |= {"rank_interval": interval, "about": {"name": f"System {row['rank']}"}}
+    chart = make_page(board).charts()["ranking1"]
     assert filled(chart) == [True, True, False]
-    assert [row[0] for row in chart.table.rows] == [
-        "System 1",
-        "System 2",
-        "System 3",
-    ]  # as systems.json has it
+    # As systems.json has them.
+    assert [row[0] for row in chart.table.rows] == ["System 1", "System 2", "System 3"]
 
 
 def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
