@@ -27,7 +27,7 @@ from forecasteval.common.patterns import end_of, lazy
 from forecasteval.common.records import number_text
 
 from .language import table_of, words
-from .rules import AnswerScore, unparsed
+from .rules import AnswerScore, Unread, unparsed
 
 Read = TypeVar("Read")
 
@@ -37,6 +37,9 @@ _CONFIDENCE: Final = lazy(
     r"(?:confidence|certainty|confident|置信度|信心)[^\n,;]{0,20}\Z"
 )
 SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
+
+
+_NOTHING: Final = Unread("")
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +54,7 @@ class Answer:
     elements: tuple[str, ...] = ()
     boxed: bool = True
     stated: bool = False
-    problem: str = ""
+    problem: Unread = _NOTHING
     before: Answer | None = None
     _cleaned: str | None = None
 
@@ -103,7 +106,7 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
         return hold_answer(parts) if parts else None
     if not isinstance(raw, str):
         text = number_text(raw)
-        return Answer(text, boxed=bool(text), problem="" if text else "no text")
+        return Answer(text, boxed=bool(text), problem=Unread("" if text else "no text"))
     raw = drop_invisible(raw)
     if "ox" not in raw and raw.isprintable():  # most truths
         text, in_box = raw, False
@@ -153,8 +156,9 @@ def question_words(prompt: str) -> str:
 
 # --- What is no answer to any question ---
 
-TWO_BOXES: Final = "boxes that name two answers"
-ECHO: Final = "no box, and words of the prompt"
+TWO_BOXES: Final = Unread("boxes that name two answers", "contradiction")
+ECHO: Final = Unread("no box, and words of the prompt", "prose", is_silent=True)
+_TWO_ANSWERS: Final = Unread("two answers that differ", "contradiction")
 _REFUSALS: Final = table_of("refusals")
 _LACKS: Final = table_of("lacks")
 _ERRORS: Final = table_of("errors")
@@ -296,7 +300,7 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
             stated = _hold(_drop_confidence(value.strip(" *_`\t\n")), boxed=False, stated=True)
             stated.before, said = said, stated
     if mapped and mapped.text and said and said.text != mapped.text:
-        return Answer("", boxed=False, problem="two answers that differ")
+        return Answer("", boxed=False, problem=_TWO_ANSWERS)
     return said
 
 
@@ -322,11 +326,11 @@ def _find_mapping(text: str) -> Answer | None:
     objects = [*find_objects(text, _DECODER)] or [*find_objects(python, _DECODER)]
     pairs = [pair for _, _, record in objects for pair in record]
     values = [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]
-    problem = "JSON without an answer"
+    problem = Unread("JSON without an answer", "error of a program")
     if any(key.lower() in _ERROR_KEYS and said for key, said in pairs):
-        problem = "error of a program"
+        problem = Unread("error of a program", "error of a program")
     elif any(value != values[0] for value in values):
-        problem = "two answers that differ"
+        problem = _TWO_ANSWERS
     elif values and (said := _write_value(values[0])):
         return _hold(said, boxed=False, stated=True)
     elif not values and (not objects or text[: objects[0][0]].strip("` \njson")):
@@ -357,7 +361,7 @@ class TruthOf(Generic[Read]):
     __slots__ = ()
     kind: str = "ranking"
 
-    def read(self, answer: Answer) -> Read | str:
+    def read(self, answer: Answer) -> Read | Unread:
         """Read the value of an answer, or the reason why it cannot be read."""
         raise NotImplementedError
 
@@ -367,15 +371,15 @@ class TruthOf(Generic[Read]):
         """
         return False
 
-    def find_status(self, answer: Answer) -> str:
-        """Find the kind of status that an answer is, or ""; what this truth means is none, and no
-        list of several.
+    def find_status(self, answer: Answer) -> Unread | None:
+        """Find the kind of status that an answer is; what this truth means is none, and no list of
+        several.
         """
         if len(answer.elements) > 1:
-            return ""
+            return None
         text = drop_lead_in(answer.cleaned)
         status, words = find_status(text)
-        return status if status and not self.means(text, words) else ""
+        return Unread(status, status) if status and not self.means(text, words) else None
 
     def compare(self, read: Read) -> AnswerScore:
         """Compute the score of what an answer says."""
@@ -384,6 +388,8 @@ class TruthOf(Generic[Read]):
     def score(self, answer: Answer) -> AnswerScore:
         """Compute the score of an answer: of its last statement that can be read."""
         read = self.read(answer)
-        if isinstance(read, str) and read.startswith("no ") and (before := answer.before):
+        if not isinstance(read, Unread):
+            return self.compare(read)
+        if read.is_silent and (before := answer.before):
             return self.score(before) if before.text else unparsed(before.problem)
-        return unparsed(read) if isinstance(read, str) else self.compare(read)
+        return unparsed(read)

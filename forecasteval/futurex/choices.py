@@ -14,8 +14,8 @@ from .answers import Answer, TruthOf, drop_lead_in
 from .doubts import begins_denied, find_doubt, is_asked
 from .language import table_of, words
 from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
-from .rankings import is_name_of, looks_like_names, show_names
-from .rules import AnswerScore
+from .rankings import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names
+from .rules import AnswerScore, Unread
 
 MAX_TOKEN: Final = 1000  # characters of a pick with what is said of it
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
@@ -424,7 +424,7 @@ class ChoiceTruth(TruthOf[Picks]):
     picks: Picks
     exact: bool
 
-    def read(self, answer: Answer) -> Picks | str:
+    def read(self, answer: Answer) -> Picks | Unread:
         """Read the picks, or why there are none: no pick is an option, or bare text holds anything
         else.
         """
@@ -436,7 +436,9 @@ class ChoiceTruth(TruthOf[Picks]):
         unknown = {pick for pick in picks - self.picks if pick[0] == "?"}
         if len(unknown) < len(picks) and (answer.boxed or not unknown):
             return picks
-        return "no option" if answer.boxed else "no box, and not only options"
+        if answer.boxed:
+            return Unread("no option", is_silent=True)
+        return Unread("no box, and not only options", "prose", is_silent=True)
 
     def means(self, text: str, words: str) -> bool:
         key = choice_key(text)
@@ -474,6 +476,9 @@ _LOSES: Final = frozenset(words("loses"))
 _WINS: Final = frozenset(words("wins"))
 _NO_FRONT: Final = frozenset(words("no front"))  # nothing of a name, however it is written
 
+_AS_LIKELY: Final = Unread("several are as likely", "contradiction")
+_NO_WINNER: Final = Unread("no side that wins", "contradiction", is_silent=True)
+
 
 class NameTruth(TruthOf[Sequence[Name]]):
     """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones
@@ -488,7 +493,7 @@ class NameTruth(TruthOf[Sequence[Name]]):
         self.names, self.exact, self.sides = names, exact, parse_sides(prompt)
         self._prompt = prompt
 
-    def read(self, answer: Answer) -> Sequence[Name] | str:
+    def read(self, answer: Answer) -> Sequence[Name] | Unread:
         """Read the picked names, or why there are none."""
         text, elements = answer.sentence, answer.elements
         whole = parse_name(text)
@@ -500,15 +505,15 @@ class NameTruth(TruthOf[Sequence[Name]]):
         tokens = [clean(part).strip() for part in elements or SEPARATOR.split(text)]
         if not elements and (shares := read_shares(text)):
             likely = largest(shares)
-            return (parse_name(likely[0]),) if len(likely) == 1 else "several are as likely"
+            return (parse_name(likely[0]),) if len(likely) == 1 else _AS_LIKELY
         if self.sides and not elements:
             winner = interpret_winner(text, self.sides)
             if winner is not None:
-                return (parse_name(winner),) if winner else "no side that wins"
+                return (parse_name(winner),) if winner else _NO_WINNER
         if not answer.boxed and not looks_like_names(text, not answer.stated):
-            return "no box, and no list of names"
+            return NO_LIST
         names = {name.key: name for name in map(parse_name, tokens) if name.key}
-        return tuple(names.values()) or "no name"
+        return tuple(names.values()) or UNNAMED
 
     def means(self, text: str, words: str) -> bool:
         return is_name_of(text, words, self.names)

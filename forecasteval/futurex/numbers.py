@@ -18,12 +18,14 @@ from .grammar import (
     parse_quantity,
     read_scale,
 )
-from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules
+from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules, Unread
 from .units import DAYS, convert
 
 # --- Numbers in sentences ---
 
-SEVERAL: Final = "several numbers"  # rule 2; a language model may say which
+# Rule 2; a language model may say which.
+SEVERAL: Final = Unread("several numbers", "contradiction")
+_NONE: Final = Unread("no number", is_silent=True)
 _DIGIT: Final = lazy("[0-9]")
 _HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
 _RUN: Final = lazy(r"[0-9][0-9,.]*")
@@ -92,7 +94,7 @@ def _no_value(text: str, quantity: Quantity, end: int) -> bool:
 
 def interpret_number(
     text: str, in_sentence: bool, percent: bool | None = None, prompt: str = "", unit: str = ""
-) -> Quantity | str:
+) -> Quantity | Unread:
     """Read the number that a text is, or with `in_sentence` the one that it states (rule 2): the
     only one with the `unit` of the truth or one that the question names, the one with which it
     begins, or the only one; else the reason why there is none.
@@ -101,7 +103,7 @@ def interpret_number(
     `prompt` asks for a change.
     """
     if not _HAS_DIGIT.search(text):
-        return "no number"
+        return _NONE
     quantity = parse_number(text)
     if not quantity and not _is_doubted(text):
         quantity = parse_number(_LAST_ASIDE.sub("", text))  # **412.4** (±0.6)
@@ -116,7 +118,7 @@ def interpret_number(
             if len(fits or stated) > 1:
                 return SEVERAL
             quantity = next(iter(fits or stated), None)
-    return sign_fall(quantity, prompt) if quantity else "no number"
+    return sign_fall(quantity, prompt) if quantity else _NONE
 
 
 def _is_doubted(text: str) -> bool:
@@ -224,7 +226,7 @@ class NumberTruth(TruthOf[Reading]):
         self.quantity, self.asked_scale, self.sigma = quantity, asked_scale, sigma
         self.prompt = prompt
 
-    def read(self, answer: Answer) -> Reading | str:
+    def read(self, answer: Answer) -> Reading | Unread:
         """Read the number that an answer is, in the meaning that is nearest."""
         text = _LIST_NUMBER.sub("", answer.cleaned)
         whole = parse_number(text)
@@ -234,13 +236,14 @@ class NumberTruth(TruthOf[Reading]):
         leading = parse_leading(text, self.prompt) if answer.stated and not whole else None
         # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
         sentence = answer.boxed or (answer.stated and not text[:1].islower())
-        quantity: Quantity | str = (
+        quantity: Quantity | Unread = (
             sign_fall(leading, self.prompt)
             if leading
             else interpret_number(text, sentence, percent, self.prompt, self.quantity.unit)
         )
-        if isinstance(quantity, str):
-            return quantity if answer.boxed else "no box, and not wholly a number"
+        if isinstance(quantity, Unread):
+            prose = Unread("no box, and not wholly a number", "prose", is_silent=True)
+            return quantity if answer.boxed else prose
         true = self.quantity.value
         return min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
 

@@ -142,8 +142,8 @@ def is_sent(answered: Answered, item: AnswerItem, policy: str) -> bool:
     No refusal, no error of a program, nothing that contradicts itself.
     """
     if item["outcome"] == "unparsed":
-        return item["note"] in (TWO_BOXES, SEVERAL) or (
-            item["reason"] in ("prose", "unreadable") and item["note"] != ECHO
+        return item["note"] in (TWO_BOXES.note, SEVERAL.note) or (
+            item["reason"] in ("prose", "unreadable") and item["note"] != ECHO.note
         )
     number = isinstance(answered.truth, NumberTruth)
     if policy == "always":

@@ -16,7 +16,10 @@ from .answers import SENTENCE_END, Answer, TruthOf, question_words
 from .grammar import write_digits
 from .language import table_of, words
 from .names import IS_CJK, Name, Pairs, fold, match_names, parse_name
-from .rules import PARTIAL_RANKING, AnswerScore
+from .rules import PARTIAL_RANKING, AnswerScore, Unread
+
+NO_LIST: Final = Unread("no box, and no list of names", "prose", is_silent=True)
+UNNAMED: Final = Unread("no name", is_silent=True)
 
 # --- The items of a list ---
 
@@ -323,15 +326,15 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
         )
 
-    def read(self, answer: Answer) -> Sequence[Name] | str:
+    def read(self, answer: Answer) -> Sequence[Name] | Unread:
         """Read the predicted names, best first, or why there are none."""
         if status := self.find_status(answer):
             return status
         if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
-            return "no box, and no list of names"
+            return NO_LIST
         return (
             parse_items(answer, self._prompt, len(self.names) or None, self._keys, self._compounds)
-            or "no name"
+            or UNNAMED
         )
 
     def means(self, text: str, words: str) -> bool:

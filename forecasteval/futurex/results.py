@@ -78,7 +78,7 @@ def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = 
         "outcome": outcome,
         "read": scored.read[:SHOWN],
         "note": scored.note,
-        "reason": scored.reason if outcome == "unparsed" else "",
+        "reason": scored.reason,
         "sigmas": scored.sigmas,
         "padded": scored.padded,
         "unboxed": unboxed,

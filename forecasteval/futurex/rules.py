@@ -49,19 +49,7 @@ RULE_SETS: Final = {
 }
 
 
-# Why nothing is read of an answer, by how the note on it begins; and how a report counts these
-_REASONS: Final = {
-    "refusal": "refusal",
-    "error": "error of a program",
-    "JSON": "error of a program",
-    "no box": "prose",
-    "two answers": "contradiction",
-    "boxes that": "contradiction",
-    "several": "contradiction",
-    "no side": "contradiction",
-    "placeholder": "placeholder",
-    "": "unreadable",
-}
+# The kinds of reasons why nothing is read of an answer, and how a report counts them.
 REASONS: Final = {
     "refusal": "say that they refuse",
     "error of a program": "errors of a program",
@@ -73,12 +61,23 @@ REASONS: Final = {
 _COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed", "late")  # by level
 
 
+class Unread(NamedTuple):
+    """Why nothing is read of an answer, and of which kind this is, one of `REASONS`.
+
+    `is_silent`: it states nothing, so that the statement before it counts.
+    """
+
+    note: str
+    reason: str = "unreadable"
+    is_silent: bool = False
+
+
 class AnswerScore(NamedTuple):
     """The result of one answer. `outcome`: scored, missing, unparsed or pending; missing and
     unparsed ones score 0. A pending one has no score (nan): its question has no truth yet.
 
     `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `padded`: a list
-    longer than what was asked for.
+    longer than what was asked for. `reason`: of an unparsed answer, one of `REASONS`.
     """
 
     score: float
@@ -87,19 +86,15 @@ class AnswerScore(NamedTuple):
     note: str
     sigmas: float | None = None
     padded: bool = False
-
-    @property
-    def reason(self) -> str:
-        """Return the kind of an unparsed answer, one of `REASONS`."""
-        return next(reason for start, reason in _REASONS.items() if self.note.startswith(start))
+    reason: str = ""
 
 
 MISSING: Final = AnswerScore(0.0, "missing", "", "")
 
 
-def unparsed(note: str) -> AnswerScore:
-    """Return an answer from which nothing legal can be read, and why."""
-    return AnswerScore(0.0, "unparsed", "", note)
+def unparsed(why: Unread) -> AnswerScore:
+    """Return the score of an answer from which nothing legal can be read."""
+    return AnswerScore(0.0, "unparsed", "", why.note, reason=why.reason)
 
 
 def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -> float:
