@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from forecasteval.common.errors import RecordNotes
 from forecasteval.common.records import as_text
@@ -11,50 +11,39 @@ from forecasteval.common.replies import reply_texts
 
 from .replies import CONFLICT, parse_reply
 
-_REPLY_FIELDS: Final = ("reply", "response", "output", "completion", "text", "content")
-NO_REPLY: Final = f"no reply ({', '.join(_REPLY_FIELDS)})"
+_REPLY_FIELDS: Final = "reply, response, output, completion, text, content"
+NO_REPLY: Final = f"no reply ({_REPLY_FIELDS})"
 
 
-class Picks(NamedTuple):
-    """The index of each id, warnings, and a row `{id, reason, text, answer: null}` for each reply
-    that was left out.
-    """
+def parse_replies(
+    records: Iterable[object],
+) -> tuple[dict[str, int], list[str], list[dict[str, Any]]]:
+    """Read the index of each id, warnings, and the replies without an index, of rows of replies.
 
-    indices: dict[str, int]
-    warnings: list[str]
-    unread: list[dict[str, Any]]
-
-
-def parse_replies(records: Iterable[object]) -> Picks:
-    """Read the picks of records with an id and a reply.
-
-    A row of `unread` whose answer was filled in decides its id, whatever other rows say.
+    These are rows `{id, reason, text, answer: null}`. One whose answer was filled in decides its
+    id, whatever other rows say.
     """
     rows = [record if isinstance(record, Mapping) else {} for record in records]
-    answered = {str(row.get("id")) for row in rows if _is_answered(row)}
-    picks = Picks({}, [], [])
-    conflicting: set[str] = set()
+    answers: dict[str, list[object]] = {}
+    for row in rows:  # a row without a reason is a dataset's, and its answer the truth
+        if "reason" in row and row.get("answer") is not None:
+            answers.setdefault(str(row.get("id")), []).append(row["answer"])
+    fields = _REPLY_FIELDS.split(", ")
+    indices: dict[str, set[Any]] = {}
+    unread: list[dict[str, Any]] = []
     notes = RecordNotes()
     for number, row in enumerate(rows, 1):
         if (given := row.get("custom_id", row.get("id"))) is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
-        name = str(given)
-        fields = ("answer",) if _is_answered(row) else () if name in answered else _REPLY_FIELDS
-        replies = [row[field] for field in fields if row.get(field) is not None]
-        for text in reply_texts(replies[0]) if replies else [None] * bool(fields):
-            index, reason = parse_reply(text) if replies else (None, NO_REPLY)
-            if index is not None and picks.indices.setdefault(name, index) != index:
-                reason = CONFLICT
-                conflicting.add(name)
+        found = indices.setdefault(name := str(given), set())
+        reply = next((row[key] for key in fields if row.get(key) is not None), None)
+        for text in answers.get(name) or reply_texts(reply):
+            index, reason = parse_reply(text)
+            found.update([index] * (not reason))
+            reason = CONFLICT if len(found) > 1 else NO_REPLY if text is reply is None else reason
             if reason:
                 notes[f"{reason}, left out"].append(name)
-                row = {"id": name, "reason": reason, "text": as_text(text), "answer": None}
-                picks.unread.append(row)
-    clear = {name: index for name, index in picks.indices.items() if name not in conflicting}
-    return picks._replace(indices=clear, warnings=notes.lines())
-
-
-def _is_answered(row: Mapping[str, Any]) -> bool:
-    """Return whether a row of `unread` has an answer; the `answer` of a dataset is its truth."""
-    return "reason" in row and row.get("answer") is not None
+                unread.append({"id": name, "reason": reason, "text": as_text(text), "answer": None})
+    clear = {name: found.pop() for name, found in indices.items() if len(found) == 1}
+    return clear, notes.lines(), unread

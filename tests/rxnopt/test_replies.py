@@ -24,12 +24,17 @@ REPLIES: Final = json.loads((CASES / "rxnopt_replies.json").read_text(encoding="
 OPENINGS: Final = json.loads((CASES / "rxnopt_openings.json").read_text(encoding="utf-8"))
 
 
+PLAIN: Final = json.loads((CASES / "rxnopt_plain.json").read_text(encoding="utf-8"))
+
+
 def test_the_tables_of_cases_are_not_empty() -> None:
     assert sum(case["expected"] is None for case in REPLIES) > 209
     assert len(MORE["replies"]) > 10
     assert len(OPENINGS["openings"]) == 22
     assert len(OPENINGS["reasoned"]) == 60
     assert len(OPENINGS["everyday"]) == 29
+    assert len(PLAIN["replies"]) > 800
+    assert len(PLAIN["reasoned"]) > 50
 
 
 @pytest.mark.parametrize("case", MORE["replies"])
@@ -60,6 +65,13 @@ def test_everyday_replies(case: Record) -> None:
     assert parse_reply(case["reply"])[0] == case["expected"]
 
 
+@pytest.mark.parametrize("kind", PLAIN)
+def test_plain_replies_as_models_write_them(kind: str) -> None:
+    """Written without the rules in mind; in a third of them nothing is chosen."""
+    read = [(parse_reply(case["reply"])[0], case["reply"]) for case in PLAIN[kind]]
+    assert read == [(case["expected"], case["reply"]) for case in PLAIN[kind]]
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -70,6 +82,10 @@ def test_everyday_replies(case: Record) -> None:
         "I compare:\n- Option 0\n- Option 1",
         "I compare them.\n\n### Option 0",
         "Analysis:\n\n**Option 1**",
+        "I go through them.\n\n**Option 1",
+        "## Option 0\nWeak base.\n## Option 1\nStrong",
+        "**Option 0**\nWeak base.\n**Option 1**\nStrong base.\nThen",
+        "1) The base",
     ],
 )
 def test_a_reply_cut_in_a_list_is_unread(reply: str) -> None:
@@ -131,6 +147,13 @@ def test_replies_by_id() -> None:
         ". **5",
         "option 5 better than 5 or ",
         "\noption 5: ",
+        "\noption 5",
+        "\n((option 5",
+        "\n- ",
+        ". wait ",
+        "\\text{",
+        "count from ",
+        "选项5比",
     ],
 )
 def test_replies_take_linear_time(piece: str) -> None:
