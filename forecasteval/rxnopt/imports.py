@@ -19,21 +19,28 @@ from .cells import read_fraction, read_yield
 from .chemicals import YIELDS, Substance, any_case, is_smiles, read_items
 from .columns import find_header, find_second_quantity, warn_of_conditions
 from .settings import Settings
-from .sheets import Sheet, SheetRow, read_sheet, show_names
+from .sheets import DateText, Sheet, SheetRow, read_sheet, show_names
 from .tables import Unused
 
 Tables = dict[str, dict[str, Any]]
 SPLIT: Final = "expected one quantity in a column: split it into two columns"
 _ONE_HEADER: Final = "expected one row of names, the first: join two, or make a file of each table"
 _NO_DITTO: Final = "expected the value itself in place of a ditto mark: write it into every row"
+_NO_DATE: Final = "Excel made a date or a time of what was typed (1:2): format the column as text"
+_MONTH: Final = "(?:jan|feb|mar|mrz|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*"
+_DATE: Final = any_case(  # in a CSV that Excel wrote
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}\b.*|[0-9]{1,2}:0[0-9](?::.*)?|0[0-9]:[0-9]{2}\b.*"
+    rf"|[0-9]{{1,2}}[-.]{_MONTH}|{_MONTH}-[0-9]{{1,2}}|[0-9]{{1,2}}([./])[0-9]{{1,2}}\1[0-9]{{4}}"
+)
 _DITTO: Final = any_case(
-    "[-–—]?\\s?(?:[\"″“”〃]|'')\\s?[-–—]?|//|[↓↑]|do[.]|ditto|as above|idem|同上"
-    "|same(?: as .*)?|(?:as|see)(?: in)? entry [0-9]+[a-z]?"
+    r"[-–—\s]*(?:(?:[\"″“”〃〞]|'')[-–—\s]*)+|//|[↓↑]|do[.]|ditto|idem|同上|same(?: as .*)?"
+    r"|(?:as|see|like)(?: in)? (?:above|entry [0-9]+[a-z]?)"
 )
 _SUMMARY: Final = any_case(  # what stands in front of a row of averages below the experiments
     r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|s[.]d|std?[. ]*dev"
-    r"(?:iation)?|standard deviation|avg|mittelwert)\b\W*"
-    r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?)\W*)",
+    r"(?:iation)?|standard (?:deviation|error)|sem|r\.?s\.?d|avg|variance|mittelwert"
+    r"|standardabweichung)\b\W*"
+    r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?|标准偏?差)\W*)",
 )
 _COMMA: Final = re.compile(r"[<>≤≥~]?\s?[0-9]+,[0-9]+\s?%?")
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
@@ -135,6 +142,9 @@ def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
         for name in layout.columns:
             if _DITTO.fullmatch(cell := row.cells[name]):
                 problems[_NO_DITTO].append(f"{row.place}, {name}: {cell}")
+        for name in layout.conditions:
+            if isinstance(cell := row.cells[name], DateText) or _DATE.fullmatch(cell):
+                problems[_NO_DATE].append(f"{row.place}, {name}: {cell}")
         for field in YIELDS:
             cell = row.cells.get(layout.results.get(field, ""), "")
             if read_yield(cell).selectivity:

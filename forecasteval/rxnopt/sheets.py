@@ -31,6 +31,10 @@ class SheetRow(NamedTuple):
     cells: dict[str, str]
 
 
+class DateText(str):
+    """The text of a cell that Excel holds as a date or a time; `1:2` may have been typed."""
+
+
 class Sheet(NamedTuple):
     """The names of the columns, the rows below them, and notes for the user."""
 
@@ -149,7 +153,9 @@ def _show_cell(where: str, cell: Any, written: Any) -> str:
         value = datetime.timedelta(hours=value.hour, minutes=value.minute)
     if isinstance(value, datetime.timedelta):
         minutes = value.total_seconds() // 60
-        return f"{minutes // 60:.0f}:{minutes % 60:02.0f}"
+        return DateText(f"{minutes // 60:.0f}:{minutes % 60:02.0f}")
+    if isinstance(value, datetime.date):
+        return DateText(value)
     if number_text(value):
         return f"{value * 100:.12g}%" if "%" in str(cell.number_format) else f"{value:.15g}"
     return "" if value is None else _clean(str(value))

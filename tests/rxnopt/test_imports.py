@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import itertools
 import json
 import random
@@ -392,7 +393,21 @@ def test_a_de_alone_is_written_as_the_ratio_that_is_advised(tmp_path: Path) -> N
     assert len(tables["x.json"]["entries"]) == 1
 
 
-@pytest.mark.parametrize("mark", ["//", "↓", "same", "Same as above", '""""', "as entry 1"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "//",
+        "↓",
+        "same",
+        "Same as above",
+        '""""',
+        "as entry 1",
+        "like entry 12b",
+        "″  ″",
+        "''",
+        "- 〃 -",
+    ],
+)
 def test_ditto_marks_are_refused_and_the_value_is_read(tmp_path: Path, mark: str) -> None:
     path = write(tmp_path / "x.csv", f"base,yield\nK,5\n{mark},6\n")
     with pytest.raises(InputError, match=r"write it into every row, got 1 \(line 3, base"):
@@ -400,10 +415,43 @@ def test_ditto_marks_are_refused_and_the_value_is_read(tmp_path: Path, mark: str
     assert len(only(write(path, "base,yield\nK,5\nK,6\n"))["entries"]) == 2
 
 
-@pytest.mark.parametrize("name", ["Std. dev.", "SD", "S.D.", "Standard deviation", "Avg", "StdDev"])
+@pytest.mark.parametrize(
+    "name",
+    ["Std. dev.", "SD", "S.D.", "Standard deviation", "Avg", "StdDev", "SEM", "RSD (%)", "标准差"],
+)
 def test_rows_of_statistics_are_left_out(tmp_path: Path, name: str) -> None:
     notes = read(write(tmp_path / "x.csv", f"base,yield\nK,5\nNa,7\n{name},1.4\n"))[1]
     assert "left out: an average or a total: 1 (line 4)" in notes
+
+
+@pytest.mark.parametrize(
+    "cell", ["1:02", "02:30", "2-Jan", "Mar-01", "01.Mrz", "2026-01-02", "1:02:00 AM", "1/2/2026"]
+)
+def test_dates_that_excel_made_of_a_condition_are_refused_by_cell(
+    tmp_path: Path, cell: str
+) -> None:
+    path = write(tmp_path / "x.csv", f"base,yield\n1:10,5\n{cell},6\n")
+    with pytest.raises(InputError, match=r"Excel made a date .* as text, got 1 \(line 3, base: "):
+        read(path)
+    assert len(only(write(path, "base,yield\n1:10,5\n1:2,6\n1-2,7\n"))["entries"]) == 3
+
+
+@pytest.mark.extra("openpyxl")
+def test_dates_and_times_of_a_workbook_are_refused_in_conditions_alone(tmp_path: Path) -> None:
+    """3:1 under dr is a time, too, whose minutes say what was typed."""
+    path, book = tmp_path / "x.xlsx", openpyxl.Workbook()
+    book.active.append(["ratio", "yield", "dr"])
+    book.active.append([datetime.time(1, 10), 80, datetime.time(3, 1)])
+    book.active.append([datetime.datetime(2026, 1, 2), 70, "3:1"])
+    book.save(path)
+    columns = {"yield_ratio": "yield", "dr": "dr"}
+    with pytest.raises(InputError, match=r"got 2 \(row 2, ratio: 1:10, row 3, ratio: 2026-01-02"):
+        import_file(path, Layout(columns, ["ratio"]))
+    book.active["A2"], book.active["A3"] = "1:10", "1-2"
+    book.save(path)
+    entries = import_file(path, Layout(columns, ["ratio"]))[0]["x.json"]["entries"]
+    scores = [read_scores(entry["results"], Settings(), False)[0] for entry in entries]
+    assert [score and score["dr_major_fraction"] for score in scores] == [0.75, 0.75]
 
 
 # --- The field's own files ---
