@@ -10,7 +10,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable, show_count
 from forecasteval.common.files import find_dataset, write_atomic
@@ -57,9 +57,8 @@ def run(argv: Sequence[str], program: str) -> int:
         lines.append(f"  {command_line(program)} check {file} looks for mistakes")
     else:
         texts, lines = _convert_answers(args.sources, output, args.id, args.answer)
-    taken = [path for path in texts if os.path.lexists(path)]
-    if taken and not args.force:
-        raise InputError(str(taken[0]), "the file exists already; --force replaces it")
+    for path in () if args.force else filter(os.path.lexists, texts):
+        raise InputError(str(path), "the file exists already; --force replaces it")
     for path, text in texts.items():
         write_atomic(path, text)
     for line in lines:
@@ -84,7 +83,11 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     )
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
     add("--id", metavar="COLUMN", help="column of the ids; of JSON, the key (default: id)")
-    add("--answer", metavar="COLUMN", help="column of the model's answers; of JSON, the key")
+    add(
+        "--answer",
+        metavar="COLUMN",
+        help="column of the model's answers; of JSON, the key or a path, a.0.b",
+    )
     text = "SOURCE is FutureX-Past: write its questions"
     add("--dataset", action="store_true", help=text)
     add("--force", action="store_true", help="replace existing files")
@@ -132,7 +135,11 @@ def _convert_answers(
             if run.answers:
                 texts[path], answers, repeated = prediction_text(run)
                 title = f"{path}: {show_count(answers, 'answer')}"
-                notes += repeated + _compare_truths(run, truths)
+                notes += repeated
+                if len(run.answers) > 1 and all(
+                    as_text(each.value) == truths.get(each.id) for each in run.answers
+                ):  # the user may have named the column of truths
+                    notes.append(f"all {answers} answers are the truths: is --answer right?")
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
         where = ", ".join(map(str, sources))
@@ -141,22 +148,14 @@ def _convert_answers(
     return texts, lines
 
 
-def _find_truths(output: Path) -> dict[str, object]:
+def _find_truths(output: Path) -> dict[str, str]:
     """Find the truths of the dataset that a prediction of this name belongs to, by id."""
     dataset = find_dataset(output, output.absolute().parent.parent / "dataset")
     return {
-        id_text(record.get("id")): record.get("ground_truth")
+        id_text(record.get("id")): as_text(record.get("ground_truth"))
         for record in (load_records(dataset) if dataset else ())
         if isinstance(record, Mapping)
     }
-
-
-def _compare_truths(run: SourceRun, truths: Mapping[str, object]) -> list[str]:
-    """Warn where the answers are those of the dataset: the user may have named its column."""
-    same = [as_text(each.value) == as_text(truths.get(each.id)) for each in run.answers]
-    if len(same) < 2 or not all(same):
-        return []
-    return [f"all {len(same)} answers are the truths word for word: is --answer right?"]
 
 
 def prediction_text(run: SourceRun) -> tuple[str, int, list[str]]:
@@ -208,38 +207,30 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
     questions, left_out = [], RecordNotes()
     for number, row in enumerate(table.rows, 1):
         if isinstance(row, Mapping):
-            questions.append(_read_question({field: row.get(source[field]) for field in source}))
+            values = {field: row.get(name) for field, name in source.items()}
+            question: dict[str, Any] = {"Std": None, **values}
+            question["id"] = id_text(question["id"]) or None
+            if str(question["level"]).strip() in {"1", "2", "3", "4"}:  # text in a CSV
+                question["level"] = int(question["level"])
+            questions.append(question)
         else:
             left_out["left out, no object"].append(name_bad_row(row, number))
     if not questions:
         raise InputError(str(path), "expected questions", "none")
-    notes = [
-        *table.notes,
-        f"column of truths: {printable(source['ground_truth'], 40)}",
-        *left_out.lines(),
-    ]
-    lines = [f"{path}: {table.form}", *(f"  {note}" for note in notes)]
-    lines.append(f"{output}: {show_count(len(questions), 'question')}")
-    return {output: dump_json(questions, indent=1) + "\n"}, lines
+    truths = f"column of truths: {printable(source['ground_truth'], 40)}"
+    notes = [f"  {note}" for note in (*table.notes, truths, *left_out.lines())]
+    count = f"{output}: {show_count(len(questions), 'question')}"
+    texts = {output: dump_json(questions, indent=1) + "\n"}
+    return texts, [f"{path}: {table.form}", *notes, count]
 
 
 def _find_fields(path: Path, table: SourceTable) -> dict[str, str]:
     """Find the columns of our fields; InputError if one that all questions need is missing."""
-    source = {
-        field: known[0]
-        for field, names in _FIELDS.items()
-        if (known := [name for name in names if name in table.names])
-    }
-    for field in ("id", "prompt", "level", "ground_truth"):
-        if field not in source:
-            expected = f"expected a column {' or '.join(_FIELDS[field])}"
+    source: dict[str, str] = {}
+    for field, names in _FIELDS.items():
+        if known := [name for name in names if name in table.names]:
+            source[field] = known[0]
+        elif field in ("id", "prompt", "level", "ground_truth"):
+            expected = f"expected a column {' or '.join(names)}"
             raise InputError(str(path), expected, show_names(table.names))
     return source
-
-
-def _read_question(question: dict[str, object]) -> dict[str, object]:
-    """Make a question; the level of a CSV is text and becomes a number."""
-    level = question["level"]
-    if isinstance(level, str) and level.strip() in {"1", "2", "3", "4"}:
-        question["level"] = int(level)
-    return {"Std": None, **question, "id": id_text(question["id"]) or None}

@@ -10,7 +10,7 @@ it was scored all the same.
 
 from __future__ import annotations
 
-import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import itemgetter
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import (
+    WRAPPERS,
     BadRecord,
     JsonObject,
     as_text,
@@ -35,6 +36,7 @@ PREDICTION: Final = (
 # in a sample's metadata: the id of its question, where several have the same id
 QUESTION_ID: Final = "forecasteval_id"
 _ATTACHMENT: Final = "attachment://"
+_EMPTY: Final = ("", "[]", "{}", "NaN", "Infinity", "-Infinity")
 _NO_BOX: Final = (
     r"No \boxed{} content found in the final answer."  # MiroFlow's words where a model gave no box
 )
@@ -78,13 +80,13 @@ def collect(
     form: str, table: SourceTable, read: Callable[[Row], Iterable[SourceAnswer]]
 ) -> SourceFile:
     """Collect the runs of a table, of whose rows `read` makes answers."""
-    runs: dict[int, SourceRun] = {}
+    runs: dict[int, SourceRun] = defaultdict(SourceRun)
     for number, row in enumerate(table.rows, 1):
         if not isinstance(row, Mapping):
-            runs.setdefault(1, SourceRun()).left_out["no object"].append(name_bad_row(row, number))
+            runs[1].left_out["no object"].append(name_bad_row(row, number))
             continue
         for answer in read(row):
-            run, name = runs.setdefault(answer.run, SourceRun()), id_text(answer.id)
+            run, name = runs[answer.run], id_text(answer.id)
             if not name.strip():
                 run.left_out["without an id"].append(f"record {number}")
             elif answer.problem:
@@ -110,18 +112,11 @@ def id_text(name: object) -> str:
     return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
 
 
-def is_empty(answer: object) -> bool:
-    """Return whether a value is no answer at all: blank, NaN, null, an empty list."""
-    if isinstance(answer, float):
-        return not math.isfinite(answer)  # JSON has neither
-    return answer in (None, [], {}) or (isinstance(answer, str) and not answer.strip())
-
-
 def _find_problem(answer: object) -> tuple[str, str] | None:
     """Say (why a value is no answer, what it looks like). An answer is text, a number or a list of
     such.
     """
-    if is_empty(answer):
+    if as_text(answer).strip() in _EMPTY:
         return "without an answer", ""
     for value in answer if isinstance(answer, list) else [answer]:
         if isinstance(value, Mapping):
@@ -158,9 +153,9 @@ def _read_sample(row: Row) -> Iterator[SourceAnswer]:
 def _read_reply(row: Row) -> Iterator[SourceAnswer]:
     """Read the choices of a reply of OpenAI's batches, each of which belongs to a run."""
     reply = row.get("response")
-    failed = row.get("error") or is_failed(reply)
-    for run, text in enumerate(reply_texts(None if failed else reply), 1):
-        yield SourceAnswer(row.get("custom_id"), text, run=run, problem="failed" if failed else "")
+    problem = "failed" if row.get("error") or is_failed(reply) else ""
+    for run, text in enumerate(reply_texts(reply), 1):
+        yield SourceAnswer(row.get("custom_id"), text, run=run, problem=problem)
 
 
 def _read_task(row: Row) -> Iterator[SourceAnswer]:
@@ -190,7 +185,7 @@ def _read_task(row: Row) -> Iterator[SourceAnswer]:
         answer, problem = attempt.get("model_boxed_answer"), ""
         if answer == _NO_BOX:
             problem = "no box in the reply"
-        elif is_empty(answer) and attempt.get("status") in ("failed", "run_failed"):
+        elif not answer and attempt.get("status") in ("failed", "run_failed"):
             problem = "failed"
         yield SourceAnswer(row.get("task_id"), answer, row.get("task_question"), number, problem)
 
@@ -211,6 +206,10 @@ FORMATS: Final = (
     Format("MiroFlow results", {"task_id", "model_boxed_answer"}, _read_task),
 )
 SUBMISSION: Final = {"id", "prediction"}  # the keys of FutureX's submissions
+_EXPECTED: Final = (
+    "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id"
+    " ({id: answer} is a prediction already; of {id: {…}} name a key)"
+)
 PROMPTS: Final = ("prompt", "question", "task_question", "input")
 
 
@@ -228,25 +227,28 @@ def read_source(path: Path, id_column: str | None = None, answer: str | None = N
 
 
 def _read_columns(path: Path, table: SourceTable, name: str, answer: str | None) -> SourceFile:
-    """Read the run of a table's rows; InputError if a column is not named, or not once there."""
-    if set(table.names) == SUBMISSION:
-        first = table.rows[0]
-        if isinstance(first, Mapping) and str(first.get("id")) in table.keys:
-            got = f"one object with {show_names(sorted(table.keys))}"
-            expected = "expected rows of ids and answers ({id: answer} is a prediction already)"
-            raise InputError(str(path), expected, got)
+    """Read the run of a table's rows; InputError if a column is not named, or not once there.
+
+    `{id: {"answer": …}}` has the rows `{"id", "prediction": {"answer": …}}`.
+    """
+    names, rows = table.names, table.rows
+    if set(names) == SUBMISSION and table.keys <= SUBMISSION.union(WRAPPERS):
         answer = answer or "prediction"
     column = answer or ""
-    if [table.names.count(each) for each in (name, column)] != [1, 1]:
-        expected = "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id"
-        raise InputError(str(path), expected, show_names(table.names))
-    prompt = next((key for key in PROMPTS if key in table.names), "")
+    place = [column] if column in names else column.split(".")
+    place = place if place[0] in names else ["prediction", *place]
+    for each, keys in ((column, place), (name, [name])):
+        if names.count(keys[0]) != 1 or all(at_path(row, *keys) is None for row in rows):
+            unknown = f"no single column {printable(each, 60)} with values: " if each else ""
+            raise InputError(str(path), unknown + _EXPECTED, show_names(names))
+    prompt = next((key for key in PROMPTS if key in names), "")
     clear_ids(table, name)
 
     def read_row(row: Row) -> Iterator[SourceAnswer]:
-        twice = {name, column} & set(repeated_keys(row))
+        twice = {name, place[0]} & set(repeated_keys(row))
         problem = "with a key that is given twice" if twice else ""
-        yield SourceAnswer(row.get(name), row.get(column), row.get(prompt), problem=problem)
+        value = at_path(row, *place)
+        yield SourceAnswer(row.get(name), value, row.get(prompt), problem=problem)
 
     source = collect(table.form, table, read_row)
     source.notes.append(f"column of answers: {printable(column, 60)}")

@@ -18,7 +18,7 @@ from forecasteval.common.files import (
     readable,
     require_regular,
 )
-from forecasteval.common.records import first_keys, load_records, parse_json
+from forecasteval.common.records import first_keys, load_records, parse_json, repeated_keys
 
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
@@ -66,7 +66,6 @@ def read_table(path: Path, columns_named: bool = False) -> SourceTable:
         table = SourceTable("rows of JSON", names, rows, [*file.warnings], keys)
     else:
         table = _read_csv(path)
-    _require_rows(path, len(table.rows))
     return table
 
 
@@ -79,11 +78,6 @@ def _read_beginning(path: Path) -> bytes:
     if size > MAX_BYTES:
         raise InputError(str(path), f"expected {MAX_BYTES:,} bytes at most; split it", f"{size:,}")
     return begin
-
-
-def _require_rows(path: Path, count: int) -> None:
-    if count > MAX_ROWS:
-        raise InputError(str(path), f"expected {MAX_ROWS:,} rows at most; split it", f"{count:,}")
 
 
 def _read_csv(path: Path) -> SourceTable:
@@ -112,7 +106,10 @@ def _read_parquet(path: Path) -> SourceTable:
         from pyarrow import ArrowException, parquet
     try:
         with parquet.ParquetFile(path) as file:
-            _require_rows(path, file.metadata.num_rows)
+            if (count := file.metadata.num_rows) > MAX_ROWS:
+                raise InputError(
+                    str(path), f"expected {MAX_ROWS:,} rows at most; split it", f"{count:,}"
+                )
             rows = json.loads(json.dumps(file.read().to_pylist(), default=_as_text))
             return SourceTable("Parquet", file.schema_arrow.names, rows)
     except (ArrowException, OSError, ValueError, OverflowError) as error:
@@ -142,9 +139,6 @@ def _read_log(path: Path, is_json: bool) -> SourceTable:
     notes = [" of ".join(printable(at_path(log, "eval", key), 60) for key in ("task", "model"))]
     if log["status"] != "success":
         notes.append(f"the evaluation did not finish: status {printable(log['status'], 40)}")
-    epochs, count = at_path(log, "eval", "config", "epochs"), len(set(map(epoch_of, samples)))
-    if type(epochs) is int and epochs > count:
-        notes.append(f"epochs in the log: {count} of {epochs}")
     return SourceTable("inspect_ai log", (), samples, notes, LOG_KEYS)
 
 
@@ -168,7 +162,11 @@ def epoch_of(sample: object) -> int:
 
 
 def at_path(value: object, *keys: str) -> object:
-    """Find the value at a path of keys; None if nothing stands there."""
+    """Find the value at a path of keys, or places of lists; None if nothing or two stand there."""
     for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
+        if isinstance(value, list):
+            value = {str(place): item for place, item in enumerate(value)}
+        if not isinstance(value, Mapping) or key in repeated_keys(value):
+            return None
+        value = value.get(key)
     return value

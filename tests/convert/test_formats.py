@@ -173,6 +173,72 @@ def test_the_columns_that_are_named_count(tmp_path: Path) -> None:
         assert (root / "x.json").read_text() == '{\n "q": "mine"\n}\n'
 
 
+BATCH: list[dict[str, Any]] = [
+    {"custom_id": "a", "result": {"message": {"content": [{"type": "text", "text": "Yes"}]}}},
+    {"custom_id": "b", "result": {"message": {"content": [{"type": "text", "text": "B"}]}}},
+    {"custom_id": "c", "result": {"type": "errored"}},
+]
+GEMINI: list[dict[str, Any]] = [
+    {"key": "a", "response": {"candidates": [{"content": {"parts": [{"text": "Yes"}]}}]}},
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "answers"),
+    [
+        (
+            BATCH,
+            ["--id", "custom_id", "--answer", "result.message.content.0.text"],
+            {"a": "Yes", "b": "B"},
+        ),
+        (
+            GEMINI,
+            ["--id", "key", "--answer", "response.candidates.0.content.parts.0.text"],
+            {"a": "Yes"},
+        ),
+        ({"a": {"answer": "Yes", "why": "x"}, "b": {"answer": 2}}, ["--answer", "answer"], None),
+        ({"a": {"reply": {"text": "Yes"}}}, ["--answer", "reply.text"], {"a": "Yes"}),
+        ([{"id": "a", "p.q": "Yes", "p": {"q": "No"}}], ["--answer", "p.q"], {"a": "Yes"}),
+        ([{"id": "a", "p": ["No", "Yes"]}], ["--answer", "p.1"], {"a": "Yes"}),
+        ("id,m.answer,m\na,Yes,No\n", ["--answer", "m.answer"], {"a": "Yes"}),
+    ],
+)
+def test_answers_at_a_path(
+    content: object, options: list[str], answers: object, tmp_path: Path
+) -> None:
+    """A column of that very name counts before a path."""
+    source = write(tmp_path, {"a.json": content}) / "a.json"
+    assert converted(tmp_path, source, *options) == {"x.json": answers or {"a": "Yes", "b": 2}}
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "unknown"),
+    [
+        (BATCH, ["--id", "custom_id", "--answer", "result.mesage.content.0.text"], None),
+        (BATCH, ["--id", "custom_id", "--answer", "result.message.content.1.text"], None),
+        ({"a": {"answer": "Yes"}}, ["--answer", "anser"], None),
+        ([{"id": "a", "answer": "A"}], ["--answer", "Answer"], None),
+        ([{"id": "a", "answer": None}], ["--answer", "answer"], None),
+        ([{"question": "a", "answer": "A"}], ["--answer", "answer"], "id"),
+        ([{"id": "a", "answer": "A"}], ["--answer", "answer", "--id", "Id"], "Id"),
+        ("id,answer,answer\na,A,B\n", ["--answer", "answer"], None),
+    ],
+)
+def test_a_mistyped_column_is_named_first(
+    content: object, options: list[str], unknown: str | None, tmp_path: Path
+) -> None:
+    source = write(tmp_path, {"a.json": content}) / "a.json"
+    done = convert(source, "-o", tmp_path / "x.json", *options)
+    assert_refused(done, f"a.json: no single column {unknown or options[-1]} with values: expected")
+
+
+def test_a_key_that_is_given_twice_within_a_path_is_no_answer(tmp_path: Path) -> None:
+    text = '{"a": {"answer": "A", "answer": "B"}, "b": {"answer": "B"}}'
+    source = write(tmp_path, {"a.json": text}) / "a.json"
+    done = convert(source, "-o", tmp_path / "x.json", "--answer", "answer")
+    assert "left out, without an answer: 1 (a)" in done.out
+
+
 def test_a_name_that_two_columns_have(tmp_path: Path) -> None:
     root = write(tmp_path, {"a.csv": "id,answer,answer\na,A,B\n"})
     done = convert(root / "a.csv", "-o", root / "x.json", "--answer", "answer")
@@ -358,14 +424,7 @@ def test_parquet_that_is_none_or_too_long(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_files_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One limit for rows, one for bytes, whatever the format."""
-    root = write(tmp_path, {"a.csv": "id,answer\na,A\nb,B\n", "a.json": {"a": "A", "b": "B"}})
-    monkeypatch.setattr(tables, "MAX_ROWS", 1)
-    for name in ("a.csv", "a.json"):
-        assert_refused(
-            convert(root / name, "-o", root / "x.json"),
-            f"{name}: expected 1 rows at most; split it, got 2",
-        )
+    root = write(tmp_path, {"a.csv": "id,answer\na,A\nb,B\n"})
     monkeypatch.setattr(tables, "MAX_BYTES", 10)
     assert_refused(
         convert(root / "a.csv", "-o", root / "x.json"),
