@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 from abc import ABC, abstractmethod
-from argparse import ArgumentError, ArgumentTypeError, BooleanOptionalAction
+from argparse import SUPPRESS, ArgumentError, ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -100,9 +100,14 @@ def whole_number(least: int) -> Callable[[str], int]:
 ITEMS: Final = Option("--items", "show a line per question, or per forecast", bool, "report")
 
 
-def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool) -> None:
+def add_options(
+    parser: ArgumentParser,
+    wings: Iterable[Benchmark],
+    ranked: bool,
+    is_shown: Callable[[Benchmark], bool] = bool,
+) -> None:
     """Add the options of the benchmarks, a group each; `ranked`: for commands that rank systems,
-    which are scored alike. InputError for one that another has.
+    which are scored alike. A help shows those of some. InputError for one that another has.
     """
     scopes = ("score", "ranked") if ranked else ("score", "run", "report")
     for wing in wings:
@@ -113,6 +118,8 @@ def add_options(parser: ArgumentParser, wings: Iterable[Benchmark], ranked: bool
         ]:
             group = parser.add_argument_group(wing.name)
             for option in options:
+                if not is_shown(wing):
+                    option = option._replace(help=SUPPRESS)
                 try:
                     option.add_to(group.add_argument)
                 except ArgumentError:

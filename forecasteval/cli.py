@@ -124,6 +124,27 @@ def score(argv: Sequence[str]) -> int:
     Find each file and its dataset, score it by its benchmark, print a report. Files of one dataset
     that are one set of predictions have one report. A file that cannot be scored costs only itself.
     """
+    parser = _make_score_parser()
+    asked = [word for word in argv if word not in ("-h", "--help")]
+    if len(asked) < len(argv):
+        args, _ = parser.parse_known_args(asked)
+        parser = _make_score_parser(_find_benchmarks(args))
+    return _score_files(_parse(parser, argv))
+
+
+def _find_benchmarks(args: argparse.Namespace) -> list[str]:
+    """Find the benchmarks of the named files that are there."""
+    scorer, found = _scorer(args), list[str]()
+    with contextlib.suppress(InputError):
+        for name in args.file or ():
+            path = find_prediction(name, args.root / "prediction")
+            dataset = next(iter(_find_datasets(args)), find_dataset(path, args.root / "dataset"))
+            found.append(scorer.recognise(path, dataset).name)
+    return found
+
+
+def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
+    """Make the parser of `score`, whose help shows the options of some benchmarks, or all."""
     parser = _parser(score, _SCORE, "scored", 3, 6)
     add = parser.add_argument
     file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
@@ -137,8 +158,10 @@ def score(argv: Sequence[str]) -> int:
     add("--unread", metavar="FILE", type=Path, help=unread)
     under = "exit with 6 if a score is below SCORE"
     add("--fail-under", metavar="SCORE", type=_parse_threshold, help=under)
-    add_options(parser, reversed(list_benchmarks()), ranked=False)
-    return _score_files(_parse(parser, argv))
+    add_options(
+        parser, reversed(list_benchmarks()), False, lambda wing: not shown or wing.name in shown
+    )
+    return parser
 
 
 def _score_files(args: argparse.Namespace) -> int:
@@ -417,7 +440,8 @@ def compare(argv: Sequence[str]) -> int:
     )
     worse = "exit with 6 if a system is significantly worse than the first one"
     add("--fail-if-worse", action="store_true", help=worse)
-    add_options(parser, reversed(list_benchmarks()), ranked=True)
+    is_compared: Callable[[Benchmark], bool] = lambda wing: not wing.ranks_together  # noqa: E731
+    add_options(parser, reversed(list_benchmarks()), True, is_compared)
     args = _parse(parser, argv)
     from forecasteval.nightly import pages
     from forecasteval.ranking.gate import require_not_worse

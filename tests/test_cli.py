@@ -281,23 +281,12 @@ def test_bad_options(tmp_path: Path, options: list[str], word: str) -> None:
 # --- Commands ---
 
 COMMANDS: Final = ("", "nightly", "compare", "check")
-POLICIES: Final = (
-    *(
-        "--rules",
-        "--relative-sigma",
-        "--llm",
-        "--llm-policy",
-        "--llm-names",
-        "--no-llm-names",
-        "--workers",
-        "--llm-deadline",
-        "--cache",
-        "--no-cache",
-        "--contracts",
-        "--gamma",
-    ),
-    *("--min-events", "--late"),
-)
+_FUTUREX: Final = (
+    "--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--no-llm-names",
+    "--workers", "--llm-deadline", "--cache", "--no-cache",
+)  # fmt: skip
+_PROPHET: Final = ("--contracts", "--gamma", "--min-events", "--late")
+POLICIES: Final = (*_FUTUREX, *_PROPHET)
 OPTIONS: Final = {
     "": (
         "--file", "--dataset", "--items", "--no-items", "--save", "--html", "--unread",
@@ -308,7 +297,7 @@ OPTIONS: Final = {
         "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets",
         "--late-files", *POLICIES,
     ),
-    "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *POLICIES),
+    "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *_FUTUREX),
     "check": ("--dataset", "--owner", "--base"),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
@@ -337,6 +326,27 @@ def test_help_names_its_own_options_and_gives_examples(tmp_path: Path, command: 
         *(["--output", "--format", "--columns"] if command != "check" else []),
     }
     assert {*re.findall(r"--[a-z-]+", told)} == everybody | {*OPTIONS[command]}
+
+
+@pytest.mark.parametrize(
+    ("names", "groups"),
+    [
+        (["250915-random"], {"FutureX"}),
+        (["prophet-sample"], {"Prophet Arena"}),
+        (["250915-random", "prophet-sample"], {"FutureX", "Prophet Arena"}),
+        (["multiple_choice_all_varying-random"], set()),
+        (["no-such-file"], {"FutureX", "Prophet Arena"}),
+    ],
+)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_shows_the_options_of_the_benchmark_at_hand(
+    option: str, names: list[str], groups: set[str]
+) -> None:
+    words = [word for name in names for word in ("-f", name)]
+    for argv in ([option, *words], [*words, option]):
+        done = run(ROOT, *argv)
+        assert (done.code, done.err) == (0, "")
+        assert {*re.findall(r"(?m)^(FutureX|Prophet Arena):$", done.out)} == groups
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "convert", "rxnopt import"])
