@@ -20,7 +20,7 @@ _ADVICE: Final = re.compile(
     rf"|(?:^|[;:,?(] ?|\bor |\bthen )(?:{_VERBS})\b(?! SD)"
 )
 # Patterns, pages, examples of a help, words of replies.
-_CODE: Final = re.compile(r"\(\?|\\[sdbw]|</|\{color|function|=> |  \{0\} |choosing pick picked")
+_CODE: Final = re.compile(r"\(\?|\\[sdbw]|</|\{color|function|=> |  \{0\} |choosing ")
 _UNSEEN: Final = ("help", "metavar", "dest")  # arguments of an option: its help describes it
 
 

@@ -27,7 +27,7 @@ import crps_wing
 import eval as program
 import prophet_forms
 from advice import list_advices
-from cli import ROOT, Done, number, q, question, read_json, run_wing, with_root, write
+from cli import ROOT, Done, box, number, q, question, read_json, run_wing, with_root, write
 from forecasteval import cli
 from llm_server import LlmServer, honest
 from prophet_forms import Cells, Form
@@ -685,18 +685,26 @@ def test_a_file_that_exists(folder: Path) -> None:
 
 
 @advice(
-    "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id",
-    "all {} answers are the truths word for word: is --answer right?",
+    "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id "
+    "({id: answer} is a prediction already; of {id: {…}} name a key)",
+    "all {} answers are the truths: is --answer right?",
 )
 def test_columns_that_are_not_named(folder: Path) -> None:
     write(folder, {"x.csv": "qid,truth,reply\nq1,A,A\nq2,A,B\nq3,A,C\n"})
     words = ("convert", "x.csv", "-o", "prediction/d-x.json")
-    answer, name = re.findall(r"(--\w+) COLUMN", refuse(folder, *words))
+    said = refuse(folder, *words)
+    answer, name = re.findall(r"(--\w+) COLUMN", said)
     out = succeed(folder, *words, answer, "truth", name, "qid")
     assert find("is (--answer) right", out) == answer
     out = succeed(folder, *words, answer, "reply", name, "qid", "--force")
-    assert "word for word" not in out
+    assert "are the truths" not in out
     assert "3 questions" in succeed(folder, "-f", "d-x")
+    assert "{id: answer} is a prediction already; of {id: {…}} name a key" in said
+    objects = {name: {"reply": box("A"), "cost": 1} for name in ANSWERS}
+    write(folder, {"y.json": objects, "prediction/d-z.json": ANSWERS})
+    succeed(folder, "convert", "y.json", answer, "reply", "-o", "prediction/d-y.json")
+    for system in ("d-y", "d-z"):
+        assert "3 questions" in succeed(folder, "-f", system)
 
 
 @advice("expected one source, and neither --id nor --answer")
