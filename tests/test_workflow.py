@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,6 +26,7 @@ SYSTEMS: Final = {
     "me": {"owner": "@Ann", "aliases": ["my-old"]},
     "rival": {"owner": ["bob", "carol"], "aliases": ["old-rival"]},
 }
+KNOWN: Final = "has new or changed answers to questions that are closed or have a truth: 1"
 CLOSED: Final = {"ground_truth": None, "closes": "2020-01-01"}
 OPEN: Final = {"ground_truth": None, "closes": "2999-12-31T12:00:00+08:00"}
 PROBLEM: Final = {"problem_id": "p", "options": ["x", "y"], "correct_option_idx": 0}
@@ -129,7 +132,14 @@ class Origin:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Origin]:
-    return Origin(tmp_path_factory.mktemp("origin"))
+    """Of a board on which late answers count as missing, and on which w is open."""
+    origin = Origin(tmp_path_factory.mktemp("origin"))
+    rows = [question(name, ground_truth=None) for name in ("q7", "q8")]
+    write(origin.work, {"forecasteval.toml": 'late-files = "drop"\n', "dataset/w.json": rows})
+    rows = [question("t1"), question("t2", ground_truth=None)]
+    write(origin.work, {"dataset/t.json": rows, "prediction/t-me.json": {"t1": "B", "t2": "B"}})
+    origin.push()
+    return origin
 
 
 def test_two_nights(tmp_path: Path) -> None:
@@ -173,6 +183,30 @@ def test_a_site_before_the_first_truth(tmp_path: Path) -> None:
     assert (badge["label"], badge["message"]) == ("leaderboard", "no score yet")
     link = '<a href="https://g.test/a/b/blob/main/prediction/README.md">How to enter</a>'
     assert link in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_copy_becomes_a_page_in_the_steps_of_the_docs(tmp_path: Path) -> None:
+    steps = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"`(git rm [^`]+)`", steps)
+    assert "1. Copy the repository" in steps
+    assert "2. Copy `docs/github-actions.yml` to `.github/workflows/leaderboard.yml`" in steps
+    assert "3. Add your questions as `dataset/NAME.json`" in steps
+    origin = Origin(tmp_path)
+    for name in ("dataset", "prediction", ".github"):
+        shutil.copytree(ROOT / name, origin.work / name, dirs_exist_ok=True)
+    write(origin.work, {"tests/x": ""})
+    origin.push()
+    origin.git(*shlex.split(line)[1:])
+    assert not any((origin.work / name).exists() for name in ("dataset", "prediction", ".github"))
+    workflow = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
+    write(origin.work, {".github/workflows/leaderboard.yml": workflow})
+    write(origin.work, {"dataset/mine.json": [question(**OPEN)]})
+    origin.push()
+    code, out = origin.run("night")
+    assert (code, (origin.runner / "output").read_text()) == (0, "code=0\n"), out
+    page = (origin.runner / "repo/site/index.html").read_text(encoding="utf-8")
+    assert "mine.json" in page
+    assert "2999-12-31 04:00 UTC" in page
 
 
 def add(**files: object) -> Callable[[Path], object]:
@@ -246,11 +280,11 @@ PULLS: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
     "a name with a line feed": (add(**{"prediction/w-me\n.txt": ""}), r"w-me\n.txt: is no"),
     "an answer after closing": (
         add(**{"prediction/c-me.json": {"c1": "B", "c2": "A"}}),
-        "c-me.json: has new or changed answers to questions that are closed: 1 (c1)",
+        f"c-me.json: {KNOWN} (c1)",
     ),
     "a new file after closing": (
         add(**{"prediction/c-me@2.json": {"c1": "A", "c2": "A"}}),
-        "c-me@2.json: has new or changed answers to questions that are closed: 1 (c1)",
+        f"c-me@2.json: {KNOWN} (c1)",
     ),
     "an answer before closing": (add(**{"prediction/c-me.json": {"c1": "A", "c2": "B"}}), ""),
     "a closed answer in another form": (
@@ -269,7 +303,30 @@ PULLS: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
                 "prediction/c-me.json": {"c1": "B", "c2": "A"},
             }
         ),
-        "c-me.json: has new or changed answers to questions that are closed: 1 (c1)",
+        f"c-me.json: {KNOWN} (c1)",
+    ),
+    "published truths": (add(**{"prediction/t-me.json": {"t1": "A", "t2": "A"}}), f"{KNOWN} (t1)"),
+    "a wrong answer behind a truth": (
+        add(**{"prediction/t-me.json": {"t1": "C", "t2": "B"}}),
+        f"{KNOWN} (t1)",
+    ),
+    "a new file behind a truth": (
+        add(**{"prediction/t-me@2.json": {"t1": "B", "t2": "B"}}),
+        f"t-me@2.json: {KNOWN} (t1)",
+    ),
+    "an open answer beside a truth": (
+        add(**{"prediction/t-me.json": {"t1": "B", "t2": "A"}}),
+        "",
+    ),
+    "a truth and settings of its own": (
+        add(
+            **{
+                "forecasteval.toml": 'late-files = "keep"\n',
+                "dataset/t.json": [question("t1", ground_truth=None)],
+                "prediction/t-me.json": {"t1": "A", "t2": "B"},
+            }
+        ),
+        f"{KNOWN} (t1)",
     ),
     "two files with one stem": (
         add(**{"prediction/w-me.jsonl": [{"id": "q7", "answer": "A"}]}),
