@@ -36,7 +36,7 @@ from forecasteval.common.records import (
 from forecasteval.common.statistics import mean, stratified_interval
 from forecasteval.display.html import Html, Page, join, show_heat, show_score, span, tag
 from forecasteval.display.pages import MOST, count_rows, make_keys, show_text
-from forecasteval.display.results import Results, make_report
+from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows
 from forecasteval.display.tables import (
     Column,
@@ -182,7 +182,7 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
             f"Score {score}, 95% interval {interval}",
             f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}: they have "
             f"the worst score, {self._find_worst():g}.",
-            *(f"warning: {warning}" for warning in results["warnings"]),
+            *list_warnings(results),
         ]
         rows: Report = ["", make_table(_COLUMNS, results["items"])] if items else []
         size = show_count(len(results["items"]), "question")
@@ -304,7 +304,7 @@ def _draw_summary(results: Results) -> Html:
     about = span("s", "95% interval", tag("br"), ends)
     score = tag("b", show_score(results["overall_score"]), class_="big")
     notes = [f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}."]
-    notes += [f"warning: {warning}" for warning in results["warnings"]]
+    notes += list_warnings(results)
     listed = tag("ul", *(tag("li", note) for note in notes), class_="notes")
     return join(tag("p", score, about, class_="hero"), listed)
 

@@ -60,7 +60,8 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
     except UnicodeDecodeError as error:
         at = position + len(raw) - len(text) + error.start
         wanted = f"not UTF-8: byte 0x{text[error.start]:02x} at position {at}"
-        raise InputError(where, wanted, _guess_encoding(raw)) from None
+        hint = "text in GBK: convert it with iconv -f GB18030 -t UTF-8" if _is_gbk(raw) else ""
+        raise InputError(where, wanted, hint) from None
 
 
 def decode_text(raw: bytes, where: str) -> tuple[str, list[str]]:
@@ -73,7 +74,7 @@ def decode_text(raw: bytes, where: str) -> tuple[str, list[str]]:
     try:
         return decode_utf8(raw, where), []
     except InputError as error:
-        name = "GBK" if "GBK" in error.got else "cp1252"
+        name = "GBK" if _is_gbk(raw) else "cp1252"
         if re.search(rb"[\x00-\x08\x0e-\x1f]", raw):
             raise InputError(where, error.expected, "another kind of file") from None
         try:
@@ -82,18 +83,13 @@ def decode_text(raw: bytes, where: str) -> tuple[str, list[str]]:
             raise error from None
 
 
-def _guess_encoding(raw: bytes) -> str:
-    """GBK, with the command that converts it, if nearly all that is not ASCII are characters of GB
-    2312.
-    """
+def _is_gbk(raw: bytes) -> bool:
+    """Return whether nearly all that is not ASCII are characters of GB 2312."""
     try:
         wide = [char for char in raw.decode("gb18030") if char > "\x7f"]
     except UnicodeDecodeError:
-        return ""
-    common = sum(len(char.encode("gb2312", "ignore")) == 2 for char in wide)
-    return (
-        "text in GBK: convert it with iconv -f GB18030 -t UTF-8" if common > 0.9 * len(wide) else ""
-    )
+        return False
+    return sum(len(char.encode("gb2312", "ignore")) == 2 for char in wide) > 0.9 * len(wide)
 
 
 @contextlib.contextmanager

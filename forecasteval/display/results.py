@@ -147,6 +147,11 @@ def make_report(results: JsonObject, size: Sequence[str], blocks: Iterable[str |
     return [title, first, *size[1:], "", *blocks, "", signature]
 
 
+def list_warnings(results: JsonObject) -> list[str]:
+    """List the warnings of a result as lines of its report."""
+    return [printable(f"warning: {warning}") for warning in results["warnings"]]
+
+
 # --- Results as JSON ---
 
 

@@ -48,7 +48,6 @@ from .tables import (
     show_number,
 )
 
-_WARNING: Final = "warning: "  # begins the notes that are warnings
 _UNIT: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
 _HIDDEN: Final = ("no", "soft")  # of `Column.page`: without a column of their own
 _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
@@ -129,11 +128,9 @@ class RunPage:
         about = span("s", "95% interval", tag("br"), bounds)
         hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
         table = draw_marks(self.scores, _UNIT, "lvl")
-        remarks = [note for note in self.notes if not note.startswith(_WARNING)]
-        warnings = [note for note in self.notes if note.startswith(_WARNING)]
-        parts = [_draw_list(remarks)]
-        if warnings:  # without the ids at their ends, which stand inside
-            texts = [warning.removeprefix(_WARNING) for warning in warnings]
+        parts = [_draw_list(self.notes)]
+        # Without the ids at their ends, which stand inside.
+        if texts := [*map(printable, self.results["warnings"])]:
             short = " · ".join(text.partition(" (")[0] for text in texts)
             summary = tag("summary", f"Warnings: {short}")
             parts.append(tag("details", summary, _draw_list(texts), class_="notes"))

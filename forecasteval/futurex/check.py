@@ -21,7 +21,16 @@ from forecasteval.display.submissions import NOTED, Checked
 from .choices import ChoiceTruth, find_options
 from .deadlines import parse_closes
 from .grammar import parse_number
-from .join import AMBIGUOUS, OtherKeys, differs, is_void, join_answers, load_answers
+from .join import (
+    AMBIGUOUS,
+    LACKING,
+    NO_QUESTION,
+    OtherKeys,
+    differs,
+    is_void,
+    join_answers,
+    load_answers,
+)
 from .numbers import NumberTruth, readings
 from .questions import FIELDS, NO_ANSWER, parse_record
 from .results import Scoring
@@ -232,8 +241,8 @@ def check_answers(files: Files) -> Iterator[Checked]:
     for note, names in notes.items():
         if key := repeated.get(note):
             yield from (Checked("", name, NOTED, key) for name in names if key != "ground_truth")
-        elif not note.endswith("missing"):  # which has been said
-            state = "unknown" if note.endswith("not used") else "doubtful"
+        elif note not in (AMBIGUOUS, LACKING):  # which has been said
+            state = "unknown" if note in NO_QUESTION else "doubtful"
             yield from (Checked("", name, state, note) for name in names)
 
 

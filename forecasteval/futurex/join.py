@@ -38,6 +38,13 @@ _KNOWN_KEYS: Final = _QUESTION_KEYS | {
 _VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 # What is noted of ids.
 AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+LACKING: Final = "record with neither 'answer' nor 'prediction', missing"
+UNUSED: Final = "prediction without a question, not used"
+_DAMAGED: Final = "damaged line, not used"
+_NO_OBJECT: Final = "prediction that is not an object, not used"
+_TWO_IDS: Final = "prediction with two ids, not used"
+_NO_ID: Final = "prediction without id, not used"
+NO_QUESTION: Final = (UNUSED, _DAMAGED, _NO_OBJECT, _TWO_IDS, _NO_ID)
 Prediction = Mapping[str, object]
 
 
@@ -154,7 +161,7 @@ def join_answers(
         if id(record) not in used and name not in left
     ]
     if unused:
-        notes["prediction without a question, not used"] = unused
+        notes[UNUSED] = unused
     return rows, notes
 
 
@@ -168,7 +175,7 @@ def _sort_predictions(
         problem = _find_problem(record)
         if problem or not isinstance(record, Mapping):
             keys.update(record if isinstance(record, Mapping) else ())
-            notes[f"{problem}, not used"].append(f"record {number}")
+            notes[problem].append(f"record {number}")
             continue
         name = question_id(record)
         if name != str(record["id"]):
@@ -201,11 +208,10 @@ def _answer(
 def _find_problem(record: object) -> str:
     """Find why a record is no prediction of a question; "" if it is one."""
     if not isinstance(record, Mapping):
-        bad = isinstance(record, BadRecord)
-        return "damaged line" if bad else "prediction that is not an object"
+        return _DAMAGED if isinstance(record, BadRecord) else _NO_OBJECT
     if "id" in repeated_keys(record):
-        return "prediction with two ids"
-    return "prediction without id" if record.get("id") is None else ""
+        return _TWO_IDS
+    return _NO_ID if record.get("id") is None else ""
 
 
 def _find_candidates(
@@ -279,8 +285,7 @@ class OtherKeys:
                 words = ["convert", where, "--answer", replies[0], "-o", "NAME.json"]
                 shown += f"; make a prediction of it: {shlex.join(words)}"
             raise InputError(where, "expected 'answer' or 'prediction' in the records", shown)
-        note = "record with neither 'answer' nor 'prediction', missing"
-        return {note: self._lacking} if self._lacking else {}
+        return {LACKING: self._lacking} if self._lacking else {}
 
 
 def is_void(question: object, where: str = "dataset") -> bool:

@@ -45,7 +45,7 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
         describe_size(results),
         results["overall_score"],
         results["overall_interval"],
-        notes=[note for note in list_notes(results) if not note.endswith(": 0.")],
+        notes=list_notes(results, zeros=False),
         scores=scores,
         costs=[*zip(map(name_cause, items), costs, strict=True)],
         charts={"scores": Chart("scores", "Scores by level", _DOTS, scores)},

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import printable, show_count
 from forecasteval.common.markup import show_truth
-from forecasteval.display.results import Results, make_report
+from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.tables import (
     Column,
     Heat,
@@ -55,7 +55,7 @@ def report_blocks(results: Results, items: bool = False) -> Report:
     """Make the report's lines and tables; with `items` also a row per question."""
     size = describe_size(results) + ("" if results.get("dataset") else ", without a dataset")
     rows: Report = ["", make_table(_ITEMS, results["items"])] if items else []
-    blocks = [score_table(results), "", *list_notes(results), *rows]
+    blocks = [score_table(results), "", *list_notes(results), *list_warnings(results), *rows]
     return make_report(results, [size], blocks)
 
 
@@ -106,8 +106,8 @@ _SCORES: Final = (
 )
 
 
-def list_notes(results: Results) -> list[str]:
-    """Remarks on the scores, and the warnings."""
+def list_notes(results: Results, zeros: bool = True) -> list[str]:
+    """Remarks on the scores, also on what there is none of with `zeros`."""
     policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
     lines = [
         f"Missing answers {policy}. Over answered questions only: "
@@ -128,14 +128,15 @@ def list_notes(results: Results) -> list[str]:
         else ""
     )
     remark = f"; only an equal value scores there{remedy}" if results["no_sigma_count"] else ""
-    lines.append(f"Numbers without a sigma: {results['no_sigma_count']}{remark}.")
+    if results["no_sigma_count"] or zeros:
+        lines.append(f"Numbers without a sigma: {results['no_sigma_count']}{remark}.")
     if results["llm"]:
         lines.append(
             _MODEL.format(**results["llm"], failed=sum(results["llm"]["failures"].values()))
         )
     if results["llm_names"]:
         lines.append(_MODEL_NAMES.format(**results["llm_names"]))
-    return lines + [f"warning: {warning}" for warning in results["warnings"]]
+    return lines
 
 
 # --- Items ---

@@ -13,7 +13,7 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError, grouped_names, printable, show_count
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import Html, join, show_score, show_signed, soft, tag
-from forecasteval.display.results import make_report
+from forecasteval.display.results import list_warnings, make_report
 from forecasteval.display.tables import (
     Column,
     IntervalCell,
@@ -128,7 +128,7 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
                 f"fit of {name}{prior}: {state} after {fit['iterations']} iterations, gradient "
                 f"{fit['gradient_norm']:.1e}, log-likelihood {fit['log_likelihood']:.4f}"
             )
-    return lines + [f"warning: {text}" for text in results["warnings"]]
+    return lines + list_warnings(results)
 
 
 def list_rows(results: ProphetResult) -> list[dict[str, object]]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from forecasteval.common.errors import printable, show_count
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.charts import Chart
-from forecasteval.display.results import Results, make_report
+from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.tables import (
     Column,
     Heat,
@@ -42,7 +42,7 @@ _PAIRS: Final = (
 def report_blocks(results: Results, items: bool = False) -> Report:
     """Make the report's lines and tables; with `items` also a row per question."""
     scores, *others = make_charts(results).values()
-    blocks: Report = [scores.table, "", *list_notes(results)]
+    blocks: Report = [scores.table, "", *list_notes(results), *list_warnings(results)]
     for chart in others:
         blocks += ["", chart.table]
     if items:
@@ -57,12 +57,12 @@ def describe_size(results: Results) -> str:
 
 
 def list_notes(results: Results) -> list[str]:
-    """Remarks on the scores, and the warnings."""
+    """Remarks on the scores."""
     answered = show_number(results["answered_only"][RELATIVE])
     notes = [f"Missing and illegal answers score 0. Over answered questions only: {answered}."]
     if results["coerced"]:
         notes.append(f"Read from text or fractions: {results['coerced']}.")
-    return notes + [f"warning: {printable(warning)}" for warning in results["warnings"]]
+    return notes
 
 
 def make_charts(results: Results) -> dict[str, Chart]:

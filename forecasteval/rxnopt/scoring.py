@@ -216,7 +216,7 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
         "answered_only": {"n": len(answered), **_means(_columns(answered))},
         "missing": outcomes["missing"],
         "illegal": outcomes["illegal"],
-        "coerced": sum(_COERCED in item["note"] for item in items),
+        "coerced": sum(item["note"] == _COERCED for item in items),
     }
 
 
