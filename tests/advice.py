@@ -11,7 +11,7 @@ from cli import ROOT
 
 _VERBS: Final = (
     r"write|say|name|rename|give|put|delete|keep|remove|leave|fill|run|save|split|join|convert|unpack"
-    r"|make|unmerge|use|set|see|add|try|choose|take|change|divide|ask|move|install"
+    r"|make|unmerge|use|set|see|add|try|choose|take|change|divide|ask|move|install|format"
 )
 # An option, a command, a line of Python or a shell, an imperative at the beginning of a clause.
 _ADVICE: Final = re.compile(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import datetime
 import errno
 import json
 import os
@@ -715,13 +716,12 @@ def test_a_dataset_needs_no_columns(folder: Path) -> None:
     succeed(folder, *words)
 
 
-@advice("expected {} bytes at most; split it", "expected {} rows at most; split it")
-@pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_ROWS"])
-def test_a_file_that_is_too_long(folder: Path, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@advice("expected {} bytes at most; split it")
+def test_a_file_that_is_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from forecasteval.convert import tables
 
     write(folder, {"x.csv": ROWS})
-    monkeypatch.setattr(tables, limit, {"MAX_BYTES": 24, "MAX_ROWS": 2}[limit])
+    monkeypatch.setattr(tables, "MAX_BYTES", 24)
     words = ("--answer", "answer", "-o", "prediction/d-x.json")
     assert "; split it" in refuse(folder, "convert", "x.csv", *words)
     head, *rows = ROWS.splitlines(keepends=True)
@@ -762,6 +762,23 @@ def test_parquet(folder: Path) -> None:
     frame.to_csv(folder / "x.csv", index=False)
     succeed(folder, "convert", "x.csv", *words)
     succeed(folder, "convert", "x.parquet", *words, "--force")
+
+
+@advice("expected {} rows at most; split it")
+@pytest.mark.extra("pyarrow")
+def test_parquet_that_is_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas
+
+    from forecasteval.convert import tables
+
+    frame = pandas.DataFrame({"id": ["q1", "q2", "q3"], "answer": ["A", "B", "C"]})
+    frame.to_parquet(folder / "x.parquet")
+    monkeypatch.setattr(tables, "MAX_ROWS", 2)
+    words = ("--answer", "answer", "-o", "prediction/d-x.json")
+    assert "; split it" in refuse(folder, "convert", "x.parquet", *words)
+    frame[:2].to_parquet(folder / "x1.parquet")
+    frame[2:].to_parquet(folder / "x2.parquet")
+    succeed(folder, "convert", "x1.parquet", "x2.parquet", *words)
 
 
 @advice(
@@ -865,6 +882,23 @@ def test_ditto_marks(folder: Path) -> None:
     assert "write it into every row" in refuse_sheet(folder)
     sheet(folder, "base,y", "KOH,10", "KOH,50", "NaOH,90")
     accept_sheet(folder)
+
+
+@advice("Excel made a date or a time of what was typed (1:2): format the column as text")
+@pytest.mark.extra("openpyxl")
+def test_dates_of_excel(folder: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    words = ("rxnopt", "import", "s.xlsx", "--yield", "y", "--conditions", "ratio", "-o", "t")
+    for row in (("ratio", "y"), (datetime.time(1, 2), 10), ("2:1", 90)):
+        book.active.append(row)
+    book.save(folder / "s.xlsx")
+    said = refuse(folder, *words)
+    assert "row 2, ratio: 1:02" in said
+    book.active["A2"] = find(r"typed \((.*?)\): format the column as text", said)
+    book.save(folder / "s.xlsx")
+    assert "left out 0" in succeed(folder, *words)
 
 
 @advice("expected a name of its own for each column: rename one")

@@ -42,6 +42,8 @@ _SUMMARY: Final = any_case(  # what stands in front of a row of averages below t
     r"|standardabweichung)\b\W*"
     r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?|标准偏?差)\W*)",
 )
+_DE: Final = any_case(r"(?<![^\W_])d\.?e(?![^\W_])")
+_NUMBER: Final = re.compile(r"(?!.*(?::|de)).*[0-9]")
 _COMMA: Final = re.compile(r"[<>≤≥~]?\s?[0-9]+,[0-9]+\s?%?")
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
 _SHARE: Final = "97: write 97:3"
@@ -206,7 +208,12 @@ def _read_experiment(
         raise Unused("no condition")
     if blank:  # merged and repeated values are blank, too, in what other programs write
         raise Unused(f"{blank[0]}: blank (write – for none, else fill the value above down)")
-    results = {key: cell for key, name in layout.results.items() if (cell := row.cells[name])}
+    results = {
+        # Below `de (%)` 20 is a share of 60, and not 20:1.
+        key: f"{cell} de" if key == "dr" and _DE.search(name) and _NUMBER.match(cell) else cell
+        for key, name in layout.results.items()
+        if (cell := row.cells[name])
+    }
     read = {key: read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
     notes = {key: f"{_NAMES.get(key, key)}: {note}" for key, (_, note) in read.items() if note}
     for key, note in notes.items():

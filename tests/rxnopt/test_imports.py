@@ -381,8 +381,8 @@ def test_the_scale_is_that_of_the_values_that_are_read(tmp_path: Path) -> None:
 
 
 def test_a_de_alone_is_written_as_the_ratio_that_is_advised(tmp_path: Path) -> None:
-    columns = {"yield_ratio": "yield", "dr": "de (%)"}
-    path = write(tmp_path / "x.csv", "base,yield,de (%)\na,50,90\nb,60,95:5\n")
+    columns = {"yield_ratio": "yield", "dr": "dr"}
+    path = write(tmp_path / "x.csv", "base,yield,dr\na,50,90\nb,60,95:5\n")
     tables, notes = import_file(path, Layout(columns, ["base"]))
     (advice,) = [note for note in notes if "a de of 90: write 95:5" in note]
     assert advice.endswith("(line 2: 90)")
@@ -391,6 +391,19 @@ def test_a_de_alone_is_written_as_the_ratio_that_is_advised(tmp_path: Path) -> N
         assert scores is not None
         assert scores["dr_major_fraction"] == pytest.approx(0.95)
     assert len(tables["x.json"]["entries"]) == 1
+
+
+def test_numbers_below_the_name_of_de_are_de(tmp_path: Path) -> None:
+    """20 was 20:1, and 90 left out."""
+    cells = {"90": 0.95, "20": 0.6, "90%": 0.95, "40[b]": 0.7, ">98": 0.99, "0": 0.5, "7:3": 0.7}
+    cells |= {"90% de": 0.95, "nd": 1.0, "–": 1.0}
+    rows = "".join(f"b{number},50,{cell}\n" for number, cell in enumerate(cells))
+    for name in ("de (%)", "d.e.", "DE"):
+        path = write(tmp_path / "x.csv", f"base,yield,{name}\n{rows}")
+        table = import_file(path, Layout({"yield_ratio": "yield", "dr": name}, ["base"]))[0]
+        entries = table["x.json"]["entries"]
+        effective = [read_scores(each["results"], Settings(), False)[1] for each in entries]
+        assert effective == pytest.approx([50 * share for share in cells.values()])
 
 
 @pytest.mark.parametrize(
