@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.benchmark import (
@@ -59,9 +59,6 @@ from forecasteval.lookup import (
 )
 from forecasteval.ranking.names import SYSTEMS_FILE, read_systems
 from forecasteval.scoring import Scorer, group_runs, score_names
-
-if TYPE_CHECKING:
-    from forecasteval.boards.summary import Summary
 
 DEFAULT_PREDICTION: Final = "250915-random"
 BENCHMARKS: Final = (  # in the order in which they claim a file, behind those of other packages
@@ -265,33 +262,38 @@ class Output:
         self.columns = columns
         self.shown = 0
         self._tables: list[Table] = []  # of results that are tables of forecasters already
-        self._summary: Summary | None = None
-        if form == "csv" or not (is_single or form == "json"):
-            from forecasteval.boards.summary import Summary
-
-            self._summary = Summary(root / "prediction")
+        self._ranked: list[Results] = []
+        self._is_ranking = form == "csv" or not (is_single or form == "json")
+        self._folder = root / "prediction"
 
     def show(self, results: Results, report: Report) -> None:
         """Print a result; for CSV, keep it."""
-        is_kept = self._summary is not None and self._summary.add(results)
+        # Without its missing answers, one is over other questions than those of others.
+        is_ranked = "ranking" not in results and results["signature"].get("missing") != "skip"
+        self._ranked += [results] * (self._is_ranking and is_ranked)
         if self.form != "csv":
             if self.shown and self.form != "json":
                 print()
-            columns = self.columns if self._summary is None else ""
+            columns = "" if self._is_ranking else self.columns
             print_result(results, report, self.form == "json", self.form, columns)
-        elif not is_kept:
+        elif not is_ranked:
             self._tables += [block for block in report if isinstance(block, Table)][:1]
         self.shown += 1
 
     def end(self) -> None:
         """Print the tables of all files; InputError unless a CSV is one table."""
-        if self._summary is None or not self.shown:
+        if not (self._is_ranking and self.shown):
             return
-        tables: Report = [*self._tables, *self._summary.tables()]
-        if self.form == "csv" and len(tables) > 1:
-            expected = "expected files of one dataset, as it prints one table"
-            raise InputError("--format csv", expected, f"{len(tables)} datasets")
-        report = tables if self.form == "csv" else self._summary.report()
+        from forecasteval.boards.api import rank_files
+
+        is_csv = self.form == "csv"
+        report = rank_files(self._ranked, read_systems(self._folder), with_single=is_csv)
+        if is_csv:
+            tables = [*self._tables, *(block for block in report if isinstance(block, Table))]
+            if len(tables) > 1:
+                expected = "expected files of one dataset, as it prints one table"
+                raise InputError("--format csv", expected, f"{len(tables)} datasets")
+            report = [*tables]
         if report:
             print_result({}, report, as_json=False, form=self.form, columns=self.columns)
 

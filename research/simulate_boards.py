@@ -31,15 +31,15 @@ from forecasteval.ranking.systems import ALPHA  # noqa: E402
 
 # --- Ranks ---
 
-# Systems, times the 50 questions of a week, spread of skills in log-odds (0: equal systems).
+# Systems, questions, spread of skills in log-odds (0: equal systems).
 BOARDS: Final = (
-    *((4, 1, 0.0), (8, 1, 0.0), (20, 1, 0.0), (20, 6, 0.0)),
-    *((8, 1, 1.0), (20, 1, 1.0), (20, 6, 1.0), (40, 10, 1.0)),
+    *((4, 60, 0.0), (8, 60, 0.0), (20, 60, 0.0), (20, 300, 0.0)),
+    *((8, 60, 1.0), (20, 60, 1.0), (20, 300, 1.0), (40, 500, 1.0)),
 )
 
 
 def judge_ranks(
-    boards: int, systems: int, weeks: int, spread: float, seed: int = 1
+    boards: int, systems: int, questions: int, spread: float, seed: int = 1
 ) -> tuple[float, float, float]:
     """Draw boards. Return the share of them on which some true rank is outside its range; of all
     systems the share whose true rank is in it; and the mean width of ranges.
@@ -47,7 +47,7 @@ def judge_ranks(
     Equal systems have all ranks, so that each that is left out is wrong.
     """
     rng = np.random.default_rng(seed)
-    levels = np.tile(LEVELS, weeks)
+    levels = np.resize(LEVELS, questions)
     numbers = np.arange(len(levels)) % 2 == 0
     pairs = np.triu_indices(systems, 1)
     failed, held, widths = 0, 0.0, 0.0
@@ -101,10 +101,10 @@ if __name__ == "__main__":
     for runs in (1, 2, 3, 5):
         print("{:4}  {:8.3f}  {:17.3f}".format(runs, *cover_repeats(10 * repeats, runs)))
     print("\nsystems  questions  spread of skills  boards with a wrong range  held  width")
-    for systems, weeks, spread in BOARDS:
-        figures = judge_ranks(2 * repeats, systems, weeks, spread)
+    for systems, questions, spread in BOARDS:
+        figures = judge_ranks(2 * repeats, systems, questions, spread)
         print(
-            f"{systems:7}  {weeks * len(LEVELS):9}  {spread:16}"
+            f"{systems:7}  {questions:9}  {spread:16}"
             "  {:25.3f}  {:4.3f}  {:5.1f}".format(*figures),
             flush=True,
         )

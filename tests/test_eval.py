@@ -31,6 +31,7 @@ ITEM_KEYS: Final = [
         "question",
         "prompt",
         "truth",
+        "std",
         "answer",
         "score",
         "outcome",

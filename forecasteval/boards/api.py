@@ -8,14 +8,15 @@ from typing import Any
 
 from forecasteval.common.forms import to_record
 from forecasteval.display.results import Results
-from forecasteval.ranking import comparison, datasets
+from forecasteval.display.tables import Report
+from forecasteval.ranking import comparison, datasets, reading
 from forecasteval.ranking.board import Comparison
 from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
-from forecasteval.ranking.reading import distinct_names, read_result
+from forecasteval.ranking.systems import rename
 
 from . import compare_page, report
-from .metadata import show_names
-from .tables import AnyComparison
+from .metadata import add_about, show_names
+from .tables import AnyComparison, is_alone, report_table
 
 
 def rank(
@@ -33,8 +34,23 @@ def rank(
     leaves missing answers out, and if results on the same questions were not scored by the same
     version and policies.
     """
-    read = map(read_result, results, distinct_names(results))
+    read = map(reading.read_result, results, reading.distinct_names(results))
     return report.BoardResults(datasets.rank_results(read, min_questions, min_datasets))
+
+
+def rank_files(results: Sequence[Results], systems: Systems, with_single: bool = False) -> Report:
+    """Report a table for each dataset of which there are results of several files, `with_single`
+    also of one; `systems` have the names.
+    """
+    read = map(reading.read_system, results, reading.distinct_names(results))
+    named = [rename(system, systems.aliases) for system in read]
+    board, _ = add_about(datasets.rank_results(named), systems)
+    return [
+        block
+        for table in board.tables
+        if with_single or not is_alone(table) or table.rows[0].runs
+        for block in ("", *report_table(table))
+    ]
 
 
 def compare(

@@ -149,7 +149,9 @@ def say_changes(changes: Sequence[Change]) -> list[str]:
             said[f"{printable(before, _CUT)} → {now}"] = None
         if change["corrections"]:
             said[printable(f"{change['dataset']}: {change['corrections']}")] = None
-    still = Counter(say_reason(change) for change in changes if not is_move(change))
+    still = Counter(
+        say_reason(change) for change in changes if is_event(change) and not is_move(change)
+    )
     return [*said, *(f"{reason}: results {n}, nothing moved" for reason, n in still.items())]
 
 
@@ -166,6 +168,11 @@ def name_datasets(names: Iterable[str]) -> str:
     """
     labels = dict.fromkeys(map(label_dataset, names))
     return ", ".join(labels) if len(labels) <= _NAMED else f"{len(labels)} datasets"
+
+
+def is_event(change: Change) -> bool:
+    """Tell whether something of its own happened to a system on a dataset."""
+    return not change["dataset"].startswith(OVERALL) and change["reason"] != OTHERS
 
 
 def is_move(change: Change) -> bool:

@@ -31,9 +31,8 @@ from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
 
 from .changes import (
-    OTHERS,
-    OVERALL,
     History,
+    is_event,
     name_datasets,
     order_change,
     say_reason,
@@ -80,21 +79,17 @@ def say_last_night(history: History, names: Names, of: tuple[str, str]) -> Html:
     """
     changes = sorted(history.changes, key=order_change)
     shown = {change["system"]: printable(change["system"], 60) for change in changes} | {**names}
-    own = [
-        change
-        for change in changes
-        if change["reason"] != OTHERS and not change["dataset"].startswith(OVERALL)
-    ]
     events = []
-    for reason, same in group_by(own, say_reason).items():
-        systems = [*dict.fromkeys(shown[change["system"]] for change in same)]
-        who = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
-        events.append(f"{name_datasets(change['dataset'] for change in same)} {reason} ({who})")
+    for reason, same in group_by(filter(is_event, changes), say_reason).items():
+        who = {shown[change["system"]] for change in same}
+        count = f"{len(who)} systems" if len(who) > 1 else who.pop()
+        events.append(f"{name_datasets(change['dataset'] for change in same)} {reason} ({count})")
     moves = [
         f"{shown[change['system']]} {show_step(change['rank'], 0)}"
         for change in changes
         if (change["benchmark"], change["dataset"]) == of
-        if None not in change["score"] and change["rank"][0] != change["rank"][1]
+        and change["rank"][0] != change["rank"][1]
+        and None not in change["score"]
     ]
     said = [list_names(texts) for texts in (events, moves) if texts]
     return join(f"Last night ({history.date}): ", Html("; ").join(said), ".") if said else Html()

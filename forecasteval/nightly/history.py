@@ -15,9 +15,9 @@ import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -101,33 +101,30 @@ def today() -> str:
 
 
 def open_history(folder: Path, aliases: Mapping[str, str]) -> tuple[History, list[str]]:
-    """Read the history of a folder of results, and set aside its lines that are none, which a note
-    names.
+    """Read the history of a folder of results, and set aside its lines that are none, with a note.
 
     A system whose name is one of the `aliases` has its name of today. Raises InputError if the file
     cannot be read.
     """
     path = folder / HISTORY
-    raw = read_file(path) if os.path.lexists(path) else b""
-    texts = [text for text in raw.split(b"\n") if text.strip()]
-    lines = list(map(_read_line, texts))
+    raw = _read_bytes(path)
+    lines = [(text + b"\n", _read_line(text)) for text in raw.split(b"\n") if text.strip()]
     read = [
-        replace(line, system=aliases.get(line.system, line.system)) for line in filter(None, lines)
+        replace(line, system=aliases.get(line.system, line.system)) for _, line in lines if line
     ]
-    damaged = [text for text, line in zip(texts, lines, strict=True) if not line]
-    if not damaged:
-        return History(raw, read), []
-    aside = path.with_name(f"{HISTORY}.damaged")
-    before = read_file(aside) if os.path.lexists(aside) else b""
-    write_atomic(aside, before + _join_lines(damaged))
-    raw = _join_lines([text for text, line in zip(texts, lines, strict=True) if line])
-    write_atomic(path, raw)
-    note = _tell("{} damaged line{s} set aside in", len(damaged))
-    return History(raw, read), [f"{path}: {note} {aside.name}"]
+    notes = []
+    if damaged := [text for text, line in lines if not line]:
+        aside = path.with_name(f"{HISTORY}.damaged")
+        write_atomic(aside, _read_bytes(aside) + b"".join(damaged))
+        raw = b"".join(text for text, line in lines if line)
+        write_atomic(path, raw)
+        note = _tell("{} damaged line{s} set aside in", len(damaged))
+        notes.append(f"{path}: {note} {aside.name}")
+    return History(raw, read), notes
 
 
-def _join_lines(texts: Iterable[bytes]) -> bytes:
-    return b"".join(text + b"\n" for text in texts)
+def _read_bytes(path: Path) -> bytes:
+    return read_file(path) if os.path.lexists(path) else b""
 
 
 def _read_line(text: bytes) -> HistoryLine | None:
@@ -166,21 +163,22 @@ def append_night(
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
             continue
+        before = None if before and before.gone else before
+        checksums = before.questions_sha256 if before else None, state.questions_sha256
+        changes = corrections.get(checksums, QuestionChanges("", ""))
         of_system = events[state.benchmark, state.system]
-        changes = corrections.get(
-            (before.questions_sha256 if before else None, state.questions_sha256)
-        )
         if state.is_overall:
             reason = _explain_overall(before, state, of_system)
         else:
-            reason = state.reason or _explain(before, state, changes)
-            of_system += [(reason, state.dataset)] if reason != OTHERS else []
+            reason = state.reason or _explain(before, state, changes.words)
+            of_system += [(reason, state.dataset)] * (reason != OTHERS)
         line = replace(state, night=history.night + 1, date=date, reason=reason)
-        new.append(replace(line, corrections=(changes.named if changes else "") or None))
+        new.append(replace(line, corrections=changes.named or None))
     if not new:
         return history
     end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
-    raw = history.raw + end + _join_lines(dump_json(to_record(line)).encode() for line in new)
+    text = "".join(f"{dump_json(to_record(line))}\n" for line in new)
+    raw = history.raw + end + text.encode()
     write_atomic(folder / HISTORY, raw)
     return History(raw, [*history.lines, *new])
 
@@ -192,46 +190,47 @@ def _state_of(line: HistoryLine) -> HistoryLine:
     )
 
 
-def _explain(before: HistoryLine | None, line: HistoryLine, changes: QuestionChanges | None) -> str:
-    """Say all that made a line on a dataset differ from the one before."""
-    if before is None or before.gone:
+def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str:
+    """Say all that made a line on a dataset differ from the one before; `changes` of questions if
+    they are known.
+    """
+    if before is None:
         return NEW
-    differing = {key for key, value in vars(before).items() if value != getattr(line, key)}
-    reasons = []
-    if not differing.isdisjoint(_OF_RULES):
-        reasons.append(RULES)
-    if not differing.isdisjoint({"prediction", "prediction_sha256"}):
-        reasons.append(ANSWERS)
+    reasons = [RULES] * _differ(before, line, *_OF_RULES)
+    reasons += [ANSWERS] * _differ(before, line, "prediction", "prediction_sha256")
     if before.score is None and before.questions_sha256 is None:  # it had no row
         reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))
-    elif "questions_sha256" in differing:
-        is_known = before.resolved in (None, line.resolved)
-        known = "" if is_known else f", {line.resolved} of {line.questions} known"
-        reasons.append((changes.words if changes else QUESTIONS) + known)
-    reasons += [DEGRADED[line.degraded]] if "degraded" in differing else []
-    is_told = reasons and not line.unscored
-    reasons += [UNSCORED[line.unscored]] if "unscored" in differing and not is_told else []
+    elif _differ(before, line, "questions_sha256"):
+        known = f", {line.resolved} of {line.questions} known"
+        is_same = before.resolved in (None, line.resolved)
+        reasons.append((changes or QUESTIONS) + known * (not is_same))
+    reasons += [DEGRADED[line.degraded]] * _differ(before, line, "degraded")
+    if _differ(before, line, "unscored") and (line.unscored or not reasons):
+        reasons.append(UNSCORED[line.unscored])
     return ", ".join(reasons) or OTHERS
+
+
+def _differ(before: HistoryLine, line: HistoryLine, *keys: str) -> bool:
+    return any(getattr(before, key) != getattr(line, key) for key in keys)
 
 
 def _explain_overall(
     before: HistoryLine | None, line: HistoryLine, events: Sequence[tuple[str, str]]
 ) -> str:
     """Say what made a line over all datasets differ: what happened to the system on its datasets,
-    and why it has no rank any more, or one again. A line has no reason of its own.
+    and that it has no rank any more, or one again. A line has no reason of its own.
     """
     reasons = [
         f"{name_datasets(dataset for _, dataset in same)} {reason}"
         for reason, same in group_by(events, itemgetter(0)).items()
     ]
-    if before is None or before.gone:
+    if before is None:
         is_told = line.rank is None
         other = NEW
     else:
-        is_same = all(getattr(before, key) == getattr(line, key) for key in _OF_RULES)
         had, has = ((each.rank is None, each.score is None) for each in (before, line))
         is_told = had != has and before.evaluator == line.evaluator  # version 1.5 wrote no ranks
-        other = OTHERS if is_same else RULES
+        other = RULES if _differ(before, line, *_OF_RULES) else OTHERS
     own = [line.reason] if line.reason and is_told else []
     if not reasons and (other == RULES or not own):
         reasons = [REMOVED if line.gone else other]
@@ -246,32 +245,27 @@ def _find_lost(
     One has gone if none of its files is there. If one is there that could not be read, nothing is
     known: the system stays as it was.
     """
-    waiting = {name: dataset for dataset, names in board.waiting.items() for name in names}
-    ranked = {name for file in board.files for name in file.predictions} | waiting.keys()
+    waiting = {*chain.from_iterable(board.waiting.values())}
+    ranked = {name for file in board.files for name in file.predictions} | waiting
     files: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for line in last:
         files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & {*present}
     for line in last:
         there = files[line.benchmark, line.system]
-        reason = NO_TABLE
-        resolved = line.resolved
         if not line.is_overall:
             there = there & {*line.prediction.split(", ")}
-            reason = LEFT
-            if not there.isdisjoint(waiting):
-                reason = VOID if line.dataset in board.void else WAITING
-                resolved = 0
-        if not line.gone and there <= ranked:
-            yield replace(
-                line,
-                score=None,
-                rank=None,
-                resolved=resolved,
-                questions_sha256=None,
-                degraded=False,
-                gone=not there,
-                reason=reason if there else None if line.is_overall else REMOVED,
-            )
+        if line.gone or not there <= ranked:
+            continue
+        lost = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
+        if not there:
+            yield replace(lost, gone=True, reason=None if line.is_overall else REMOVED)
+        elif line.is_overall:
+            yield replace(lost, reason=NO_TABLE)
+        elif there.isdisjoint(waiting):
+            yield replace(lost, reason=LEFT)
+        else:
+            is_void = line.dataset in board.void
+            yield replace(lost, resolved=0, reason=VOID if is_void else WAITING)
 
 
 # --- The board ---

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -109,12 +111,12 @@ def sign_flip_test(parts: Array, pairs: Pairs, flips: int = FLIPS, seed: int = 0
     sizes = np.abs(parts).sum(axis=1)
     # A sum that is equal but for rounding counts.
     least = np.abs(scores[a] - scores[b]) - _NOISE * (sizes[a] + sizes[b])
-    is_exact = _count_differing(parts, pairs) <= EXACT_FLIPS
     p = np.ones(len(a))
-    for block in _split(np.flatnonzero(is_exact), max(parts.shape[1], 1 << EXACT_FLIPS)):
-        sums = _flip_all(parts[a[block]] - parts[b[block]])
-        p[block] = np.mean(np.abs(sums) >= least[block, None], axis=1)
-    rest = np.flatnonzero(~is_exact)
+    counts = _count_differing(parts, pairs)
+    for at in np.flatnonzero(counts <= EXACT_FLIPS):
+        sizes = np.sort(np.abs(parts[a[at]] - parts[b[at]]))[::-1][: counts[at]]
+        p[at] = np.mean(np.abs(_list_signs(len(sizes)) @ sizes) >= least[at])
+    rest = np.flatnonzero(counts > EXACT_FLIPS)
     a, b, least = a[rest], b[rest], least[rest]
     hits = np.zeros(len(rest))
     for signs in _draw_signs(parts.shape[1], flips if len(rest) else 0, len(rest), seed):
@@ -124,13 +126,10 @@ def sign_flip_test(parts: Array, pairs: Pairs, flips: int = FLIPS, seed: int = 0
     return p
 
 
-def _flip_all(differences: Array) -> Array:
-    """Sum every row, of which at most 13 values are not 0, with all patterns of signs."""
-    largest = np.argsort(-np.abs(differences), axis=1)[:, :EXACT_FLIPS]
-    values = np.take_along_axis(differences, largest, axis=1)
-    count = values.shape[1]
-    sums: Array = values @ (2.0 * (np.arange(1 << count) >> np.arange(count)[:, None] & 1) - 1)
-    return sums
+@lru_cache
+def _list_signs(count: int) -> Array:
+    """List all patterns of signs."""
+    return np.array(list(product((1.0, -1.0), repeat=count)))
 
 
 def _draw_signs(count: int, flips: int, pairs: int, seed: int) -> Iterator[Array]:
@@ -159,46 +158,36 @@ def skewness_test(strata: ArrayStrata, pairs: Pairs) -> Array:
     if any(rows.shape[1] < 2 for _, rows in used):
         return p
     total = math.fsum(weight for weight, _ in used)
-    value, variance, squares, third = np.zeros((4, len(a)))
+    value, variance, squares, third = np.zeros((4, len(p)))
     for weight, rows in used:
         n = rows.shape[1]
         share = weight / total
-        for block in _split(np.arange(len(a)), n):
-            differences = rows[a[block]] - rows[b[block]]
-            means = differences.mean(axis=1)
-            differences -= means[:, None]
-            part = share**2 * (differences**2).sum(axis=1) / (n - 1) / n
-            value[block] += share * means
-            variance[block] += part
-            squares[block] += part**2 / (n - 1)
-            third[block] += share**3 * (differences**3).mean(axis=1) / n**2
+        means = rows.mean(axis=1)
+        centred = rows - means[:, None]
+        # Sums of (x − y)² and (x − y)³ of every pair, of sums of products.
+        own = (centred**2).sum(axis=1)
+        both = own[a] + own[b]
+        square = both - 2 * (centred @ centred.T)[pairs]
+        square[square < _NOISE * both] = 0.0
+        cubes = centred**2 @ centred.T
+        cube = cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b]
+        part = share**2 * square / (n - 1) / n
+        value += share * (means[a] - means[b])
+        variance += part
+        squares += part**2 / (n - 1)
+        third += share**3 * cube / n**3
     known = np.flatnonzero(variance >= 1e-30)  # rounding noise of equal values counts as 0
-    if len(known):
-        value, variance, squares, third = (x[known] for x in (value, variance, squares, third))
-        t = value / np.sqrt(variance)
-        g = third / variance**1.5
-        is_against = g * t < -_MOST_SKEWNESS
-        g[is_against] = -_MOST_SKEWNESS / t[is_against]
-        p[known] = _TAILS(t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6, variance**2 / squares)
+    value, variance, squares, third = (x[known] for x in (value, variance, squares, third))
+    t = value / np.sqrt(variance)
+    g = third / variance**1.5
+    is_against = g * t < -_MOST_SKEWNESS
+    g[is_against] = -_MOST_SKEWNESS / t[is_against]
+    p[known] = _TAILS(t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6, variance**2 / squares)
     return p
-
-
-# --- Differences ---
 
 
 def _count_differing(parts: Array, pairs: Pairs) -> Array:
     """Count the questions that add something to the difference of each pair."""
-    a, b = pairs
-    counts = np.zeros(len(a), int)
     noise = _NOISE * np.abs(parts).max(initial=0.0)
-    for block in _split(np.arange(len(a)), parts.shape[1]):
-        differences = np.abs(parts[a[block]] - parts[b[block]])
-        counts[block] = np.count_nonzero(differences > noise, axis=1)
-    return counts
-
-
-def _split(places: Array, width: int) -> Iterator[Array]:
-    """Split the places of pairs, of which each needs `width` numbers, by what is held at a time."""
-    step = max(1, _BLOCK // max(width, 1))
-    for start in range(0, len(places), step):
-        yield places[start : start + step]
+    differing = [np.abs(parts[a] - parts[b]) > noise for a, b in zip(*pairs, strict=True)]
+    return np.array(list(map(np.count_nonzero, differing)), int)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from boards_folders import stored
 from cli import Record, number, question, read_json, run, write
 
 WEEKS: Final = ("250908", "250915", "250922")
@@ -287,3 +288,68 @@ def test_the_first_screen_says_what_changed(first_night: Path, tmp_path: Path) -
     line = next(line for line in page(root).splitlines() if "Last night" in line)
     said = "Last night (2027-01-15): 250929 new (3 systems) and 250915 new answers (c)"
     assert said in line
+
+
+# --- Fourteen nights ---
+
+
+def scores(root: Path) -> dict[tuple[str, str], tuple[int | None, float]]:
+    """Rank and score by dataset and system."""
+    board = stored(root)
+    return {
+        (table.get("dataset", "all"), row["name"]): (row["rank"], row["overall_score"])
+        for table in [*board["pooled"], *board["tables"]]
+        for row in table["rows"]
+    }
+
+
+def test_fourteen_nights(tmp_path: Path) -> None:
+    """What N1 and N3 of a review of 3.0.0 name, one after the other in one folder."""
+    path, dataset = "prediction/250922-a.json", "dataset/250922.json"
+    for week in WEEKS:
+        add_week(tmp_path, week, "ab" if week == WEEKS[0] else "abc")
+    assert night(tmp_path) == {}
+    before, whole = scores(tmp_path), (tmp_path / path).read_bytes()
+    questions = (tmp_path / dataset).read_bytes()
+    for name, content in (
+        (path, whole[:50]),  # an upload that is still running
+        (path, b""),
+        (path, None),  # that cannot be read
+        (dataset, questions[:50]),
+        ("dataset/250922.truths.csv", b"id,truthx\n250922-0,A\n"),
+    ):
+        (tmp_path / name).unlink(missing_ok=True)
+        if content is None:
+            (tmp_path / name).symlink_to(name)
+        else:
+            (tmp_path / name).write_bytes(content)
+        done = run(tmp_path, "nightly", "--json")
+        assert (done.code, json.loads(done.out)["changes"], scores(tmp_path)) == (3, [], before)
+        (tmp_path / name).unlink()
+        write(tmp_path, {path: whole, dataset: questions})
+    assert (night(tmp_path), scores(tmp_path)) == ({}, before)
+
+    add_week(tmp_path, "250929", "abc")
+    assert night(tmp_path)["b", "all datasets"] == "250929 new"
+    remove(tmp_path, "*/250908*")
+    assert night(tmp_path)["b", "all datasets"] == "250908 removed"
+    assert before.keys() - scores(tmp_path).keys() == {("250908.json", f"250908-{n}") for n in "ab"}
+    remove(tmp_path, "prediction/2509??-c.json")
+    add_week(tmp_path, "250929", "c")
+    assert night(tmp_path)["c", "all datasets"] == (
+        "250915, 250922 removed; in 1 of 3 datasets: no rank"
+    )
+    edit(tmp_path, 6, void=True)
+    done = run(tmp_path, "nightly")
+    assert "250922.json: 1 question void: 250922-6" in done.out
+    assert "250922 1 question void, 7 of 7 known" in done.out
+    edit(tmp_path, 0, ground_truth="B")
+    edit(tmp_path, 7, Std=2.0)
+    assert night(tmp_path)["a", "250922"] == "1 truth corrected, 1 Std changed"
+    history = tmp_path / "evaluation/history.jsonl"
+    lines = history.read_bytes()
+    history.write_bytes(lines + b'{"night": 11, "sys')
+    assert "1 damaged line set aside" in run(tmp_path, "nightly").err
+    done = run(tmp_path, "nightly", "--json")
+    assert (done.code, done.err, done.json["changes"]) == (0, "", [])
+    assert history.read_bytes() == lines
