@@ -104,8 +104,9 @@ if __name__ == "__main__":
     for systems, questions, spread in BOARDS:
         figures = judge_ranks(2 * repeats, systems, questions, spread)
         print(
-            f"{systems:7}  {questions:9}  {spread:16}"
-            "  {:25.3f}  {:4.3f}  {:5.1f}".format(*figures),
+            "{:7}  {:9}  {:16}  {:25.3f}  {:4.3f}  {:5.1f}".format(
+                systems, questions, spread, *figures
+            ),
             flush=True,
         )
     print("\nquestions  gate fails: equally good, rare losses, 0.05 lost, 0.1, 0.2")
