@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
 from forecasteval.common.errors import printable
-from forecasteval.common.records import first_keys, load_records
+from forecasteval.common.records import Loaded, first_keys
 from forecasteval.display.results import Results
 
 from .columns import is_tidy
@@ -84,7 +84,7 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
         path.suffix == ".csv" and dataset is None and "id" not in first_keys(path)
     ):
         return True
-    return "problem_id" in first_keys(dataset or path)
+    return ranks_together(dataset or path)
 
 
 def holds_events(path: Path) -> bool:
@@ -99,7 +99,7 @@ def holds_events(path: Path) -> bool:
 
 def ranks_together(dataset: Path) -> bool:
     """Return whether a file of dataset/ holds problems, whose forecasts are ranked together."""
-    return "problem_id" in first_keys(dataset)
+    return not {"problem_id", "resolutions"}.isdisjoint(first_keys(dataset))
 
 
 def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:
@@ -126,8 +126,9 @@ def check_answers(files: Files) -> Iterator[Checked]:
 def list_forecasters(path: Path) -> set[str]:
     """List the names in a prediction file with a dataset, also of forecasts that do not count."""
     from .fields import parse_id
+    from .forecast_sets import load_forecasts
 
-    rows = load_records(path)
+    rows = load_forecasts(path, Loaded("", ()))
     return {parse_id(row.get("username")) for row in rows if isinstance(row, Mapping)}
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError
-from forecasteval.common.records import Loaded, load_records
+from forecasteval.common.records import Loaded
 from forecasteval.display.submissions import Checked
 
 from .events import collect_events
 from .fields import DataNotes
+from .forecast_sets import load_forecasts, load_problems
 from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
 from .score_table import odd_sums
 
@@ -22,15 +23,16 @@ def check_answers(files: Files) -> Iterator[Checked]:
     """
     if not files.dataset:
         raise InputError(str(files.path), "expected a dataset of problems for it", "none")
+    given = load_problems(files.dataset)
     problems = [
         {**row, "correct_answer": None, "correct_option_idx": 0}
-        for row in load_records(files.dataset)
+        for row in given
         if isinstance(row, Mapping)
     ]
     notes = DataNotes()
     events, places = collect_events(Loaded("problems", problems, unit="problem"), notes)
-    data = read_forecasts([load_records(files.path)], events, places, notes, {})
-    chosen = choose_forecasts(data, events, "drop", None, notes)
+    data = read_forecasts([load_forecasts(files.path, given)], events, places, notes, {})
+    chosen = choose_forecasts(data, events, "drop", notes)
     states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
     if data:
         states |= dict.fromkeys(data.labels(data.sizes > 0, events.ids, None), ("not read", "late"))

@@ -28,6 +28,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "forecaster": (
         "forecaster",
         "forecaster_username",
+        "forecaster_(anonymized)",
         "model",
         "model_name",
         "username",
@@ -63,11 +64,13 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         "forecast_date",
         "forecast_due_date",
         "date",
+        "start_time",
     ),
-    "closed": ("close_time", "end_date", "closes"),
+    "closed": ("close_time", "actual_close_time", "scheduled_close_time", "end_date", "closes"),
     "category": ("category", "topic"),
     "series": ("series", "cluster"),
 }
+PER_CATEGORY: Final = "Probability Yes Per Category"  # of Metaculus' forecasts
 _OPTION_ROWS: Final = frozenset({"event", "option", "forecaster", "probability"})
 _QUESTION_ROWS: Final = frozenset({"event", "forecaster", "probability"})
 FLAGS: Final = {
@@ -104,7 +107,8 @@ def is_tidy(columns: Collection[str]) -> bool:
     """Return whether a row is about an option of a forecast, or about a question of Yes and No."""
     roles = find_roles(columns).keys()
     is_question = roles >= _QUESTION_ROWS and _MARKETS.isdisjoint(columns)
-    return roles >= _OPTION_ROWS or (is_question and not _RESULTS.isdisjoint(roles))
+    is_question &= not _RESULTS.isdisjoint(roles)
+    return roles >= _OPTION_ROWS or is_question or PER_CATEGORY in columns
 
 
 def is_arena(columns: Collection[str]) -> bool:
@@ -144,6 +148,8 @@ def require_columns(
     roles, expected = find_roles(columns), ""
     got = printable(", ".join(columns), 200) or "none"
     chances = _find_probabilities(columns, roles)
+    if PER_CATEGORY in columns:
+        return
     if is_arena(columns):
         missing = [name for name in _ARENA if name not in columns]
         if missing:

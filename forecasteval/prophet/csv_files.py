@@ -12,9 +12,10 @@ import hashlib
 import math
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -25,6 +26,7 @@ from forecasteval.common.records import Loaded, group_by, has_repeated_keys, par
 
 from .columns import (
     FLAGS,
+    PER_CATEGORY,
     explain_result,
     find_roles,
     is_arena,
@@ -32,18 +34,18 @@ from .columns import (
     list_unread,
     require_columns,
 )
-from .fields import Refusal, parse_moment, parse_number
+from .fields import SHARE, Refusal, parse_moment, parse_number
 
 MAX_LITERAL: Final = (
     1_000_000  # characters of a Python literal: parsing takes a hundred times its size
 )
+_MC_OPTIONS: Final = ("MC Options (All)", "MC Options (Current)", "MC Options")
 _TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
 _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the first that a row has
 _LONG: Final = "more cells than columns"
 _DIFFER: Final = "its rows differ in options or outcome"
-_EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
 _MIXED: Final = "its result means something else than those of most events"
-_SHARE: Final = "resolved to a share, neither Yes nor No"
+_EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
 _SUM: Final = "probabilities of Yes and No do not add up to 1"
 _ROUNDING: Final = 0.0101  # of a sum of two rounded to hundredths
 Cells = dict[Any, Any]  # of a row by column; cells beyond the last column have the key None
@@ -98,31 +100,39 @@ def load_csv(path: Path) -> CsvData:
         raise InputError(str(path), "expected columns of different names", got)
     header = text.strip().partition("\n")[0]
     require_columns(columns, path, rows, max(",;\t", key=header.count))
+    names, questions = columns, _load_questions(path, columns)
+    columns = [*dict.fromkeys(chain(columns, *islice(questions.values(), 1)))]
     to_lines, lines, count = _choose_form(columns), list[OptionLine](), 0
+    unscored = set[str]()
     for number, cells in rows:
         if cells:
             count += 1
-            lines += to_lines(number, dict(zip_longest(columns, cells)))
+            row = dict(zip_longest(names, cells))
+            row |= questions.get(cells[0], {})
+            made = to_lines(number, row)
+            lines += made
+            unscored.update([] if made else cells[:1])
     roles = {} if is_arena(columns) else find_roles(columns)
     ignored = [name for name in columns if roles and name not in roles.values()]
     by_event = group_by(lines, attrgetter("event"))
     options = {event: _find_options(own, not roles) for event, own in by_event.items()}
-    results = {
-        event: read_result(options[event], [(line.option, line.result) for line in own])
-        for event, own in by_event.items()
+    words = {
+        event: {option: said.get(option, set()) for option in options[event]}
+        for event, said in ((event, _list_words(own)) for event, own in by_event.items())
     }
-    settled = dict(
-        zip(results, _settle_results(options, results, is_of_option(roles)), strict=True)
-    )
+    is_flag = is_of_option(roles) or "option" not in roles
+    results = {event: read_result(said, is_flag) for event, said in words.items()}
+    side = sum(result.side for result in results.values())
+    settled = {event: _settle(result, side) for event, result in results.items()}
     unclear = explain_result(roles) if roles and "option" not in roles else ""
     problems: list[tuple[int, object]] = []
     forecasts: list[tuple[int, object]] = []
-    odd: list[tuple[str, str]] = []
+    odd = [("question of numbers or dates, not scored", event) for event in sorted(unscored)]
     for event, own in by_event.items():
         problem = _make_problem(event, own, options[event], settled[event], odd)
-        if unclear and settled[event][1] and isinstance(problem, Refusal) and problem.cell:
+        if unclear and settled[event].fault and isinstance(problem, Refusal) and problem.cell:
             said = parse_number(problem.cell)
-            problem.reason = _SHARE if 0 < said < 1 else unclear
+            problem.reason = SHARE if 0 < said < 1 else unclear
             if said > 1:  # events that came true would be left out
                 where = f"{path}: line {own[0].number}"
                 raise InputError(where, f"{unclear}, or 1 and 0: write 1 and 0", problem.cell)
@@ -145,6 +155,19 @@ def _list_records(path: Path, pairs: Sequence[tuple[int, object]], sha256: str =
     return Loaded(str(path), records, sha256, lines)
 
 
+def _load_questions(path: Path, columns: Sequence[str]) -> dict[str, Cells]:
+    """Load the questions beside Metaculus' forecasts by id, which have what came true."""
+    if PER_CATEGORY not in columns or "Resolution" in columns:
+        return {}
+    file = path.with_name(path.name.replace("forecast_data", "question_data"))
+    if file == path or not file.exists():
+        expected = "expected the questions of the same download beside it, question_data.csv"
+        raise InputError(str(path), expected, "none")
+    rows = csv_rows(decode_utf8(read_file(file), str(file)), str(file))
+    _, names = next(rows)
+    return {cells[0]: dict(zip_longest(names, cells)) for _, cells in rows if cells}
+
+
 # --- Rows to lines ---
 
 
@@ -153,6 +176,8 @@ def _choose_form(columns: Sequence[str]) -> Callable[[int, Cells], list[OptionLi
     if is_arena(columns):
         return partial(_read_arena, lru_cache(1 << 14)(_parse_market))  # most rows repeat a market
     roles = find_roles(columns)
+    if PER_CATEGORY in columns:
+        return partial(_read_metaculus, roles)
     if "option" in roles:
         return lambda number, cells: [_read_option(roles, number, cells)[0]]
     return partial(_read_question, roles)
@@ -166,7 +191,7 @@ def _read_option(roles: Mapping[str, str], number: int, cells: Cells) -> tuple[O
     """
     known: dict[str, Any] = {role: (cells[column] or "").strip() for role, column in roles.items()}
     state, no = known.pop("state", "1"), known.pop("no", "")
-    if is_of_option(roles):
+    if is_of_option(roles) or "option" not in roles:
         known["result"] = FLAGS.get(known["result"].casefold(), known["result"])
     if not FLAGS.get(state.casefold()):
         known["result"] = ""
@@ -187,7 +212,7 @@ def _read_question(roles: Mapping[str, str], number: int, cells: Cells) -> list[
     p, price, bid = (parse_number(value) for value in (yes.probability, yes.price, yes.bid))
     sold = price if math.isnan(bid) else bid
     ask = 1 - sold if sold <= 1 else sold  # not of cents, of which notes tell
-    result = FLAGS.get(str(yes.result).casefold(), yes.result)
+    result = yes.result
     if abs(p + parse_number(no) - 1) > _ROUNDING:
         yes = yes._replace(fault=_SUM, cell=f"{yes.probability} and {no}")
     return [
@@ -199,6 +224,26 @@ def _read_question(roles: Mapping[str, str], number: int, cells: Cells) -> list[
             price="" if math.isnan(ask) else ask,
             bid="" if math.isnan(bid) or math.isnan(price) else 1 - price,
         ),
+    ]
+
+
+def _read_metaculus(roles: Mapping[str, str], number: int, cells: Cells) -> list[OptionLine]:
+    """Read a row of Metaculus about Yes or about several options; none of other questions."""
+    p = _parse_literal(cells[PER_CATEGORY])
+    if not isinstance(p, list):
+        return _read_question(roles, number, cells) if cells["Probability Yes"] else []
+    line, _ = _read_option(roles, number, cells)
+    options = _parse_literal(next(filter(None, map(cells.get, _MC_OPTIONS)), ""))
+    if not isinstance(options, list) or len(options) != len(p):
+        return [line._replace(fault="expected a probability for every option")]
+    return [
+        line._replace(
+            option=name,
+            probability=given,
+            result=line.result == name if line.result in options else line.result,
+        )
+        for name, given in zip(options, p, strict=True)
+        if given is not None
     ]
 
 
@@ -309,104 +354,97 @@ def _find_options(lines: Iterable[OptionLine], are_listed: bool) -> list[str]:
     return sorted(options)
 
 
+Word = bool | str  # a result: a flag, or a text in small letters
+
+
+def _fold_word(text: str) -> Word:
+    word = text.casefold()
+    return FLAGS.get(word, word)
+
+
+def _list_words(lines: Iterable[OptionLine]) -> dict[str, set[Word]]:
+    """List what the rows of an event say of its result, by option."""
+    words: dict[str, set[Word]] = {}
+    for line in lines:
+        own = words.setdefault(line.option, set())
+        if line.result != "":
+            own.add(_fold_word(line.result) if isinstance(line.result, str) else line.result)
+    return words
+
+
 class Result(NamedTuple):
-    """Who won if the results of an event's rows are `flags` of the options, and who if they are the
-    winner's `name`; None where they cannot be. `fault` is why they are neither.
+    """Who won an event as its rows have it, None while nobody knows; or the `fault` in them.
+
+    `side` is 1 where the rows have flags of their options, -1 where they have the winner's name,
+    and 0 where that is the same flag everywhere.
     """
 
-    flags: list[str] | None = None
-    name: list[str] | None = None
+    side: int = 0
+    winners: list[str] | None = None
     fault: str = ""
 
 
-def read_result(options: Sequence[str], said: Iterable[tuple[str, bool | str]]) -> Result:
-    """Read what the rows of an event say of its winner, as pairs of an option and a result.
+def read_result(words: Mapping[str, AbstractSet[Word]], is_of_option: bool) -> Result:
+    """Read what the rows of an event say of its winner, by option; flags only if it `is_of_option`.
 
-    The same word on both rows of a question of Yes and No is the question's result, as both cannot
-    come true.
+    The same flag on both rows of Yes and No is the question's result, as both cannot come true.
 
-    >>> read_result(["No", "Yes"], [("No", "yes"), ("Yes", "no")]).flags
-    ['No']
-    >>> read_result(["No", "Yes"], [("No", "yes"), ("Yes", "yes")]).name
-    ['Yes']
-    >>> read_result(["0", "1"], [("0", "1"), ("1", "1")])
-    Result(flags=['0', '1'], name=['1'], fault='')
+    >>> read_result({"Yes": {True}, "No": {True}}, is_of_option=False)
+    Result(side=-1, winners=['Yes'], fault='')
+    >>> read_result({"Red": {True}, "Blue": {False}}, is_of_option=False).winners
+    ['Red']
     """
-    results: dict[str, set[bool | str]] = {option: set() for option in options}
-    for option, result in said:
-        if result != "" and option in results:
-            results[option].add(result.casefold() if isinstance(result, str) else result)
-    words = set[bool | str]().union(*results.values())
-    values = {word: FLAGS.get(word) if isinstance(word, str) else word for word in words}
-    if not words:
+    said = set[Word]().union(*words.values())
+    if not said:
         return Result()
-    named = [option for option in options if option.casefold() in words]
-    if set(values.values()) == {None}:
-        faults = {
-            "its rows name different winners": len(words) > 1,
-            "its winner's name is that of several options": len(named) > 1,
-            "a winner is not among the options": not named,
-        }
-        fault = next((fault for fault, found in faults.items() if found), "")
-        return Result(fault=fault) if fault else Result(name=named)
-    if None in values.values():
-        return Result(fault="an outcome is neither 0 nor 1")
-    flags = {option: {values[word] for word in own} for option, own in results.items()}
-    if not all(flags.values()):
-        return Result(fault="an option without an outcome")
-    if any(len(own) > 1 for own in flags.values()):
-        return Result(fault=_DIFFER)
-    won = [option for option in options if True in flags[option]]
-    if 0 < len(won) < len(options):
-        return Result(flags=won)
-    meant = [FLAGS.get(option.casefold()) for option in options]
-    if sorted(map(str, meant)) == ["False", "True"] and not {"0", "1"} & words.intersection(named):
-        if words & {True, False}:
-            return Result(fault="Yes and No have the same outcome")
-        return Result(name=[options[meant.index(bool(won))]])
-    return Result(flags=won, name=named if len(named) == 1 else None)
+    named = [option for option in words if _fold_word(option) in said]
+    won = [option for option in words if True in words[option]]
+    is_question = {option.casefold() for option in words} in ({"yes", "no"}, {"true", "false"})
+    is_text, is_alike = said.isdisjoint(FLAGS.values()), len(said) == 1
+    faults = {
+        "its rows name different winners": is_text and not is_alike,
+        "its winner's name is that of several options": is_text and len(named) > 1,
+        "a winner is not among the options": is_text and not named,
+        "an outcome is neither 0 nor 1": not is_text and not said <= {True, False},
+        "an option without an outcome": not is_text and not all(words.values()),
+        _DIFFER: not is_text and any(len(own) > 1 for own in words.values()),
+        "Yes and No have the same outcome": is_alike and is_question and is_of_option,
+        _EITHER: not is_text and is_alike and bool(named) and not (is_question or is_of_option),
+    }
+    if fault := next((fault for fault, found in faults.items() if found), ""):
+        return Result(fault=fault)
+    if is_text or (is_alike and is_question):
+        return Result(-1, named)
+    return Result(int(is_of_option or not is_alike), won)
 
 
-def _settle_results(
-    options: Mapping[str, Sequence[str]], results: Mapping[str, Result], is_of_option: bool
-) -> Iterator[tuple[list[str] | None, str]]:
-    """Settle who won each event, None while nobody knows; or why nobody can say.
+def _settle(result: Result, side: int) -> Result:
+    """Hold a result against what most of the file are: a column means one thing.
 
-    A column means one thing in the whole file: what more of the events can only mean. Flags that
-    differ in no event may be something else, as the place of the winner.
+    Flags that differ in no event may be something else, as the place of the winner.
     """
-    known = [(result.name is None) - (result.flags is None) for result in results.values()]
-    side = sum(known)  # above 0 if the results are flags, below if they are names
-    differ = is_of_option or any(
-        0 < len(result.flags or ()) < len(options[event]) for event, result in results.items()
-    )
-    for event, (flags, name, fault) in results.items():
-        is_alike = len(options[event]) > 1 and len(flags or ()) in (0, len(options[event]))
-        if flags is not None and (flags != (name or flags) or (is_alike and not differ)):
-            yield None, _EITHER
-        elif (flags is None) != (name is None) and side * (1 if name is None else -1) <= 0:
-            yield None, _MIXED
-        else:
-            yield flags if name is None else name, fault
+    if result.side and result.side * side <= 0:
+        return Result(fault=_MIXED)
+    is_unclear = result.winners is not None and not result.side and side <= 0
+    return Result(fault=_EITHER) if is_unclear else result
 
 
 def _make_problem(
     event: str,
     lines: Sequence[OptionLine],
     options: Sequence[str],
-    settled: tuple[list[str] | None, str],
+    result: Result,
     odd: list[tuple[str, str]],
 ) -> dict[str, Any]:
     """Make the record of an event of all its lines, and of its winners or why there is no saying;
     what is odd about it goes to `odd`.
     """
-    winners, fault = settled
     good = [line for line in lines if not line.fault]
-    if fault or not options:
+    if result.fault or not options:
         first = min(lines, key=attrgetter("fault"))
         said = [line.result for line in good if line.result and isinstance(line.result, str)]
         cell = min(said, default=first.cell)
-        return Refusal(fault or first.fault or _DIFFER, cell, problem_id=event)
+        return Refusal(result.fault or first.fault or _DIFFER, cell, problem_id=event)
     category, closed, series = (
         {getattr(line, name) for line in good} for name in ("category", "closed", "series")
     )
@@ -424,7 +462,7 @@ def _make_problem(
         "series": max(series) or (ticker and (ticker[1] or ticker[2])),  # KXMLBGAME of …-25JUL02…
         "end_date": max(closed, key=_closing_order),
         "options": options,
-        "correct_answer": winners,
+        "correct_answer": result.winners,
     }
 
 

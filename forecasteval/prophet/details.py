@@ -16,7 +16,7 @@ from forecasteval.common.records import hash_question
 from .arrays import Floats, plain_number, weighted_means
 from .events import Events
 from .fields import Exclusion, format_time
-from .metrics import Matrix, agreement_tables
+from .metrics import Matrix
 from .models import Models
 from .ranks import ForecasterRecord
 from .score_table import ForecastScores, sum_bins
@@ -56,30 +56,6 @@ def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[st
             category = categories.setdefault(names[number], empty)
             category["forecasters"][data.names[who]] = {"n_events": int(counts[at]), **row}
     return categories
-
-
-def compare_by_category(
-    categories: dict[str, Category], metrics: Sequence[str]
-) -> dict[str, dict[str, Matrix]]:
-    """Compare how the metrics rank in each category."""
-    return {
-        name: agreement_tables(
-            {
-                metric: np.array([row[metric] for row in category["forecasters"].values()], float)
-                for metric in metrics
-            }
-        )
-        for name, category in categories.items()
-    }
-
-
-class Correlations(TypedDict):
-    """How well the metrics agree: Spearman's and Kendall's matrix, over all events and by
-    category.
-    """
-
-    overall: dict[str, Matrix]
-    by_category: dict[str, dict[str, Matrix]]
 
 
 class ProblemRow(TypedDict):
@@ -209,7 +185,7 @@ class ProphetResult(TypedDict):
     provisional: dict[str, ForecasterRecord]
     baselines: dict[str, ForecasterRecord]
     problems: dict[str, ProblemRow]
-    rank_correlation: Correlations
+    rank_correlation: dict[str, dict[str, Matrix]]  # under "overall", by coefficient
     by_category: dict[str, Category]
     reliability: dict[str, list[Bin]]
     score_curve: dict[str, dict[str, list[Any]]]

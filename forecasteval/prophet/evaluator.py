@@ -22,7 +22,6 @@ from forecasteval.common.records import (
     JsonObject,
     Loaded,
     hash_questions,
-    load_records,
     number_text,
 )
 from forecasteval.common.version import __version__
@@ -33,6 +32,7 @@ from .csv_files import load_csv
 from .estimates import measure
 from .events import Events, collect_events
 from .fields import DataNotes
+from .forecast_sets import load_forecasts, load_problems
 from .forecasts import BASELINES, Forecasts, choose_forecasts, least_events, read_forecasts
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, fit_models
@@ -76,7 +76,7 @@ class ForecastData:
     owners: dict[str, str] = field(default_factory=dict)
     shown: ForecastScores | None = None  # for a page
 
-    def collect(self, late: str, min_events: int | None) -> tuple[Events, Forecasts]:
+    def collect(self, late: str) -> tuple[Events, Forecasts]:
         """Collect the forecasts that count, paid by their events, and the events that have any.
 
         InputError if none has; ClashError for files most of whose forecasts cannot be scored.
@@ -86,7 +86,7 @@ class ForecastData:
         # Nothing else may hold what was read: of millions two copies are enough.
         data = [read_forecasts(self.sources, events, places, notes, self.owners)]
         self.sources = [replace(source, records=()) for source in self.sources]
-        forecasts = choose_forecasts(data.pop(), events, late, min_events, notes)
+        forecasts = choose_forecasts(data.pop(), events, late, notes)
         if not len(events.ids) and notes.pending["event"]:
             raise PendingError(self.where, notes.pending["event"], "; ".join(["", *notes.lines]))
         if forecasts is None:
@@ -98,7 +98,7 @@ class ForecastData:
             raise InputError(self.where, expected + ("; ".join(reasons) or "there is none"))
         if useless := notes.find_useless():
             raise ClashError(useless)
-        forecasts = settle_prices(events, forecasts)
+        events, forecasts = settle_prices(events, forecasts)
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
         return events.select(present), forecasts._replace(event=event)
@@ -200,9 +200,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             for text, event in table.odd:
                 notes.warn(text, [event])
             return ForecastData(str(paths[0]), table.problems, [table.forecasts], notes)
-        sources = [*map(load_records, sorted(paths))]
-        owners = dict(files.owners)
-        return ForecastData(str(paths[0]), load_records(datasets[0]), sources, owners=owners)
+        problems = load_problems(datasets[0])
+        sources = [load_forecasts(path, problems) for path in sorted(paths)]
+        return ForecastData(str(paths[0]), problems, sources, owners=dict(files.owners))
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
@@ -216,7 +216,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         """Score the forecasts that count, of the events that have any; InputError if there are
         none.
         """
-        events, forecasts = data.collect(self.late, self.min_events)
+        events, forecasts = data.collect(self.late)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
@@ -272,7 +272,6 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
                         for metric in self.metrics
                     }
                 ),
-                "by_category": details.compare_by_category(categories, (*scored.values, "ece")),
             },
             "by_category": categories,
             "reliability": {

@@ -18,7 +18,6 @@ from forecasteval.common.records import (
     JsonObject,
     Loaded,
     group_by,
-    load_records,
     repeated_keys,
 )
 from forecasteval.display.results import Finding, Results, check_results
@@ -33,6 +32,7 @@ from .fields import (
     parse_prices,
     parse_time,
 )
+from .forecast_sets import load_problems
 
 
 class Events(NamedTuple):
@@ -322,7 +322,7 @@ def check_file(path: Path) -> Results:
         problems, lines, count = table.problems, table.problems.lines, table.rows
         findings += _check_rows(table)
     else:
-        problems = load_records(path)
+        problems = load_problems(path)
     for problem in read_problems(problems):
         number = lines[problem.number - 1] if lines else problem.number
         count = max(count, problem.number)
@@ -341,7 +341,7 @@ def _check_rows(table: CsvData) -> Iterator[Finding]:
     problems = zip(table.problems, table.problems.lines, strict=True)
     first = {row["problem_id"]: line for row, line in problems}
     for text, name in table.odd:
-        yield Finding(text, name, first[name], "")
+        yield Finding(text, name, first.get(name, 0), "")
     rows = list(table.forecasts)
     for row, line in zip(rows, table.forecasts.lines, strict=True):
         if not row["problem_id"]:

@@ -21,6 +21,7 @@ from forecasteval.common.records import number_text
 from .arrays import Bools, Floats, Ints, all_of_each
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
+SHARE: Final = "resolved to a share, neither Yes nor No"
 BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
 _DAY: Final = 86_400 - 1e-6  # seconds
 
@@ -142,9 +143,9 @@ def _advise(reason: str, cell: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def parse_moment(text: str, is_end: bool = False) -> tuple[float, bool]:
-    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none); tell if it has a zone.
+    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none); tell if its zone is known.
 
-    A date alone is the beginning of its day, or the end if it `is_end`.
+    A date alone is the beginning of its day (UTC), or the end if it `is_end`.
     """
     bare = text.strip().removesuffix(" UTC")
     try:
@@ -156,7 +157,7 @@ def parse_moment(text: str, is_end: bool = False) -> tuple[float, bool]:
         return math.nan, True
     with contextlib.suppress(ValueError):
         date.fromisoformat(bare)
-        seconds += _DAY * is_end
+        return seconds + _DAY * is_end, True
     return seconds, zoned
 
 
@@ -171,8 +172,8 @@ def parse_time(value: object, is_end: bool = False) -> tuple[float, str]:
 
 
 def format_time(seconds: float) -> str | None:
-    """Write a time in ISO 8601, UTC; None for nan."""
-    return None if math.isnan(seconds) else datetime.fromtimestamp(seconds, UTC).isoformat()
+    """Write a time in ISO 8601, UTC; None for nan and infinity."""
+    return None if not math.isfinite(seconds) else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def parse_id(value: object) -> str:

@@ -47,7 +47,7 @@ def least_events(min_events: int | None, events: int) -> int:
 
 class Forecasts(NamedTuple):
     """Forecasts by event, then forecaster; the options of one follow those of another in p, q and
-    bid.
+    bid. Its time is nan if others of its source have one, and -inf if none has.
 
     q and bid, the asking and the bid price, are nan where there is none. As they are read they are
     what the forecaster gives; `settle_prices` makes them those of the event.
@@ -128,8 +128,12 @@ def read_forecasts(
     for source in sources:
         own, prefix = names.setdefault(str(source.path), {}), f"{source.path} " * (len(sources) > 1)
         rows = _parse_records(source, prefix, own, counter, places, options, notes)
+        parts = []
         while piece := list(islice(rows, PIECE)):
-            pieces.append(_make_columns(piece, events.sizes, str(source.path), notes))
+            parts.append(_make_columns(piece, events.sizes, str(source.path), notes))
+        if all(np.isnan(part.time).all() for part in parts):
+            parts = [part._replace(time=np.full_like(part.time, -math.inf)) for part in parts]
+        pieces += parts
     kept = _choose_names(names, owners, notes)
     if not pieces:
         return None
@@ -265,14 +269,13 @@ def choose_forecasts(
     data: Forecasts | None,
     events: Events,
     late: str,
-    min_events: int | None,
     notes: DataNotes,
 ) -> Forecasts | None:
     """Choose those that count, one per event and forecaster; None if there is none."""
     if data is None or not len(data.event):
         return None
     data = _drop_doubtful(data.select(_order(data)), events.ids, notes)
-    data = data.select(np.flatnonzero(_judge_times(data, events, late, min_events, notes)))
+    data = data.select(np.flatnonzero(_judge_times(data, events, late, notes)))
     if not len(data.event):
         return None
     data = _choose_last(data, events.ids, notes)
@@ -308,20 +311,17 @@ def _drop_doubtful(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
     return data.select(np.flatnonzero(~doubtful))
 
 
-def _judge_times(
-    data: Forecasts, events: Events, late: str, min_events: int | None, notes: DataNotes
-) -> Bools:
-    """Judge which forecasts count; late ones, and untimed ones where times are the rule, are
-    counted.
-    """
+def _judge_times(data: Forecasts, events: Events, late: str, notes: DataNotes) -> Bools:
+    """Judge which forecasts count; late ones are counted."""
     closed = events.closed[data.event]
     after, untimed = data.time > closed, np.isnan(data.time) & ~np.isnan(closed)
-    if untimed.any() and not _without_time_is_late(data, min_events, notes):
-        untimed[:] = False
     dropped = {
         "after the event closed": after,
-        "without a time where others have one, so late": untimed,
+        "without a time where others of its file have one, so late": untimed,
     }
+    if np.isfinite(data.time).any():
+        text = "forecasts without a time, as all of their file, taken as in time"
+        data.warn(notes, text, (data.time == -math.inf) & ~np.isnan(closed), events.ids)
     for reason, where in dropped.items():
         if late == "drop":
             labels = data.labels(where, events.ids)
@@ -329,24 +329,6 @@ def _judge_times(
         else:
             data.warn(notes, f"forecast {reason}, kept", where, events.ids)
     return ~(after | untimed) | (late == "keep")
-
-
-def _without_time_is_late(data: Forecasts, min_events: int | None, notes: DataNotes) -> bool:
-    """Return whether half of the forecasts have a time, of forecasters with enough events for a
-    rank.
-
-    Of these: else accounts that are made to be thrown away decide. Several forecasts of an event by
-    one forecaster count as one, the last: those without a time are first.
-    """
-    last = ends_of_runs(data.event, data.forecaster)[0] - 1
-    who, timed = data.forecaster[last], ~np.isnan(data.time[last])
-    able = np.bincount(who) >= least_events(min_events, len(np.unique(data.event)))
-    share = float(timed[able[who]].mean() if able.any() else timed.mean())
-    if timed.any():
-        rule = "are late" if share >= 0.5 else "are not late"
-        whose = "forecasts of forecasters with enough events for a rank"
-        notes.lines.append(f"forecasts without a time {rule}: {share:.0%} of the {whose} have one")
-    return share >= 0.5
 
 
 def _choose_last(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:

@@ -136,27 +136,29 @@ def sum_bins(scored: ForecastScores, group: Ints, groups: int) -> Floats:
 
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
-    """Add the market and the crowd, one forecast per event, both paid at its mean prices.
+    """Add the market and the crowd, one forecast per event, both paid at its prices.
 
-    market: the mean middle price, normalised for exclusive events (separate markets need not sum to
-    1) and cut to 1 for the others; events with prices only. crowd: the mean of the event's
-    forecasts.
+    market: the middle price, normalised for exclusive events (separate markets need not sum to 1)
+    and cut to 1 for the others; events with prices only. crowd: the mean of the event's forecasts.
     """
     size, last = len(events.ids), len(data.names)
-    total, count = np.zeros((2, 4, len(events.outcome)))
-    slot, bids = events.slots(data.event), np.where(np.isnan(data.bid), data.q, data.bid)
-    mids = np.clip((data.q + bids) / 2, *PRICE_RANGE)
-    for row, column in enumerate((data.p, data.q, data.bid, mids)):
-        total[row] = np.bincount(slot, np.nan_to_num(column), total.shape[1])
-        count[row] = np.bincount(slot, ~np.isnan(column), total.shape[1])
-    with np.errstate(invalid="ignore"):
-        crowd, q, bid, mid = total / count  # nan without a price
-    scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
-    names, number = [*data.names, *BASELINES], np.full(size, last)
-    sizes, unknown = events.sizes, np.full(size, math.nan)
-    everywhere = Forecasts(
-        names, np.arange(size), number + 1, unknown, sizes, np.minimum(crowd, 1), q, bid
+    slot, count = events.slots(data.event), np.repeat(np.bincount(data.event), events.sizes)
+    crowd = np.bincount(slot, data.p) / count
+    mid = np.clip(
+        (events.q + np.where(np.isnan(events.bid), events.q, events.bid)) / 2, *PRICE_RANGE
     )
-    market = everywhere._replace(forecaster=number, p=np.minimum(mid / np.repeat(scale, sizes), 1))
+    scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
+    everywhere = Forecasts(
+        [*data.names, *BASELINES],
+        event=np.arange(size),
+        forecaster=np.full(size, last + 1),
+        time=np.full(size, math.nan),
+        sizes=events.sizes,
+        p=np.minimum(crowd, 1),
+        q=events.q,
+        bid=events.bid,
+    )
+    p = np.minimum(mid / np.repeat(scale, events.sizes), 1)
+    market = everywhere._replace(forecaster=np.full(size, last), p=p)
     priced = market.select(np.flatnonzero(everywhere.priced))
-    return join_forecasts(names, (data, priced, everywhere))
+    return join_forecasts(everywhere.names, (data, priced, everywhere))

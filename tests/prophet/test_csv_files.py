@@ -100,9 +100,8 @@ def test_a_closing_time_that_is_none_gives_way_to_a_time(tmp_path: Path) -> None
         "closing time that differs between the rows of an event"
     )
     late = csv_row("E1", "ada", p, won, timestamp="2025-07-05T00:00:00Z")
-    [entry] = evaluate_csv(
-        write_csv(tmp_path / "x.csv", [{**row, "timestamp": ""} for row in rows] + [late])
-    )["excluded"]
+    early = [{**row, "timestamp": "2025-07-01T00:00:00Z"} for row in rows]
+    [entry] = evaluate_csv(write_csv(tmp_path / "x.csv", [*early, late]))["excluded"]
     assert (entry["reason"], entry["names"]) == ("after the event closed", ["ada on E1"])
 
 

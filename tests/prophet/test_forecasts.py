@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import Record
+from forecasteval.common.records import Loaded, Record
+from forecasteval.prophet.evaluator import ForecastData, ProphetArenaEvaluator
 from prophet_data import GOOD, GOOD_PROBLEM, Row, evaluate
 
 BAD_FORECASTS: Final = {
@@ -202,23 +203,20 @@ def times(rows: list[Row], **options: Any) -> tuple[int, list[str]]:
     ]
 
 
-def test_accounts_of_one_event_do_not_decide_about_times() -> None:
-    """Seven accounts with an untimed row each made untimed truths count, without a warning."""
-    honest = timed("ada", 10, 10) + timed("bob", 10, 10) + timed("cid", 10, 10)
-    thrown = [row for n in range(7) for row in timed(f"x{n}", 1, 0)]
-    rule = "forecasts without a time are {}: {} of the forecasts of forecasters with enough events"
-    found, (said,) = times([*honest, *thrown, *timed("eve", 10, 0)], min_events=None)
-    assert found == 30
-    assert said.startswith(rule.format("late", "75%"))
-    others = timed("bob", 10, 0) + timed("cid", 10, 0)
-    found, (said,) = times([*timed("ada", 10, 10), *others], min_events=None)
-    assert found == 30
-    assert said.startswith(rule.format("not late", "33%"))
-
-
-def test_repeated_forecasts_do_not_decide_about_times() -> None:
-    found, _ = times(timed("ada", 10, 10) + timed("bob", 10, 10) + 30 * timed("eve", 10, 0))
-    assert found == 20
+def test_without_a_time_is_late_where_others_of_the_file_have_one() -> None:
+    """Whatever other files have, whose forecasts without any time are taken as in time, and said to
+    be.
+    """
+    some = timed("ada", 10, 10) + timed("eve", 10, 4)
+    assert times(some)[0] == 14
+    problems = [{**GOOD_PROBLEM, "problem_id": n} for n in range(10)]
+    evaluator = ProphetArenaEvaluator()
+    files = [Loaded(name, rows) for name, rows in (("a", some), ("b", timed("bob", 10, 0)))]
+    results = evaluator.evaluate(ForecastData("a", Loaded("problems", problems), files))
+    assert results["n_forecasts"] == 24
+    assert results["warnings"][0].startswith(
+        "forecasts without a time, as all of their file, taken as in time: 10 (bob on 0, bob on 1"
+    )
 
 
 def test_without_any_time_nothing_is_late_or_said() -> None:
@@ -245,28 +243,25 @@ def test_price_of_the_problem_is_that_of_all() -> None:
     assert returns(rows, odds=[0.25, 0.8]) == {"ada": 4, "bob": 4, "cid": 4}
 
 
-def test_price_is_the_median_of_the_hour_else_of_all() -> None:
+def test_price_is_the_median_of_the_odds_of_an_event() -> None:
     """With odds or without: leaving them out changes nothing for oneself but one's own vote."""
     rows = [
         *(priced("ada", "09:10", 0.2), priced("bob", "09:59", 0.4), priced("cid", "09:30", None)),
         *(priced("dee", "10:00", 0.5), priced("eve", "23:00", None), priced("fay", "10:59", 0.8)),
-        priced("gus", "10:20", 0.5),
     ]
-    found = returns(rows)
-    assert found == pytest.approx(
-        dict.fromkeys(("ada", "bob", "cid"), 1 / 0.3)
-        | dict.fromkeys(("dee", "fay", "gus", "eve"), 2.0)
+    assert returns(rows) == pytest.approx(
+        dict.fromkeys(["ada", "bob", "cid", "dee", "eve", "fay"], 1 / 0.45)
     )
     assert returns([priced(name, "", 0.5) for name in ("ada", "bob")]) == {"ada": 2, "bob": 2}
 
 
-def test_bids_go_with_the_odds_of_their_hour() -> None:
-    """Of another hour they might be above the ask."""
+def test_bids_are_at_most_the_ask() -> None:
+    """A median of fewer bids might be above the ask."""
     rows = [
         {**priced("ada", "09:10", 0.8), "bids": [0.7, 0.1]},
         priced("bob", "11:10", 0.5),
         priced("cid", "13:00", None),
     ]
     found = evaluate(rows, [GOOD_PROBLEM])["baselines"]["market"]
-    mids = np.array([[0.75, 0.5], [0.5, 0.9], [(0.65 + 0.65) / 2, 0.5]]).mean(axis=0)
+    mids = np.array([0.65, 0.5])
     assert found["brier"] == pytest.approx((1 - mids[0] / mids.sum()) ** 2)
