@@ -20,21 +20,27 @@ from forecasteval.display.html import (
     soft,
 )
 from forecasteval.display.marks import draw_panel
-from forecasteval.display.tables import Table
+from forecasteval.display.tables import Table, cut_middle
 from forecasteval.ranking.board import SystemTable
 
 from .standings import ShownRanking, files_of, show_cell
 
 _COLOURED: Final = 3  # leaders whose history is drawn in colour
+_LABEL: Final = 14  # characters of a week at an axis
 _DAY: Final = re.compile(r"\d\d(\d\d)(\d\d)")
 
 
 def _label_weeks(weeks: Sequence[SystemTable]) -> list[str]:
-    """Days of weeks that are named by them, `09-01` of 250901, or else the names."""
+    """Make the days of weeks that are named by them, `09-01` of 250901, or else names without the
+    words with which all begin.
+    """
     names = [week.label for week in weeks]
     if all(map(_DAY.fullmatch, names)):
         return [f"{name[2:4]}-{name[4:6]}" for name in names]
-    return names
+    ends = zip(min(names), max(names), strict=False)  # what these share, all share
+    differ = next((at for at, (a, b) in enumerate(ends) if a != b), 0)
+    begin = names[0].rfind("_", 0, differ) + 1
+    return [cut_middle(name[begin:], _LABEL) for name in names]
 
 
 # --- Charts ---

@@ -41,6 +41,7 @@ def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Htm
     files = [file for row in table.rows for file in files_of(table, row)]
     items = _read_items([file.name for file in files], standing.items)
     page = next(filter(None, map(standing.page_of, files)), None)
+    has_truths = any("truth" in item for item in items.values())
     lines = []
     for question, key, anchor in zip(shown, keys, anchors, strict=True):
         item = items.get(as_text(question.id), {})
@@ -49,14 +50,14 @@ def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Htm
         is_one = page and often[str(question.id)] == 1
         link = tag("a", text, href=f"{page}#{anchor}") if is_one else text
         level = soft(f"L{question.level}" if question.level else "")
-        truth = soft(show_text(show_truth(item.get("truth", "")), 60))
+        truths = [soft(show_text(show_truth(item.get("truth", "")), 60))] * has_truths
         score = show_cell(question.mean, table.scale)
-        lines.append(TableLine([score, join(link, " ", level), truth], name=key))
+        lines.append(TableLine([score, join(link, " ", level), *truths], name=key))
     note = "Hardest first: the mean score of all systems."
     if len(table.questions) > _SHOWN:
         note += f" {_SHOWN} of {len(table.questions)} questions; all of them are in {BOARD}.json."
     title = f"Questions of {table.label}: {say_resolved(table)}"
-    heads = [Head("Mean", "c"), Head("Question"), Head("Truth", "k")]
+    heads = [Head("Mean", "c"), Head("Question"), *[Head("Truth", "k")] * has_truths]
     drawn = [draw_table(heads, lines, "few", name=name), draw_more(len(lines))]
     if name != "questions1":
         return draw_fold(title, *drawn, note=note, name=f"of-{name}")

@@ -10,6 +10,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
@@ -56,6 +57,21 @@ class Axis(NamedTuple):
             if self.high > self.low
             else 0.5
         )
+
+
+def fenced_axis(values: Iterable[float], named: Iterable[float]) -> Axis:
+    """Make an axis that holds the `named` values, and of the others those within Tukey's fences:
+    1.5 quartile distances beyond the quartiles.
+
+    >>> fenced_axis([1, 1.1, 1.2, 1.3, 9], [0.9]).ticks[-1]
+    (1.3, '1.3')
+    """
+    import numpy as np
+
+    known = np.array([*values])
+    low, high = np.quantile(known, (0.25, 0.75))
+    room = 1.5 * (high - low)
+    return number_axis([*named, *known[(known >= low - room) & (known <= high + room)].tolist()])
 
 
 def number_axis(values: Iterable[float | None]) -> Axis:
@@ -137,24 +153,22 @@ class Panel(NamedTuple):
         return path
 
     def _place(self, x: float, y: float) -> str:
-        return f"{1000 * self.x.at(x):.0f} {self.height * (1 - self.y.at(y)):.1f}"
+        share = (y - self.y.low) / ((self.y.high - self.y.low) or 1)  # beyond the axis, too
+        return f"{1000 * self.x.at(x):.0f} {self.height * (1 - share):.1f}"
+
+    def beyond(self, line: ChartLine) -> list[tuple[float, float]]:
+        """List the highest and the lowest point of a line that leaves the axis there."""
+        ends = [end(line.points, key=itemgetter(1)) for end in (max, min) if line.points]
+        return [(x, y) for x, y in ends if not self.y.low <= y <= self.y.high]
 
     def labels(self, gap: float = 15.0) -> list[tuple[float, float, int]]:
-        """Place the names near the ends of the lines, `gap` apart where lines end together. A name
-        has its share of the width, its place in pixels from the top, and the number of its line.
+        """Place the names near the ends of the lines, `gap` apart. A name has its share of the
+        width, its place in pixels from the top, and the number of its line.
         """
         lines = enumerate(self.lines if self.named else ())
-        named = [(*line.end, number) for number, line in lines if line.end and not line.faint]
-        return [
-            (self.x.at(end), place, number)
-            for end in sorted({x for x, _, _ in named})
-            for place, number in spread(
-                sorted(
-                    (self.height * (1 - self.y.at(y)), each) for x, y, each in named if x == end
-                ),
-                gap,
-            )
-        ]
+        ends = {number: line.end for number, line in lines if line.end and not line.faint}
+        heights = sorted((self.height * (1 - self.y.at(y)), each) for each, (_, y) in ends.items())
+        return [(self.x.at(ends[each][0]), at, each) for at, each in spread(heights, gap)]
 
 
 def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
@@ -254,6 +268,10 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
         ax.plot([x for x, _ in line.points], [y for _, y in line.points], color=colour)
         for x, y, area in line.marks():
             ax.scatter(x, y, 8 + 110 * area, color=colour, clip_on=False)
+        for x, y in panel.beyond(line):
+            is_high = y > panel.y.high
+            end = panel.y.high if is_high else panel.y.low
+            ax.plot(x, end, "^" if is_high else "v", color=colour, clip_on=False)
     for x, y, number in panel.labels(20.0):
         ax.annotate(
             printable(panel.lines[number].name, LABEL),

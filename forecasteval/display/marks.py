@@ -38,8 +38,9 @@ def interval_axis(marks: Iterable[IntervalCell], *more: float | None) -> Axis:
 def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
     """Draw the head of a chart column: its axis, and above it what its ends mean."""
     last = len(axis.ticks) - 1
+    kept = {0, last / 2, last}  # on a phone
     texts = [
-        tag("text", text, x=_x(axis, value), y=12, class_="o" if place % 2 and last > 2 else None)
+        tag("text", text, x=_x(axis, value), y=12, class_=None if place in kept else "o")
         for place, (value, text) in enumerate(axis.ticks)
     ]
     ends = [tag("span", text) for text in (left, right)]
@@ -198,8 +199,15 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     if line.dashed:
         paths.append(tag("path", d=panel.path(line, dashed=True), class_="da"))
     box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
-    size = {"width": "100%", "height": panel.height, "overflow": "visible"}
+    beyond = panel.beyond(line)
+    size = {"width": "100%", "height": panel.height, "class_": "cut" if beyond else None}
     parts = [tag("title", line.name), tag("svg", *paths, **box, **size, aria_hidden="true")]
+    for x, y in beyond:
+        is_high = y > panel.y.high
+        place = {"x": _x(panel.x, x), "y": 0 if is_high else panel.height}
+        arrow = tag("path", d="M-5 7 0 0 5 7" if is_high else "M-5-7 0 0 5-7")
+        title = tag("title", f"{line.name}: {y:.4g}")
+        parts.append(tag("svg", title, arrow, **place, aria_hidden="true"))
     for x, y, area in line.marks():
         radius = f"{(6 + 40 * area) ** 0.5:.1f}"
         title = tag("title", f"{line.name}: {y:.4g}")

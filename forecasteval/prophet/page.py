@@ -14,7 +14,7 @@ import numpy as np
 from forecasteval.common.errors import printable, show_count
 from forecasteval.common.records import JsonObject
 from forecasteval.display import pages
-from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, number_axis
+from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, fenced_axis
 from forecasteval.display.html import (
     Head,
     Html,
@@ -185,6 +185,7 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
         caption += " Lines: 95% intervals."
     if "tie" in styles:
         caption += " Shaded: could be first (the rank interval reaches 1)."
+    caption += " (crowd): the mean of all forecasters."
     if line is not None:
         caption += " Dotted: the market."
     if market["n_events"]:
@@ -210,7 +211,8 @@ _CALIBRATION: Final = (
 )
 _OVER_TIME: Final = (
     "The running mean in the order in which events close, from the tenth part on; above the dotted "
-    f"line of a return bets earned money. The first {_NAMED} of the ranking are named."
+    f"line of a return bets earned money. The first {_NAMED} of the ranking are named; an arrow "
+    "marks where a line leaves the axis."
 )
 
 
@@ -247,12 +249,13 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
     if not any(len(line.points) > 1 for line in lines):
         return None
     xs, ys = zip(*(point for line in lines for point in line.points), strict=True)
+    named = [y for line in lines if not line.faint for _, y in line.points]
     low, high, even = min(xs), max(xs), None
     if metric.startswith("return_"):
-        even, ys = ((low, 1.0), (high, 1.0)), (*ys, 1.0)
+        even, named = ((low, 1.0), (high, 1.0)), [*named, 1.0]
     ticks = np.linspace(low, high, 4).tolist()
     dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]
-    return Panel(title_of(metric), lines, Axis("", dates, low, high), number_axis(ys), even)
+    return Panel(title_of(metric), lines, Axis("", dates, low, high), fenced_axis(ys, named), even)
 
 
 # --- Events ---

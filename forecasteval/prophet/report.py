@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from operator import itemgetter
@@ -155,7 +155,6 @@ def list_rows(results: ProphetResult) -> list[dict[str, object]]:
 
 _number: Final = partial(Column, kind="number")
 _NAME: Final = Column("Forecaster", lambda row: row.shown)
-_BASELINES: Final = {"(market)": "Market prices", "(crowd)": "Mean of all forecasters"}
 
 
 def board_rows(results: ProphetResult, by: str, most: int | None) -> list[BoardRow]:
@@ -198,8 +197,8 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
     """
     title = f"Ranking by {title_of(by)}"
     note = (
-        "Filled: could be first (the rank interval reaches 1). Diamonds: market prices and the "
-        "mean of all forecasters. Lines: 95% intervals."
+        "Filled: could be first (the rank interval reaches 1). Diamonds: (market), its prices, and "
+        "(crowd), the mean of all forecasters. Lines: 95% intervals."
     )
     return Chart("ranking", title, note, make_table([*_ranking_columns(results, rows, by)], rows))
 
@@ -210,8 +209,7 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) 
     on_page = ["ece", *[name for name in names if market and name.startswith("return_")][-1:]]
     yield _number("Rank", lambda row: str(row.own("rank") or ""), page="no")
     yield Column("Rank", _draw_rank, "html", page="rk")
-    yield replace(_NAME, page="no")
-    yield Column("Forecaster", lambda row: _BASELINES.get(row.shown, row.shown), "html")
+    yield _NAME
     yield _number("Events", itemgetter("n_events"), spare=1, page="n k")
     yield _number("Coverage", lambda row: f"{row['coverage']:.0%}", spare=3, page="no")
     yield _metric_column(by, 0, "n sc")

@@ -27,10 +27,12 @@ from forecasteval.display.charts import (
     Chart,
     ChartLine,
     Panel,
+    fenced_axis,
     number_axis,
     plot,
     spread,
 )
+from forecasteval.display.marks import draw_panel
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Column, IntervalCell, make_table
 from forecasteval.rxnopt import RxnOptEvaluator
@@ -64,6 +66,35 @@ def test_names_beside_lines_are_apart_and_in_order(ends: list[float], gap: float
     places = [at for at, _ in spread(sorted((y, n) for n, y in enumerate(ends)), gap)]
     assert all(after - before >= gap - 1e-9 for before, after in pairwise(places))
     assert sum(places) == pytest.approx(sum(ends), abs=1e-6)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
+def test_an_axis_of_scores_ends_at_1(scores: list[float]) -> None:
+    axis = number_axis(scores)
+    if max(scores) - min(scores) > 1e-6:
+        assert 0 <= axis.low <= min(scores)
+        assert max(scores) <= axis.high <= 1
+
+
+def test_one_line_far_away_does_not_squeeze_the_others() -> None:
+    """It is cut at the edge, and an arrow says where and how far it went."""
+    near = [ChartLine(f"n{n}", [(x, 1 + n / 100 + x / 50) for x in range(4)]) for n in range(6)]
+    far = ChartLine("far", [(0, 1.0), (1, 9.0), (2, 1.1), (3, 1.0)], faint=True)
+    values = [y for line in (*near, far) for _, y in line.points]
+    axis = fenced_axis(values, [y for line in near for _, y in line.points])
+    assert axis.high < 1.5
+    panel = Panel("", [*near, far], Axis("", (), 0, 3), axis)
+    assert [panel.beyond(line) for line in panel.lines] == [[]] * 6 + [[(1, 9.0)]]
+    drawn = draw_panel(panel, "about")
+    assert drawn.count('class="cut"') == 1
+    assert drawn.count("<title>far: 9</title>") == 1
+
+
+def test_a_line_that_ended_has_its_name_at_its_end() -> None:
+    lines = [ChartLine("whole", [(0, 0.5), (4, 0.6)]), ChartLine("ended", [(0, 0.4), (1, 0.2)])]
+    panel = Panel("", lines, Axis("", (), 0, 4), number_axis([0, 1]))
+    assert sorted((number, x) for x, _, number in panel.labels()) == [(0, 1.0), (1, 0.25)]
+    assert '<text x="25.0%"' in draw_panel(panel, "about")
 
 
 # --- With matplotlib ---

@@ -73,7 +73,7 @@ def test_market_and_crowd_stand_in_their_place_without_a_rank(sample: Any, page:
     scores = [float(row[3]) for row in rows]
     assert scores == sorted(scores)
     unranked = [row[1] for row in rows if not row[0]]
-    assert unranked == ["Mean of all forecasters", "Market prices"]
+    assert unranked == ["(crowd)", "(market)"]
     html = str(sample.page().summary())
     lines = re.findall(r'<line class="led" x1="([^"]+)"', html)
     assert (len(lines), len(set(lines))) == (14, 1)  # the market's line goes through all rows
