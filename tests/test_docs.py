@@ -233,3 +233,28 @@ def test_contributing_names_modules_that_exist() -> None:
             places = {ROOT / "forecasteval" / name, ROOT / "forecasteval" / folder / name}
             assert any(place.is_file() for place in places), name
             folder = name.rpartition("/")[0] or folder
+
+
+# --- Sentences ---
+
+MOST_WORDS: Final = 30  # of a sentence
+FIRST_PAGES: Final = ("README.md", "docs/formats.md", "docs/scoring.md")  # what everybody reads
+MOST_OF_FIRST_PAGES: Final = 5500  # words
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a page's prose; code, a file's name and an address are a word each."""
+    prose = re.sub(r"(?m)^(\||#|    ).*$", "", pages.without_blocks(text))
+    for part in re.split(r"\n\s*\n|\n(?= *(?:-|\d+\.) )", prose):
+        plain = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "x", " ".join(part.split())))
+        yield from re.split(r"(?<=[.!?])\)?\*{0,2} +", plain)
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_no_sentence_is_long(page: str) -> None:
+    counted = [(len(re.findall(r"\S*\w\S*", each)), each) for each in sentences(read(page))]
+    assert [sentence for count, sentence in counted if count > MOST_WORDS] == []
+
+
+def test_the_first_pages_are_short() -> None:
+    assert sum(len(read(page).split()) for page in FIRST_PAGES) <= MOST_OF_FIRST_PAGES
