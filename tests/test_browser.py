@@ -247,8 +247,8 @@ def test_a_phone_cuts_no_name_of_a_forecaster_or_event(
 
 
 def many(path: Path) -> Path:
-    """A page of 2,500 questions."""
-    rows = [q(f"q{n}", answer="B" if n % 2 else "A") for n in range(2500)]
+    """A page of 300 questions."""
+    rows = [q(f"q{n}", answer="B" if n % 2 else "A") for n in range(300)]
     path.write_text(render(FutureXEvaluator().evaluate_all(rows).page()), encoding="utf-8")
     return path
 
@@ -257,33 +257,33 @@ def many(path: Path) -> Path:
 def test_many_rows_are_folded(browser: Any, tmp_path: Path, script: bool) -> None:
     path = many(tmp_path / "many.html")
     watched = Watched(browser, path, java_script_enabled=script)
-    page, box = watched.page, watched.page.get_by_label("Show all 2500")
+    page, box = watched.page, watched.page.get_by_label("Show all 300")
     assert page.locator(ROWS).count() == 50
     box.check()
-    assert page.locator(ROWS).count() == 2500
+    assert page.locator(ROWS).count() == 300
     page.emulate_media(media="print")  # what the screen shows is printed
-    assert page.locator(ROWS).count() == 2500
+    assert page.locator(ROWS).count() == 300
     page.emulate_media(media="screen")
-    box.press("Space")  # a click may miss while 2,500 rows are laid out anew
+    box.press("Space")  # a click may miss while 300 rows are laid out anew
     assert not box.is_checked()
     page.emulate_media(media="print")
     assert page.locator(ROWS).count() == 50
     page.emulate_media(media="screen")
-    page.goto(f"{path.as_uri()}#q-q2498")  # one that is folded
-    assert page.locator("#q-q2498").is_visible()
+    page.goto(f"{path.as_uri()}#q-q298")  # one that is folded
+    assert page.locator("#q-q298").is_visible()
     watched.context.close()
 
 
 def test_search_and_order_reach_what_is_folded(browser: Any, tmp_path: Path) -> None:
     watched = Watched(browser, many(tmp_path / "many.html"))
     page, count = watched.page, watched.page.locator("output")
-    page.get_by_label("Search questions").fill("q2498")
-    assert keys(page) == ["q-q2498"]
-    page.get_by_label("Search questions").fill("q24")
+    page.get_by_label("Search questions").fill("q298")
+    assert keys(page) == ["q-q298"]
+    page.get_by_label("Search questions").fill("q2")
     assert page.locator(ROWS).count() == 50
-    assert count.inner_text() == "111 of 2500 questions · q24"
+    assert count.inner_text() == "111 of 300 questions · q2"
     page.get_by_label("Search questions").fill("")
-    page.get_by_role("button", name="right 1250").click()
+    page.get_by_role("button", name="right 150").click()
     assert set(scores(page)) == {1}
     watched.context.close()
 
