@@ -202,12 +202,17 @@ def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str
         reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))
     elif _differ(before, line, "questions_sha256"):
         known = f", {line.resolved} of {line.questions} known"
-        is_same = before.resolved in (None, line.resolved)
-        reasons.append((changes or QUESTIONS) + known * (not is_same))
+        waited = _has_pending(before) or _has_pending(line)
+        moved = before.resolved not in (None, line.resolved)
+        reasons.append((changes or QUESTIONS) + known * (waited and moved))
     reasons += [DEGRADED[line.degraded]] * _differ(before, line, "degraded")
     if _differ(before, line, "unscored") and (line.unscored or not reasons):
         reasons.append(UNSCORED[line.unscored])
     return ", ".join(reasons) or OTHERS
+
+
+def _has_pending(line: HistoryLine) -> bool:
+    return line.resolved != line.questions
 
 
 def _differ(before: HistoryLine, line: HistoryLine, *keys: str) -> bool:
