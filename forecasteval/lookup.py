@@ -125,10 +125,8 @@ def find_named(
         return [[name] for name in names]
     files = name_files(root, has_questions)
     systems = {name for file in files for name in file.system_names}
-    typed = {path.name for path in datasets}
-    for name in names:
-        own = None if name in systems else find_dataset(Path(name), root / "dataset")
-        typed |= {own.name} if own else set()
+    own = (find_dataset(Path(name), root / "dataset") for name in names if name not in systems)
+    typed = {path.name for path in (*datasets, *filter(None, own))}
     found = []
     for name in names:
         same = [file for file in files if name in file.system_names | file.file_names]

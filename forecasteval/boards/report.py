@@ -137,17 +137,15 @@ def format_csv(board: Board) -> str:
     return write_csv(map(csv_cell, row) for row in (columns, *map(dict.values, records)))
 
 
-_OF_PAIRS: Final = ("a", "b", "p_holm", "detectable")
-
-
 def flatten_pair(pair: Pair) -> dict[str, object]:
     """Make a pair of a comparison as a record of scalars."""
-    record: dict[str, object] = {key: getattr(pair, key, None) for key in _OF_PAIRS}
+    keys = ("a", "b", "p", "p_holm", "detectable", "n_shared")
+    record: dict[str, object] = {key.removesuffix("_shared"): getattr(pair, key) for key in keys}
     for prefix, part in (("", pair), ("both_read_", pair.both_read)):
         low, high = (part.interval if part else None) or (None, None)
+        record |= {f"{prefix}difference": part and part.difference}
         record |= {f"{prefix}low": low, f"{prefix}high": high}
-        record |= {f"{prefix}{key}": getattr(part, key, None) for key in ("difference", "p", "n")}
-    record["n"] = pair.n_shared
+    record["both_read_n"] = pair.both_read and pair.both_read.n
     for level, tally in pair.levels.items():
         prefix = f"level_{level}_" if level else ""
         record |= {f"{prefix}{key}": count for key, count in vars(tally).items()}

@@ -98,17 +98,12 @@ def _list_systems(tonight: Iterable[StoredResult], dataset: str | None) -> set[s
 
 def _choose_rows(table: Any, files: Sequence[FileRow], taken: Collection[str]) -> Any:
     """Leave in a table the rows of some files, without rank, if their systems have no others."""
-    if isinstance(table, ForecasterTable):
-        is_chosen = any(table is file for file in files)
-        rows = [row for row in table.rows if is_chosen and row.name not in taken]
-        unranked = [replace(row, rank=None, rank_interval=None) for row in rows]
-        return replace(table, rows=unranked, kept=True)
-    return replace(
-        table,
-        rows=[
-            replace(row, rank=None, rank_interval=None, kept=True)
-            for row in table.rows
-            if row.system_name not in taken
-            and any(own is file for own in row.files for file in files)
-        ],
-    )
+    is_set = isinstance(table, ForecasterTable)  # which is marked as a whole
+    marks = {} if is_set else {"kept": True}
+    rows = [
+        replace(row, rank=None, rank_interval=None, **marks)
+        for row in table.rows
+        if row.system_name not in taken
+        and any(own is file for own in ([table] if is_set else row.files) for file in files)
+    ]
+    return replace(table, rows=rows, **({"kept": True} if is_set else {}))
