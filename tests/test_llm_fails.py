@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -112,17 +111,16 @@ def test_every_door_says_so_and_ends_with_3(
 @pytest.mark.usefixtures("impatient")
 def test_a_server_that_sends_nothing_is_given_up_after_three_requests(root: Path) -> None:
     with LlmServer(lambda request: Reply(wait=60)) as server:
-        begin = time.monotonic()
         assert ask(root, server.url, "-f", "w1-a", "--workers", "8").code == 3
-        seconds = time.monotonic() - begin
     assert 1 <= len(server.requests) <= llm.MAX_SILENT
-    # Beside three waits only the pauses between them, which last up to two seconds each.
-    assert seconds < 3 * SILENCE + 6
 
 
-@pytest.mark.usefixtures("impatient", "hasty")
-def test_a_server_that_answers_others_is_not_silent(tmp_path: Path) -> None:
-    """One prompt has no reply while others have one: the run goes on."""
+@pytest.mark.usefixtures("hasty")
+def test_a_server_that_answers_others_is_not_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One prompt has no reply while others have one, however late on a busy machine."""
+    monkeypatch.setattr(llm, "TIMEOUT", 10 * SILENCE)
 
     def script(request: Request) -> Reply:
         is_stuck = request.answer.startswith("1003")
