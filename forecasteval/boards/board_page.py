@@ -80,6 +80,7 @@ _SEARCHED: Final = 8  # systems from which on they can be searched
 _ABOUT: Final = {  # what is said below the rows of the title of a column
     "No answer": "answers that are missing + could not be read",
     "Cost": "per question",
+    "Late": "answers that came after a truth, or after closing",
 }
 
 

@@ -60,7 +60,7 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     report += board.remarks
     if changes:
         report += [Heading("What changed last"), *changes_report(changes, name_systems(board)), ""]
-    report += [view_open(board), "", ENTER, ""] if board.open else []
+    report += [Heading("Open"), view_open(board), "", ENTER, ""] if board.open else []
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
     return report + describe_waiting(board)
 

@@ -207,7 +207,7 @@ def describe_waiting(board: Board) -> list[str]:
 def view_open(board: Board) -> Table:
     """Show the datasets of which questions can be answered."""
     columns = (
-        Column("Open", lambda each: printable(each.dataset, 60)),
+        Column("Dataset", lambda each: printable(each.dataset, 60)),
         Column("Questions", attrgetter("questions"), "number"),
         Column(
             "Until", lambda each: " to ".join(map(_show_time, each.closes)) or "a truth is known"
@@ -217,7 +217,7 @@ def view_open(board: Board) -> Table:
 
 
 def _show_time(text: str) -> str:
-    return text.replace("T", " ").replace("+00:00", " UTC")
+    return text.replace("T", " ").replace("Z", " UTC")
 
 
 ENTER: Final = "To enter, add prediction/DATASET-SYSTEM.json with your answers."

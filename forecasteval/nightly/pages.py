@@ -91,18 +91,12 @@ def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
         write_page(results.page()._replace(links=links), target)
 
 
-def find_entry(root: Path, folder: Path) -> str:
-    """Find how to enter, as pages in `folder` link it; "" if the operator does not say it."""
-    path = root / "prediction" / ENTRY_FILE
-    return os.path.relpath(path, folder) if path.is_file() else ""
-
-
-def write_board(
-    board: Board, folder: Path, history: History | None, force: bool, enter: str
-) -> None:
+def write_board(board: Board, folder: Path, history: History | None, force: bool) -> None:
     """Write `folder/leaderboard.html`, by `force` also if it shows just that already; it links the
-    pages that are there, and how to `enter`.
+    pages that are there, and what the operator says on how to enter.
     """
+    enter = f"../prediction/{ENTRY_FILE}"
+    enter = enter if (folder / enter).is_file() else ""
     checksums = {file.name: file.file_sha256 for file in board.files}
     linked = {
         name

@@ -36,7 +36,7 @@ from forecasteval.nightly.history import (
     today,
 )
 from forecasteval.nightly.kept import KeptRows, is_part, keep_rows
-from forecasteval.nightly.pages import find_entry, write_board
+from forecasteval.nightly.pages import write_board
 from forecasteval.nightly.seen import look
 from forecasteval.nightly.store import (
     StoredResult,
@@ -101,10 +101,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         failures += plan.failures + scored.failures
         before = None if options.force else last
         board = _rank(before, options, stay, scored, failures, about, sight.open)
-        enter = find_entry(root, folder)
-        written = _write(
-            board, last, folder, options, about, present, scored.corrections, date, enter
-        )
+        written = _write(board, last, folder, options, about, present, scored.corrections, date)
     more = {
         "evaluated": len(scored.results),
         "reused": len(plan.holding),
@@ -349,7 +346,6 @@ def _write(
     present: Collection[str],
     corrections: Corrections,
     date: str,
-    enter: str,
 ) -> _Written:
     """Write leaderboard.json, append to the history, and write leaderboard.csv, .md and .html.
     What holds just that already stays as it is.
@@ -371,5 +367,5 @@ def _write(
     changes = history.changes if history else []
     write_changed(folder / f"{BOARD}.csv", format_csv(board))
     write_changed(folder / f"{BOARD}.md", format_markdown(board, changes))
-    write_board(board, folder, history, options.force, enter)
+    write_board(board, folder, history, options.force)
     return _Written(changes if history is not before else [], notes)

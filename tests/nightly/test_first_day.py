@@ -32,9 +32,10 @@ def test_no_predictions(tmp_path: Path) -> None:
     """Git keeps no empty folder: there may be no prediction/ at all."""
     root = write(tmp_path, {"dataset/w.json": WEEK})
     out = night(root, 1)
-    row = "w.json          2  1970-01-03 00:00 UTC to 1970-01-05 23:59 UTC"
+    row = "w.json           2  1970-01-03 00:00 UTC to 1970-01-05 23:59 UTC"
     assert out.splitlines() == [
-        "Open    Questions  Until",
+        "Open",
+        "Dataset  Questions  Until",
         row,
         "",
         ENTER,
@@ -45,7 +46,7 @@ def test_no_predictions(tmp_path: Path) -> None:
         {
             "dataset": "w.json",
             "questions": 2,
-            "closes": ["1970-01-03T00:00+00:00", "1970-01-05T23:59+00:00"],
+            "closes": ["1970-01-03T00:00Z", "1970-01-05T23:59Z"],
         }
     ]
     for text in ("Nothing is ranked yet.", "w.json", "1970-01-03 00:00 UTC to", ENTER):
@@ -65,8 +66,8 @@ def test_the_operator_says_how(tmp_path: Path) -> None:
 
 def test_a_question_closes(tmp_path: Path) -> None:
     root = write(tmp_path, {"dataset/w.json": WEEK, "prediction/w-a.json": {"q0": "A"}})
-    assert "w.json          2  " in night(root, 1)
-    assert "w.json          1  1970-01-05 23:59 UTC\n" in night(root, 4)
+    assert "w.json           2  " in night(root, 1)
+    assert "w.json           1  1970-01-05 23:59 UTC\n" in night(root, 4)
     assert "Open" not in night(root, 6)
     assert "open" not in stored(root)
     assert ENTER not in page(root)
@@ -76,7 +77,7 @@ def test_all_pending(tmp_path: Path) -> None:
     rows = [question("q0", ground_truth=None)]
     root = write(tmp_path, {"dataset/w.json": rows, "prediction/w-a.json": {"q0": "A"}})
     out = night(root, 1)
-    assert "w.json          1  a truth is known" in out
+    assert "w.json           1  a truth is known" in out
     assert "w.json: no truth yet, 1 file waits" in out
     assert "no truth yet, 1 file waits" in page(root)
 
