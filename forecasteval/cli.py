@@ -616,13 +616,13 @@ def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
 
 def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
     """Check whether a person may change a file; the exit code."""
-    from forecasteval.nightly.check import Change, find_refusal
+    from forecasteval.nightly.check import ProposedChange, find_refusal
     from forecasteval.nightly.history import now
 
     settings = read_settings((args.base or args.root) / SETTINGS_FILE, _find_problem)
     policy = settings.words.get("--late-files", [])
     truths_close = policy in (["--late-files=mark"], ["--late-files=drop"])
-    change = Change(args.root, args.base, args.owner, now(), truths_close)
+    change = ProposedChange(args.root, args.base, args.owner, now(), truths_close)
     problem = find_refusal(Path(name), change, scorer)
     if problem:
         print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)

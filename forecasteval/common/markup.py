@@ -29,7 +29,7 @@ _FORMS: Final = (
 )
 _BARE_BOX: Final = lazy(r"\\(?:boxed|fbox)\s+([^\s{}()\[\]]+)")
 _FILLED: Final = lazy(r"[^\s{}]")
-_JOINT: Final = lazy(
+_BETWEEN_BOXES: Final = lazy(
     r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|(?<=\n)[-•]|and\b|和|与|以及)(?:[\s$*]|\\n)*){0,2}"
 )
 _LIST_MARK: Final = lazy(r"[,，、;；/|&\n]|\sand\s|和")
@@ -236,7 +236,7 @@ def _join_last(text: str, boxes: Sequence[_Box]) -> str:
         content = text[start:end].strip()
         # Two whole lists below each other: the last one counts.
         below = gap.isspace() and _LIST_MARK.search(content + contents[-1])
-        if below or not _JOINT.fullmatch(gap):
+        if below or not _BETWEEN_BOXES.fullmatch(gap):
             break
         contents.append(content)
         begin = before

@@ -15,7 +15,7 @@ SETTINGS_FILE: Final = "forecasteval.toml"
 _KEY: Final = re.compile(r"""[ \t\["']*([^ \t="'\]]+)""")
 
 
-class Settings(NamedTuple):
+class FolderSettings(NamedTuple):
     """The words of a command line by option, the mistakes by line, and the line of each key."""
 
     path: Path
@@ -41,13 +41,13 @@ def flag_of(error: InputError) -> str:
     return f"--{error.where.strip('-').replace('_', '-')}"
 
 
-def read_settings(path: Path, find_problem: Callable[[str, object], str]) -> Settings:
+def read_settings(path: Path, find_problem: Callable[[str, object], str]) -> FolderSettings:
     """Read a settings file as words of a command line; nothing if there is none.
 
     `gamma = [0, 1]` → `{"--gamma": ["--gamma=0", "--gamma=1"]}`. `find_problem` says what is wrong
     with the value of a key, "" for nothing.
     """
-    settings = Settings(path, {}, [], {})
+    settings = FolderSettings(path, {}, [], {})
     if not path.is_file():
         return settings
     try:

@@ -27,7 +27,7 @@ from forecasteval.common.patterns import end_of, lazy
 from forecasteval.common.records import number_text
 
 from .language import table_of, words
-from .rules import AnswerScore, Unread, unparsed
+from .rules import AnswerScore, Unparsed, unparsed
 
 Read = TypeVar("Read")
 
@@ -39,7 +39,7 @@ _CONFIDENCE: Final = lazy(
 SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
 
 
-_NOTHING: Final = Unread("")
+_NOTHING: Final = Unparsed("")
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +54,7 @@ class Answer:
     elements: tuple[str, ...] = ()
     boxed: bool = True
     stated: bool = False
-    problem: Unread = _NOTHING
+    problem: Unparsed = _NOTHING
     before: Answer | None = None
     _cleaned: str | None = None
 
@@ -106,7 +106,7 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
         return hold_answer(parts) if parts else None
     if not isinstance(raw, str):
         text = number_text(raw)
-        return Answer(text, boxed=bool(text), problem=Unread("" if text else "no text"))
+        return Answer(text, boxed=bool(text), problem=Unparsed("" if text else "no text"))
     raw = drop_invisible(raw)
     if "ox" not in raw and raw.isprintable():  # most truths
         text, in_box = raw, False
@@ -156,9 +156,9 @@ def question_words(prompt: str) -> str:
 
 # --- What is no answer to any question ---
 
-TWO_BOXES: Final = Unread("boxes that name two answers", "contradiction")
-ECHO: Final = Unread("no box, and words of the prompt", "prose", is_silent=True)
-_TWO_ANSWERS: Final = Unread("two answers that differ", "contradiction")
+TWO_BOXES: Final = Unparsed("boxes that name two answers", "contradiction")
+ECHO: Final = Unparsed("no box, and words of the prompt", "prose", is_silent=True)
+_TWO_ANSWERS: Final = Unparsed("two answers that differ", "contradiction")
 _REFUSALS: Final = table_of("refusals")
 _LACKS: Final = table_of("lacks")
 _ERRORS: Final = table_of("errors")
@@ -326,9 +326,9 @@ def _find_mapping(text: str) -> Answer | None:
     objects = [*find_objects(text, _DECODER)] or [*find_objects(python, _DECODER)]
     pairs = [pair for _, _, record in objects for pair in record]
     values = [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]
-    problem = Unread("JSON without an answer", "error of a program")
+    problem = Unparsed("JSON without an answer", "error of a program")
     if any(key.lower() in _ERROR_KEYS and said for key, said in pairs):
-        problem = Unread("error of a program", "error of a program")
+        problem = Unparsed("error of a program", "error of a program")
     elif any(value != values[0] for value in values):
         problem = _TWO_ANSWERS
     elif values and (said := _write_value(values[0])):
@@ -361,7 +361,7 @@ class TruthOf(Generic[Read]):
     __slots__ = ()
     kind: str = "ranking"
 
-    def read(self, answer: Answer) -> Read | Unread:
+    def read(self, answer: Answer) -> Read | Unparsed:
         """Read the value of an answer, or the reason why it cannot be read."""
         raise NotImplementedError
 
@@ -371,7 +371,7 @@ class TruthOf(Generic[Read]):
         """
         return False
 
-    def find_status(self, answer: Answer) -> Unread | None:
+    def find_status(self, answer: Answer) -> Unparsed | None:
         """Find the kind of status that an answer is; what this truth means is none, and no list of
         several.
         """
@@ -379,7 +379,7 @@ class TruthOf(Generic[Read]):
             return None
         text = drop_lead_in(answer.cleaned)
         status, words = find_status(text)
-        return Unread(status, status) if status and not self.means(text, words) else None
+        return Unparsed(status, status) if status and not self.means(text, words) else None
 
     def compare(self, read: Read) -> AnswerScore:
         """Compute the score of what an answer says."""
@@ -388,7 +388,7 @@ class TruthOf(Generic[Read]):
     def score(self, answer: Answer) -> AnswerScore:
         """Compute the score of an answer: of its last statement that can be read."""
         read = self.read(answer)
-        if not isinstance(read, Unread):
+        if not isinstance(read, Unparsed):
             return self.compare(read)
         if read.is_silent and (before := answer.before):
             return self.score(before) if before.text else unparsed(before.problem)

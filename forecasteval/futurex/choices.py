@@ -15,7 +15,7 @@ from .doubts import begins_denied, find_doubt, is_asked
 from .language import table_of, words
 from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
 from .rankings import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names
-from .rules import AnswerScore, Unread
+from .rules import AnswerScore, Unparsed
 
 MAX_TOKEN: Final = 1000  # characters of a pick with what is said of it
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
@@ -76,7 +76,7 @@ SEPARATOR: Final = lazy(  # not in 4,000
     r"|\s(?:and|\+)\s|\+(?<=\b\w\+)(?=[!-~](?:\W|\Z))|和|与|以及"
 )
 # Between labels in nothing but their dress, not in N/A
-_JOINT: Final = lazy(r"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|\band\b|和|与|以及)+")
+_BETWEEN_PICKS: Final = lazy(r"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|\band\b|和|与|以及)+")
 _DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
 _AROUND: Final = "\\{} $*\"'“”‘’().。!"
 _BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
@@ -185,7 +185,7 @@ class Options:
                 return frozenset([label])
         text = _DRESS.sub(r"\1", text) if "\\" in text else text
         labels = list[str]()
-        for token in filter(None, _JOINT.split(text)):
+        for token in filter(None, _BETWEEN_PICKS.split(text)):
             label = self.find_label(token) or self.find_label(token.strip(_AROUND))
             if not label:
                 return frozenset()
@@ -424,7 +424,7 @@ class ChoiceTruth(TruthOf[Picks]):
     picks: Picks
     exact: bool
 
-    def read(self, answer: Answer) -> Picks | Unread:
+    def read(self, answer: Answer) -> Picks | Unparsed:
         """Read the picks, or why there are none: no pick is an option, or bare text holds anything
         else.
         """
@@ -437,8 +437,8 @@ class ChoiceTruth(TruthOf[Picks]):
         if len(unknown) < len(picks) and (answer.boxed or not unknown):
             return picks
         if answer.boxed:
-            return Unread("no option", is_silent=True)
-        return Unread("no box, and not only options", "prose", is_silent=True)
+            return Unparsed("no option", is_silent=True)
+        return Unparsed("no box, and not only options", "prose", is_silent=True)
 
     def means(self, text: str, words: str) -> bool:
         key = choice_key(text)
@@ -476,8 +476,8 @@ _LOSES: Final = frozenset(words("loses"))
 _WINS: Final = frozenset(words("wins"))
 _NO_FRONT: Final = frozenset(words("no front"))  # nothing of a name, however it is written
 
-_AS_LIKELY: Final = Unread("several are as likely", "contradiction")
-_NO_WINNER: Final = Unread("no side that wins", "contradiction", is_silent=True)
+_AS_LIKELY: Final = Unparsed("several are as likely", "contradiction")
+_NO_WINNER: Final = Unparsed("no side that wins", "contradiction", is_silent=True)
 
 
 class NameTruth(TruthOf[Sequence[Name]]):
@@ -493,7 +493,7 @@ class NameTruth(TruthOf[Sequence[Name]]):
         self.names, self.exact, self.sides = names, exact, parse_sides(prompt)
         self._prompt = prompt
 
-    def read(self, answer: Answer) -> Sequence[Name] | Unread:
+    def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the picked names, or why there are none."""
         text, elements = answer.sentence, answer.elements
         whole = parse_name(text)

@@ -16,7 +16,7 @@ CROSSES: Final = "✕✖✗✘❌❎⛔🚫"
 _DENIALS: Final = table_of("denials")
 _MARKS: Final = lazy(rf"\s*[!≠¬{CROSSES}]")
 _ASKED: Final = lazy(rf"[?？{CROSSES}]")
-_JOINT: Final = lazy(r"[ \t\n,，;；:：$*–—-]{0,6}[(（\[【]?[ \t]?")
+_BETWEEN_VALUES: Final = lazy(r"[ \t\n,，;；:：$*–—-]{0,6}[(（\[【]?[ \t]?")
 _BLANKS: Final = lazy(r"\s*")
 _COPULAS: Final = table_of("copulas")
 _TAKEN_BACK: Final = table_of("taken back")
@@ -45,7 +45,7 @@ def denies(text: str) -> bool:
 
 def is_asked(text: str, end: int) -> bool:
     """Return whether a question mark or a cross stands behind what ends at a position."""
-    return bool(_ASKED.match(text, end_of(_JOINT, text, end)))
+    return bool(_ASKED.match(text, end_of(_BETWEEN_VALUES, text, end)))
 
 
 def find_doubt(text: str, end: int = 0) -> str | None:
@@ -57,7 +57,7 @@ def find_doubt(text: str, end: int = 0) -> str | None:
     """
     if is_asked(text, end):
         return ""
-    begin = end_of(_JOINT, text, end)
+    begin = end_of(_BETWEEN_VALUES, text, end)
     copula = _COPULAS.find(text, begin)
     said = end_of(_BLANKS, text, begin + len(copula))
     if _TAKEN_BACK.find(text, said) or (copula and _DENIALS.find(text, said)):

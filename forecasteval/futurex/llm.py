@@ -14,7 +14,7 @@ from .names import IS_CJK, Name, compare_names, match_names
 from .passages import ANSWER_PROMPT, AnswerCounts, decide_answers
 from .rankings import RankingTruth
 from .results import Answered, AnswerItem, decide
-from .rules import Unread
+from .rules import Unparsed
 
 
 class NameCounts(Usage):
@@ -65,7 +65,7 @@ def decide_names(
         (answer.place, answer.truth, names)
         for answer in answered
         if isinstance(answer.truth, (NameTruth, RankingTruth))
-        and not isinstance(names := answer.truth.read(answer.answer), Unread)
+        and not isinstance(names := answer.truth.read(answer.answer), Unparsed)
     ]
     candidates = {
         name.key: name for _, truth, _ in lists for name in truth.names if _is_short(name)

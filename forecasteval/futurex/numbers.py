@@ -18,14 +18,14 @@ from .grammar import (
     parse_quantity,
     read_scale,
 )
-from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules, Unread
+from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules, Unparsed
 from .units import DAYS, convert
 
 # --- Numbers in sentences ---
 
 # Rule 2; a language model may say which.
-SEVERAL: Final = Unread("several numbers", "contradiction")
-_NONE: Final = Unread("no number", is_silent=True)
+SEVERAL: Final = Unparsed("several numbers", "contradiction")
+_NONE: Final = Unparsed("no number", is_silent=True)
 _DIGIT: Final = lazy("[0-9]")
 _HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
 _RUN: Final = lazy(r"[0-9][0-9,.]*")
@@ -94,7 +94,7 @@ def _no_value(text: str, quantity: Quantity, end: int) -> bool:
 
 def interpret_number(
     text: str, in_sentence: bool, percent: bool | None = None, prompt: str = "", unit: str = ""
-) -> Quantity | Unread:
+) -> Quantity | Unparsed:
     """Read the number that a text is, or with `in_sentence` the one that it states (rule 2): the
     only one with the `unit` of the truth or one that the question names, the one with which it
     begins, or the only one; else the reason why there is none.
@@ -226,7 +226,7 @@ class NumberTruth(TruthOf[Reading]):
         self.quantity, self.asked_scale, self.sigma = quantity, asked_scale, sigma
         self.prompt = prompt
 
-    def read(self, answer: Answer) -> Reading | Unread:
+    def read(self, answer: Answer) -> Reading | Unparsed:
         """Read the number that an answer is, in the meaning that is nearest."""
         text = _LIST_NUMBER.sub("", answer.cleaned)
         whole = parse_number(text)
@@ -236,13 +236,13 @@ class NumberTruth(TruthOf[Reading]):
         leading = parse_leading(text, self.prompt) if answer.stated and not whole else None
         # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
         sentence = answer.boxed or (answer.stated and not text[:1].islower())
-        quantity: Quantity | Unread = (
+        quantity: Quantity | Unparsed = (
             sign_fall(leading, self.prompt)
             if leading
             else interpret_number(text, sentence, percent, self.prompt, self.quantity.unit)
         )
-        if isinstance(quantity, Unread):
-            prose = Unread("no box, and not wholly a number", "prose", is_silent=True)
+        if isinstance(quantity, Unparsed):
+            prose = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
             return quantity if answer.boxed else prose
         true = self.quantity.value
         return min(readings(quantity, self), key=lambda reading: abs(true - reading.value))

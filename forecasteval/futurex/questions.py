@@ -29,7 +29,7 @@ from .names import parse_name
 from .numbers import NumberTruth, find_sigma, interpret_number, question_scale
 from .pending import PendingTruth
 from .rankings import NO_NAME, RankingTruth, parse_items
-from .rules import LEVELS, MISSING, AnswerScore, Rules, Unread, unparsed
+from .rules import LEVELS, MISSING, AnswerScore, Rules, Unparsed, unparsed
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
 FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
@@ -100,9 +100,9 @@ def score_answer(question: Question, answer: Answer | None) -> AnswerScore:
     elif not answer.text:
         scored = unparsed(answer.problem)
     elif len(answer.text) > MAX_SPAN:
-        scored = unparsed(Unread(f"longer than {MAX_SPAN} characters"))
+        scored = unparsed(Unparsed(f"longer than {MAX_SPAN} characters"))
     else:
-        scored = question.truth.score(answer) if question.truth else unparsed(Unread("no truth"))
+        scored = question.truth.score(answer) if question.truth else unparsed(Unparsed("no truth"))
     if not question.pending:
         return scored
     note = "" if scored.read else scored.note or NO_ANSWER
@@ -198,7 +198,7 @@ def interpret_open_truth(
     if len(answer.elements) < 2:
         quantity = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
         is_result = std is None and RANGE.search(answer.cleaned)  # "2-1"
-        if not (is_result or isinstance(quantity, Unread)):
+        if not (is_result or isinstance(quantity, Unparsed)):
             return NumberTruth(
                 quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt
             )

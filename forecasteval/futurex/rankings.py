@@ -16,10 +16,10 @@ from .answers import SENTENCE_END, Answer, TruthOf, question_words
 from .grammar import write_digits
 from .language import table_of, words
 from .names import IS_CJK, Name, Pairs, fold, match_names, parse_name
-from .rules import PARTIAL_RANKING, AnswerScore, Unread
+from .rules import PARTIAL_RANKING, AnswerScore, Unparsed
 
-NO_LIST: Final = Unread("no box, and no list of names", "prose", is_silent=True)
-UNNAMED: Final = Unread("no name", is_silent=True)
+NO_LIST: Final = Unparsed("no box, and no list of names", "prose", is_silent=True)
+UNNAMED: Final = Unparsed("no name", is_silent=True)
 
 # --- The items of a list ---
 
@@ -326,7 +326,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
         )
 
-    def read(self, answer: Answer) -> Sequence[Name] | Unread:
+    def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the predicted names, best first, or why there are none."""
         if status := self.find_status(answer):
             return status

@@ -61,7 +61,7 @@ REASONS: Final = {
 _COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed", "late")  # by level
 
 
-class Unread(NamedTuple):
+class Unparsed(NamedTuple):
     """Why nothing is read of an answer, and of which kind this is, one of `REASONS`.
 
     `is_silent`: it states nothing, so that the statement before it counts.
@@ -92,7 +92,7 @@ class AnswerScore(NamedTuple):
 MISSING: Final = AnswerScore(0.0, "missing", "", "")
 
 
-def unparsed(why: Unread) -> AnswerScore:
+def unparsed(why: Unparsed) -> AnswerScore:
     """Return the score of an answer from which nothing legal can be read."""
     return AnswerScore(0.0, "unparsed", "", why.note, reason=why.reason)
 

@@ -68,7 +68,7 @@ def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
 # --- A change of somebody ---
 
 
-class Change(NamedTuple):
+class ProposedChange(NamedTuple):
     """A change of files in `root` by a person: datasets and owners are those of `base`, the
     folder before it. Without a base all answers are new. `truths_close`: so do truths, not only
     times.
@@ -81,7 +81,7 @@ class Change(NamedTuple):
     truths_close: bool
 
 
-def find_refusal(path: Path, change: Change, scorer: Scorer) -> str:
+def find_refusal(path: Path, change: ProposedChange, scorer: Scorer) -> str:
     """Say why a person may not add, change or remove a file; "" if they may."""
     target = change.base or change.root
     if problem := find_foreign(path, change.root, target, change.login):
@@ -120,7 +120,7 @@ def find_refusal(path: Path, change: Change, scorer: Scorer) -> str:
 def _find_former(
     path: Path,
     answers: Mapping[str, str],
-    change: Change,
+    change: ProposedChange,
     hash_answers: Callable[[Path], dict[str, str]],
 ) -> Mapping[str, str]:
     """Find the answers that a file had before the change, maybe under another name."""

@@ -173,7 +173,7 @@ def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[L
     ]
 
 
-class Unread(TypedDict):
+class UnreadCounts(TypedDict):
     """How many answers are missing, unread or late, and how many lists are padded."""
 
     missing: int
@@ -182,13 +182,13 @@ class Unread(TypedDict):
     late: int
 
 
-def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> Unread:
+def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> UnreadCounts:
     """Count the answers of systems that are missing, could not be read or came too late."""
     outcomes: Counter[str] = Counter()
     for system, level in product(systems, levels):
         outcomes.update(system.questions[level].outcomes)
     unparsed = sum(outcomes[outcome] for outcome in UNPARSED)
-    return Unread(
+    return UnreadCounts(
         missing=outcomes["missing"],
         unparsed=unparsed,
         padded=outcomes["padded"],

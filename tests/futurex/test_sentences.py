@@ -8,7 +8,7 @@ import pytest
 
 from forecasteval.futurex.doubts import find_doubt
 from forecasteval.futurex.numbers import find_numbers, interpret_number
-from forecasteval.futurex.rules import Unread
+from forecasteval.futurex.rules import Unparsed
 
 FOUND: Final = {
     "It will close at 46,300 points": [46300],
@@ -88,7 +88,7 @@ def test_read_number(
     text: str, in_sentence: bool, percent: bool | None, value: float | str
 ) -> None:
     read = interpret_number(text, in_sentence, percent)
-    assert (read.note if isinstance(read, Unread) else read.value) == value
+    assert (read.note if isinstance(read, Unparsed) else read.value) == value
 
 
 @pytest.mark.parametrize(
