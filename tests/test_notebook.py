@@ -17,6 +17,7 @@ import pytest
 
 from cli import ROOT, Record, import_extra, number, q, write
 from eval import FutureXEvaluator
+from forecasteval.boards import rank
 from forecasteval.display.results import Results
 from llm_server import LlmServer
 
@@ -245,6 +246,16 @@ def test_results_are_a_plain_dict_too() -> None:
     assert isinstance(results, dict)
     assert json.loads(json.dumps(results)) == json.loads(json.dumps(dict(results)))
     assert "<table" in results._repr_html_()
+    assert str(results).splitlines()[0] == "FutureX"  # print(results) is the report
+
+
+def test_results_in_memory_are_ranked_by_their_names() -> None:
+    first, second = expected(), expected()
+    first["name"] = "mine"
+    assert [row["name"] for row in rank([first, second])["tables"][0]["rows"]] == [
+        "mine",
+        "system 2",
+    ]
 
 
 def test_evaluate_inside_a_loop_without_a_notebook() -> None:

@@ -75,6 +75,9 @@ class Results(dict[str, Any]):
         """Make the lines and tables; `options` are those of the benchmark's `report_blocks`."""
         return self._blocks(self, **options)
 
+    def __str__(self) -> str:
+        return format_text(self.report()).rstrip()
+
     def page(self) -> Page:
         """Return the contents of the page; InputError for results without a page."""
         if self._page is None:
