@@ -7,9 +7,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import mode
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, OtherQuestionsError, printable
@@ -247,9 +247,9 @@ def read_prediction(path: Path) -> tuple[dict[str, object], str]:
         raise InputError(where, "expected one object {id: option index}", type(value).__name__)
     # parse_json forgives equal values under one key, and 1 equals true
     pairs: tuple[tuple[str, object], ...] = json.loads(text, object_pairs_hook=tuple, parse_int=str)
-    twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
-    if twice:
-        raise InputError(where, f"the id {printable(twice[0], 60)} is given twice")
+    if len(pairs) > len(value):
+        twice = mode(name for name, _ in pairs)
+        raise InputError(where, f"the id {printable(twice, 60)} is given twice")
     return value, hashlib.sha256(raw).hexdigest()
 
 

@@ -214,17 +214,19 @@ def _read_experiment(
         for key, name in layout.results.items()
         if (cell := row.cells[name])
     }
-    read = {key: read_cell(key, cell, bool(layout.fraction)) for key, cell in results.items()}
-    notes = {key: f"{_NAMES.get(key, key)}: {note}" for key, (_, note) in read.items() if note}
-    for key, note in notes.items():
-        if read[key][0] is None:
-            raise Unused(note, f": {results[key]}")
-    yields = [read[key][0] for key in YIELDS if key in read]
-    amount = next((each for each in yields if each is not None), None)
+    amounts: dict[str, float] = {}
+    for key, cell in results.items():
+        value, note = read_cell(key, cell, bool(layout.fraction))
+        reason = f"{_NAMES.get(key, key)}: {note}"
+        if value is not None:
+            amounts[key] = value
+        elif note:
+            raise Unused(reason, f": {cell}")
+        if note:
+            changed[reason].append(f"{row.place}: {cell}")
+    amount = next((amounts[key] for key in YIELDS if key in amounts), None)
     if amount is None:
         raise Unused("no yield")
-    for key, note in notes.items():
-        changed[note].append(f"{row.place}: {results[key]}")
     entry = {
         "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
         "rxn_id": "0",

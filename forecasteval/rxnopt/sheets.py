@@ -54,20 +54,20 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     raw, where = read_file(path), str(path)
     is_workbook = path.suffix.lower() in (".xlsx", ".xlsm")
     grid, notes = _read_workbook(raw, where, name) if is_workbook else _read_text(raw, where)
-    filled = [number for number, (_, cells) in enumerate(grid) if any(cells)]
-    if len(filled) < 2:
+    grid = [row for row in grid if any(row[1])]
+    if len(grid) < 2:
         raise InputError(where, "expected a header and rows", "none")
-    (place, names), *below = grid[filled[0] : filled[-1] + 1]
+    (place, names), *below = grid
     header = [fold_name(name) or f"(column {number})" for number, name in enumerate(names, 1)]
     if twice := [column for column in header if header.count(column) > 1]:
         expected = "expected a name of its own for each column: rename one"
         raise InputError(f"{where}: {place}", expected, show_names(twice))
     rows = []
     for place, cells in below:
-        if cells and len(cells) != len(header):
+        if len(cells) != len(header):
             expected = f"expected {len(header)} cells as in the first row (no titles, no notes)"
             raise InputError(f"{where}: {place}", expected, f"{len(cells)}: {' | '.join(cells)}")
-        rows.append(SheetRow(place, dict(zip(header, cells or [""] * len(header), strict=True))))
+        rows.append(SheetRow(place, dict(zip(header, cells, strict=True))))
     shown = [
         column
         for column, name in zip(header, names, strict=True)

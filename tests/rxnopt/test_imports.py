@@ -60,9 +60,8 @@ def test_import_makes_a_table_of_each_reaction(tmp_path: Path) -> None:
     assert list(tables) == ["my_runs_1.json", "my_runs_2.json"]
     assert notes == [
         "warning: the condition ligand SMILES is different in every row",
-        "left out: no condition: 1 (line 4)",
         "columns that are not used: note",
-        "rows: 4, used 3, left out 1",
+        "rows: 3, used 3, left out 0",  # a blank line is none
     ]
     first = tables["my_runs_1.json"]
     assert first["reactants"] == [{"content": "Brc1ccccc1", "SMILES": "Brc1ccccc1"}]
@@ -230,9 +229,9 @@ def test_every_row_is_used_or_left_out_by_a_named_reason(tmp_path: Path) -> None
         "left out: ee: the two parts of an ee add up to 100: 1 (line 2: 98/94)",
         "left out: yield: cannot be read as one yield: 2 (line 3: complex, line 8: complex)",
         "left out: no yield: 2 (line 4, line 7)",
-        "left out: no condition: 2 (line 5, line 6)",
+        "left out: no condition: 1 (line 5)",
         "left out: an average or a total: 1 (line 9)",
-        "rows: 10, used 2, left out 8",
+        "rows: 9, used 2, left out 7",  # a row without a cell is none
     ]
     path.write_text("base,yield\na,complex\n", encoding="utf-8")
     with pytest.raises(
