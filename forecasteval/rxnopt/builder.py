@@ -194,10 +194,10 @@ def write_build(build: Build, folder: Path, language: str = "en", program: str =
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def require_new(folder: Path) -> None:
+def require_new(path: Path) -> None:
     """Raise InputError if there is a file or folder of this name."""
-    if os.path.lexists(folder):
-        raise InputError(str(folder), "the output folder must not exist yet")
+    if os.path.lexists(path):
+        raise InputError(str(path), "must not exist yet")
 
 
 def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:

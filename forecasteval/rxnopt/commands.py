@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -171,8 +170,7 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
         raise InputError(str(args.source), f"nothing is written without {missing}")
     tables, notes = import_file(args.source, layout)
     for name in tables:
-        if os.path.lexists(args.output / name):
-            raise InputError(str(args.output / name), "the file must not exist yet")
+        require_new(args.output / name)
     for name, table in tables.items():
         write_atomic(args.output / name, dump_json(table, indent=1) + "\n")
     for note in notes:
@@ -251,8 +249,8 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
 
 
 def _run_parse(args: argparse.Namespace, program: str) -> None:
-    if args.unread and os.path.lexists(args.unread):
-        raise InputError(str(args.unread), "the file must not exist yet")
+    if args.unread:
+        require_new(args.unread)
     records = itertools.chain.from_iterable(map(load_records, args.source))
     prediction, warnings, unread = parse_replies(records)
     for warning in warnings:

@@ -99,7 +99,13 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
         expected = f"no column {printable(missing[0], 60)} in the first row, which is the header"
         raise InputError(where, expected, show_names(sheet.header))
     _require_tidy(where, sheet, layout)
-    used, left_out, changed = _find_experiments(sheet, layout)
+    used: list[Experiment] = []
+    left_out, changed = RecordNotes(), RecordNotes()
+    for number, row in enumerate(sheet.rows, 1):
+        try:
+            used.append(_read_experiment(row, number, layout, changed))
+        except Unused as left:
+            left_out[left.reason].append(row.place + left.detail)
     reasons = [f"left out: {line}" for line in left_out.lines()]
     if not used:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
@@ -135,22 +141,27 @@ def _check_columns(where: str, layout: Layout) -> None:
 def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
     """Refuse second headers, ditto marks, and yields beside another quantity."""
     problems = RecordNotes()
+    yields = [layout.results.get(field) for field in YIELDS]
     for row in sheet.rows:
-        results = {row.cells[name]: field for field, name in layout.results.items()}
-        words = [cell for cell, field in results.items() if not any(map(str.isdigit, cell))]
-        unread = [cell for cell in words if read_cell(results[cell], cell, False)[1]]
+        unread = [
+            cell
+            for field, name in layout.results.items()
+            if not re.search("[0-9]", cell := row.cells[name]) and read_cell(field, cell, False)[1]
+        ]
         if cell := find_header(row.cells, [*layout.results.values()]) or ", ".join(unread[1:]):
             problems[_ONE_HEADER].append(f"{row.place}: {cell}")
         for name in layout.columns:
-            if _DITTO.fullmatch(cell := row.cells[name]):
-                problems[_NO_DITTO].append(f"{row.place}, {name}: {cell}")
-        for name in layout.conditions:
-            if isinstance(cell := row.cells[name], DateText) or _DATE.fullmatch(cell):
-                problems[_NO_DATE].append(f"{row.place}, {name}: {cell}")
-        for field in YIELDS:
-            cell = row.cells.get(layout.results.get(field, ""), "")
-            if read_yield(cell).selectivity:
-                problems[SPLIT].append(f"{row.place}: {cell}")
+            cell = row.cells[name]
+            is_date = isinstance(cell, DateText) or _DATE.fullmatch(cell)
+            if _DITTO.fullmatch(cell):
+                problem = _NO_DITTO
+            elif is_date and name in layout.conditions:
+                problem = _NO_DATE
+            elif name in yields and read_yield(cell).selectivity:
+                problem = SPLIT
+            else:
+                continue
+            problems[problem].append(f"{row.place}, {name}: {cell}")
     for expected, places in problems.items():
         raise InputError(where, expected, grouped_names(places))
 
@@ -181,20 +192,6 @@ def _percent_of(field: str, cell: str) -> float:
 
 
 # --- Rows ---
-
-
-def _find_experiments(
-    sheet: Sheet, layout: Layout
-) -> tuple[list[Experiment], RecordNotes, RecordNotes]:
-    """Find the rows whose results can be read, those left out, and cells not read as they stand."""
-    used: list[Experiment] = []
-    left_out, changed = RecordNotes(), RecordNotes()
-    for number, row in enumerate(sheet.rows, 1):
-        try:
-            used.append(_read_experiment(row, number, layout, changed))
-        except Unused as left:
-            left_out[left.reason].append(row.place + left.detail)
-    return used, left_out, changed
 
 
 def _read_experiment(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import io
 import warnings
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -20,7 +19,6 @@ from forecasteval.common.records import number_text
 from .chemicals import repair
 
 MOST_CELLS: Final = 5_000_000
-MOST_BYTES: Final = 1 << 29  # of a workbook, unpacked
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
 
 
@@ -132,13 +130,11 @@ def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
     with extra_package("openpyxl", where, "save the sheet as CSV"):
         import openpyxl
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what a workbook has besides cells
-            if sum(part.file_size for part in archive.infolist()) <= MOST_BYTES:
-                return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
+            return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
     except Exception as error:  # openpyxl raises anything for one: KeyError, ParseError, …
         raise InputError(where, "not a workbook (.xlsx)", printable(error, 80)) from None
-    raise InputError(where, f"expected at most {MOST_BYTES >> 20} MB, unpacked")
 
 
 def _show_cell(where: str, cell: Any, written: Any) -> str:

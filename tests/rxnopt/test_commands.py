@@ -222,7 +222,7 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
     )
     again = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q")
     assert (again.code, again.out) == (2, "")
-    assert again.err == f"eval.py: {tmp_path}/q: the output folder must not exist yet\n"
+    assert again.err == f"eval.py: {tmp_path}/q: must not exist yet\n"
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_hostile_tables_are_safe_on_the_screen_and_in_the_report(tmp_path: Path)
 BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["build", "nowhere", "-o", "out"], "nowhere: expected a folder of table files"),
     (["build", "empty", "-o", "out"], "empty: no question can be built: there is no table"),
-    (["build", "empty", "-o", "empty"], "empty: the output folder must not exist yet"),
+    (["build", "empty", "-o", "empty"], "empty: must not exist yet"),
     (["build", "empty", "-o", "out", "--min-reference-options", "0"],
      "--min-reference-options: expected minimum of references of a question, got '0'"),
     (["render", "nowhere.json"], "nowhere.json: cannot be read: No such file or directory"),
@@ -334,7 +334,7 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["import", "t.csv", "-o", "tables", "--yield", "nope", "--conditions", "base"],
      "t.csv: no column nope in the first row, which is the header, got base, y"),
     (["import", "t.csv", "-o", "taken", "--yield", "y", "--conditions", "base"],
-     "taken/t.json: the file must not exist yet"),
+     "taken/t.json: must not exist yet"),
     (["import", "no.csv", "-o", "tables"], "no.csv: cannot be read: No such file or directory"),
 ]  # fmt: skip
 

@@ -122,7 +122,7 @@ BAD: Final = [
         "a,b\nK,80 (90% ee)\nNa,88% (3.7:1)\nLi,5\n",
         Layout(YIELD, ["a"]),
         ": expected one quantity in a column: split it into two columns, "
-        "got 2 (line 2: 80 (90% ee), line 3: 88% (3.7:1))",
+        "got 2 (line 2, b: 80 (90% ee), line 3, b: 88% (3.7:1))",
     ),
     (
         "a,b (ee)\nK,80\n",
