@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import urllib.parse
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli import RAW_CONTROL
+from cli import RAW_CONTROL, ROOT
 from forecasteval.display.pages import (
     BYTES,
     CUT,
@@ -22,6 +24,7 @@ from forecasteval.display.pages import (
     text_limit,
 )
 from forecasteval.display.tables import Marked
+from make_screenshots import PICTURES, make_pages, read_numbers
 
 
 @pytest.mark.parametrize(
@@ -81,3 +84,15 @@ def test_an_address_does_not_depend_on_others() -> None:
     assert make_keys(["a", "a", "a-2", "b"]) == ["q-a", "q-a:2", "q-a-2", "q-b"]
     for name in ("a-2", "b", "6873e6a7b3ad"):
         assert make_keys([name]) == make_keys(["6873e6a7b3ae", "a", "a", name])[3:]
+
+
+def test_pictures_of_the_docs_show_the_names_and_numbers_of_today(tmp_path: Path) -> None:
+    """If they do not: `python tools/make_screenshots.py`."""
+    make_pages(tmp_path)
+    for picture, address in PICTURES.items():
+        png = (ROOT / f"docs/{picture}.png").read_bytes()
+        begin = png.index(b"tEXtnumbers\0")
+        size = int.from_bytes(png[begin - 4 : begin])
+        numbers = json.loads(png[begin + len(b"tEXtnumbers\0") : begin + 4 + size])
+        assert numbers == read_numbers(tmp_path / address.partition("#")[0]), picture
+        assert len(numbers) > 5
