@@ -147,15 +147,17 @@ def test_two_nights(tmp_path: Path) -> None:
     origin = Origin(tmp_path)
     code, first = origin.run("night")
     assert (code, "What changed" in first) == (0, False)
-    write(origin.work, {"prediction/w-new.json": {"q7": "A", "q8": "A"}})
+    known = {**SYSTEMS, "new": {"baseline": True}, "me": {**SYSTEMS["me"], "name": "Me"}}
+    new = {"prediction/w-new.json": {"q7": "A", "q8": "A"}, "prediction/systems.json": known}
+    write(origin.work, new)
     origin.push()
     code, second = origin.run("night")
     assert (code, "What changed" in second) == (0, True)
     site = origin.runner / "repo" / "site"
     assert "What changed" in (site / "index.html").read_text(encoding="utf-8")
     assert (site / "w-new.html").is_file()
-    badge = {"schemaVersion": 1, "label": "w.json", "color": "blue", "message": "w-new 1"}
-    assert read_json(site / "badge.json") == badge
+    badge = {"schemaVersion": 1, "label": "w.json", "color": "blue", "message": "Me 0.5"}
+    assert read_json(site / "badge.json") == badge  # the first with a rank
     write(origin.work, {"prediction/w-bad.json": "not JSON"})
     origin.push()
     assert origin.run("night")[0] == 0

@@ -51,7 +51,7 @@ def look(root: Path, scorer: Scorer, tasks: Sequence[Files], policy: str) -> Sig
         wing = scorer.recognise(dataset, dataset)
         if wing.hash_answers and wing.list_deadlines:
             deadlines = night.read(wing.list_deadlines, dataset) or {}
-            truths = night.see_truths(dataset.name, deadlines)
+            truths = night.see_truths(dataset.stem, deadlines)
             for task in of_dataset.get(dataset, ()):
                 answers = night.see_answers(task.path, wing.hash_answers)
                 if policy != "keep":
