@@ -126,7 +126,8 @@ def misspell(folder: Path, command: str) -> int:
 
 def lose_the_file(folder: Path, command: str) -> int:
     words, name = COMMANDS[command]
-    for path in [*folder.rglob(name), *folder.rglob("d-b.json")]:
+    # Without a prediction a folder with datasets has a page.
+    for path in {*folder.rglob(name), *folder.rglob("d-b.json"), *folder.rglob("d.json")}:
         path.unlink()
     said = {"nightly": "got none", "rxnopt build": "there is no table"}
     return end(folder, words, said=said.get(command, "o such file"))
