@@ -126,8 +126,9 @@ def misspell(folder: Path, command: str) -> int:
 
 def lose_the_file(folder: Path, command: str) -> int:
     words, name = COMMANDS[command]
-    # Without a prediction a folder with datasets has a page.
-    for path in {*folder.rglob(name), *folder.rglob("d-b.json"), *folder.rglob("d.json")}:
+    # Without a prediction a folder with datasets has a page, and 0.
+    more = ("d-b.json", "d.json") if command == "nightly" else ("d-b.json",)
+    for path in {path for each in (name, *more) for path in folder.rglob(each)}:
         path.unlink()
     said = {"nightly": "got none", "rxnopt build": "there is no table"}
     return end(folder, words, said=said.get(command, "o such file"))
