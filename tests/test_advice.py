@@ -545,7 +545,7 @@ def test_an_own_benchmark_without_a_dataset(folder: Path, monkeypatch: pytest.Mo
     succeed(folder, "-f", "e-samples", find("or (--dataset)", said), "c")
 
 
-@advice("delete it: then nothing that is there now is late")
+@advice("expected the nights of answers; restore it from an earlier night, or delete it: ")
 def test_a_damaged_record_of_nights(folder: Path) -> None:
     rows = [{**row, "closes": "2020-01-01"} for row in DATASET]
     write(folder, {"dataset/d.json": rows})
