@@ -57,6 +57,7 @@ class HistoryLine:
     prediction: str = ""
     prediction_sha256: str | None = None
     questions_sha256: str | None = None
+    late_sha256: str | None = None
     evaluator: str | None = None
     code_sha256: str | None = None
     rules: str | None = None

@@ -59,6 +59,7 @@ _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 NEW, REMOVED, BACK = "new", "removed", "in its file again"
 LEFT, WAITING, VOID = "no longer in its file", "all truths withdrawn", "all questions void"
 RULES, ANSWERS, QUESTIONS = "other rules or version", "new answers", "other questions or truths"
+LATE: Final = "other late answers"
 DEGRADED = {True: "degraded", False: "no longer degraded"}
 UNSCORED = {True: "not scored: no rank", False: "scored again"}
 NO_TABLE: Final = "no table over all datasets"
@@ -198,6 +199,7 @@ def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str
         return NEW
     reasons = [RULES] * _differ(before, line, *_OF_RULES)
     reasons += [ANSWERS] * _differ(before, line, "prediction", "prediction_sha256")
+    reasons += [LATE] * _differ(before, line, "late_sha256")
     if before.score is None and before.questions_sha256 is None:  # it had no row
         reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))
     elif _differ(before, line, "questions_sha256"):
@@ -327,6 +329,7 @@ def _read_row(
         if isinstance(table, PooledTable)
         else signature.get("questions_sha256"),
         evaluator=signature["evaluator"],
+        late_sha256=signature.get("late_sha256"),
         code_sha256=signature.get("code_sha256"),
         rules=signature.get("rules"),
         metric=row.metric if isinstance(row, ForecasterRow) else _METRICS[table.kind],

@@ -2,12 +2,14 @@
 has on the last board, whatever the cause.
 
 While all others of its dataset have the same questions, it is ranked among them as if it had been
-scored. Once they have others, its row stands in a table of its own, without rank and outside the
+scored; without others, while it or its dataset is as it was. Else its row stands in a table of its
+own, without rank and outside the
 table over all datasets: nobody keeps a good score by breaking a file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -15,6 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from forecasteval.benchmark import Files
+from forecasteval.common.errors import EvaluationError
 from forecasteval.nightly.store import StoredResult, read_result_of
 from forecasteval.ranking.board import Board, RankedTable
 from forecasteval.ranking.files import FileRow, ForecasterTable
@@ -34,10 +38,11 @@ def keep_rows(
     tonight: Sequence[StoredResult],
     present: Collection[str],
     waiting: Iterable[str],
+    root: Path,
     folder: Path,
 ) -> KeptRows:
-    """Keep the rows of files that are `present`, have no result `tonight`, and are not `waiting`
-    for truths.
+    """Keep the rows of files of `root` that are `present`, have no result `tonight`, and are not
+    `waiting` for truths.
     """
     done = {*waiting, *chain.from_iterable(result.row.predictions for result in tonight)}
     missing = {*present} - done
@@ -49,9 +54,10 @@ def keep_rows(
             continue
         others = [each for each in tonight if row.dataset and each.row.dataset == row.dataset]
         path = folder / f"{row.name}.json"
-        stored = None
-        if all(_find_questions(each.row) == _find_questions(row) for each in others):
-            stored = read_result_of(path, row.file_sha256)
+        is_same = all(_find_questions(each.row) == _find_questions(row) for each in others)
+        if not others and row.dataset:
+            is_same = _is_as_scored(root, row)
+        stored = read_result_of(path, row.file_sha256) if is_same else None
         if stored is None:
             unranked.append(row)
             continue
@@ -77,6 +83,22 @@ def is_part(row: FileRow, last: Board | None, predictions: Path) -> bool:
         and _find_questions(before) == _find_questions(row)
         for before in (last.files if last else ())
     )
+
+
+def _is_as_scored(root: Path, row: FileRow) -> bool:
+    """Tell whether the files of a result or their dataset are those that were scored. Of two that
+    are not, and beside no other result, nobody knows whether truths changed.
+    """
+    files = tuple(root / "prediction" / name for name in row.predictions)
+    for part, keys in (
+        (Files(files, ()), ("prediction_sha256",)),
+        (Files((), (root / "dataset" / str(row.dataset),)), ("dataset_sha256", "truths_sha256")),
+    ):
+        with contextlib.suppress(EvaluationError):
+            sums = part.checksums()
+            if all(row.signature.get(key) == sums.get(key) for key in keys):
+                return True
+    return False
 
 
 def _find_questions(row: FileRow) -> tuple[object, ...]:

@@ -95,7 +95,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         present = [path.name for path in list_predictions(root)]
         waiting = chain.from_iterable(scored.waiting.values())
         tonight = [each for each in plan.holding if not is_partial(each.row)] + scored.results
-        stay = keep_rows(last, tonight, present, waiting, folder)
+        stay = keep_rows(last, tonight, present, waiting, root, folder)
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         about = read_systems(root / "prediction")
         failures += plan.failures + scored.failures

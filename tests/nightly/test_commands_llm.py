@@ -4,6 +4,7 @@ files.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from multiprocessing import forkserver
@@ -152,6 +153,20 @@ def test_a_server_that_fails_ends_the_run_for_all_files(
     assert (done.code, done.err, counts(done)) == (0, "", (5, 0, 0))
     assert ask(tmp_path, server, "nightly").code == 0
     assert server.requests == []
+
+
+def test_a_degraded_night_is_a_reason_and_so_is_its_end(server: LlmServer, tmp_path: Path) -> None:
+    folder(tmp_path, 2)
+    server.script = honest
+    ask(tmp_path, server, "nightly", "--no-cache")
+    for script, reason in (
+        (lambda request: error(401), "degraded"),
+        (honest, "no longer degraded"),
+    ):
+        server.script = script
+        done = ask(tmp_path, server, "nightly", "--no-cache", "--force", "--json")
+        changes = json.loads(done.out)["changes"]
+        assert [change["reason"] for change in changes] == [reason] * 2
 
 
 def test_credit_that_runs_out(server: LlmServer, tmp_path: Path) -> None:

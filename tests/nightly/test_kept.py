@@ -154,6 +154,30 @@ def test_nobody_keeps_a_good_score_by_breaking_a_file(tmp_path: Path) -> None:
     assert (row["rank"], row["overall_score"], kept(tmp_path)) == (3, 0.0, [])
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_nor_if_nobody_else_has_a_result(tmp_path: Path, alone: bool) -> None:
+    """On a dataset of its own, or of which all files are broken."""
+    season(tmp_path)
+    if alone:
+        for name in "bc":
+            (tmp_path / f"prediction/250922-{name}.json").unlink()
+        assert run(tmp_path, "nightly").code == 0
+    board = board_of(tmp_path)
+    names = "a" if alone else "abc"
+    for name in names:
+        write(tmp_path, {f"prediction/250922-{name}.json": "["})
+    assert run(tmp_path, "nightly").code == 3
+    assert board_of(tmp_path) == board
+    rows = [question(f"250922{n}", ground_truth="B") for n in range(8)]
+    write(tmp_path, {"dataset/250922.json": rows})
+    assert run(tmp_path, "nightly").code == 3
+    (old, _) = stored(tmp_path)["tables"]
+    assert {(row["name"], row["rank"]) for row in old["rows"]} == {
+        (f"250922-{name}", None) for name in names
+    }
+    assert not stored(tmp_path)["pooled"]
+
+
 def test_truths_that_return_return_its_rank(tmp_path: Path) -> None:
     season(tmp_path)
     board, dataset = board_of(tmp_path), (tmp_path / "dataset/250922.json").read_bytes()

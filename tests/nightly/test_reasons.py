@@ -247,6 +247,26 @@ def test_other_rules(first_night: Path, tmp_path: Path) -> None:
         assert {of for _, of in reasons} == {"all datasets"}
 
 
+def test_other_late_answers(first_night: Path, tmp_path: Path) -> None:
+    """A question closes before a changed answer was first seen, and no more."""
+    root = copy(first_night, tmp_path)
+    drop = ["--late-files", "drop"]
+    add_question(root)
+    edit(root, 8, ground_truth=None)
+    night(root, *drop)
+    answers = read_json(root / "prediction/250922-a.json")
+    write(root, {"prediction/250922-a.json": {**answers, "more": "A"}})
+    assert night(root, *drop)["a", "250922"] == "new answers"
+    edit(root, 8, ground_truth="A")
+    assert night(root, *drop)["a", "250922"] == "1 more truth, 9 of 9 known"
+    for closes in ("2020-01-01", None):
+        edit(root, 8, closes=closes)
+        reasons = night(root, *drop)
+        assert reasons["a", "250922"] == "other late answers"
+        assert reasons["a", "all datasets"] == "250922 other late answers"
+        assert {text for key, text in reasons.items() if key[0] != "a"} <= {"others moved"}
+
+
 def test_a_row_without_rank(first_night: Path, tmp_path: Path) -> None:
     """A broken file whose dataset has other truths; and both as they were, or only the file."""
     root = copy(first_night, tmp_path)
