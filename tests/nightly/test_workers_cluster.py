@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -68,6 +68,15 @@ class Cluster(NamedTuple):
     scheduler: int  # its process
 
 
+def await_that(happened: Callable[[], bool]) -> None:
+    """Wait for what a busy machine may do late."""
+    for _ in range(2400):
+        if happened():
+            return
+        time.sleep(0.05)
+    pytest.fail("nothing happened in two minutes")
+
+
 @contextlib.contextmanager
 def started(
     folder: Path, workers: int, package: Path = ROOT, schedulers: Path | None = None
@@ -101,12 +110,10 @@ def started(
 
     try:
         scheduler = start(schedulers or package, "scheduler", "--host", "127.0.0.1", "--port", "0")
-        for _ in range(600):
-            if told.exists() and told.read_text().endswith("\n}"):  # all of it
-                break
-            time.sleep(0.05)
+        await_that(lambda: told.exists() and told.read_text().endswith("\n}"))  # all of it
         for _ in range(workers):
             start(package, "worker", "--nthreads", "1", "--host", "127.0.0.1")
+        await_that(lambda: log.read_text().count("Registered to:") >= workers)
         yield Cluster(json.loads(told.read_text())["address"], scheduler.pid)
     finally:
         for process in running:
@@ -219,10 +226,8 @@ def test_ctrl_c_is_one_line(tmp_path: Path, two: Cluster) -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
     )
     try:
-        for _ in range(600):
-            if (root / "prediction/.begun").exists() and (root / "evaluation/m5.json").exists():
-                break
-            time.sleep(0.05)
+        files = (root / "prediction/.begun", root / "evaluation/m5.json")
+        await_that(lambda: all(path.exists() for path in files))
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60) == ("", "program.py: interrupted\n")
         assert process.returncode == 130
