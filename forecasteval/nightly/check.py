@@ -125,7 +125,7 @@ def _find_former(
 ) -> Mapping[str, str]:
     """Find the answers that a file had before the change, maybe under another name."""
     for former in list_predictions(change.base) if change.base else ():
-        is_same = former.name == path.name
+        is_same = former.stem == path.stem  # .jsonl in place of .json is the same file
         if is_same or not os.path.lexists(change.root / "prediction" / former.name):
             with contextlib.suppress(InputError):
                 known = hash_answers(former)
