@@ -58,7 +58,10 @@ def test_labels_of_an_axis_are_apart(pages: dict[str, Path], browser: Any, name:
         watched.context.close()
 
 
-@pytest.mark.parametrize(("name", "most"), [("prophet-sample", 6), ("250915-careful", 3)])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("prophet-sample", 6), ("250915-careful", 3), ("leaderboard", 2), ("season", 2)],
+)
 def test_paper_is_not_wasted(pages: dict[str, Path], browser: Any, name: str, most: int) -> None:
     page = Watched(browser, pages[name]).page
     sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))
@@ -108,3 +111,16 @@ def test_axe_finds_nothing(pages: dict[str, Path], browser: Any, name: str, widt
         watched.page.emulate_media(color_scheme=scheme)
         assert find(runOnly={"type": "rule", "values": _COLOURS}) == [], scheme
     watched.context.close()
+
+
+_UNSTYLED: Final = {"fix", "t"}  # for the script, and a chip without a colour of its own
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_class_of_a_page_has_a_style(pages: dict[str, Path], name: str) -> None:
+    """A legend once spoke of a colour that its class had no longer."""
+    html = pages[name].read_text(encoding="utf-8")
+    style, body = html.split("<style>")[1].split("</style>")
+    known = set(re.findall(r"\.([a-zA-Z][\w-]*)", style))
+    used = {each for names in re.findall(r'class="([^"]*)"', body) for each in names.split()}
+    assert used - known <= _UNSTYLED

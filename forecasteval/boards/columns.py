@@ -126,8 +126,8 @@ def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
     if not any(row.runs for row in rows):
         return []
     return [
-        Column("Runs", lambda entry: len(entry.row.files), "number", key="runs"),
-        _number("Run SD", "run_deviation"),
+        Column("Runs", lambda entry: len(entry.row.files), "number", spare=750, key="runs"),
+        _number("Run SD", "run_deviation", spare=751),
     ]
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from forecasteval.display.tables import cut_middle
 from forecasteval.ranking.board import Board, RankedRow
 from forecasteval.ranking.names import UNKNOWN, Systems, show_distinct
 
 _WIDTH: Final = 60  # of a name
+_LONGEST: Final = 255  # characters of a name before it is cut in its middle
 
 
 def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
@@ -67,4 +69,4 @@ def show_names(pairs: Sequence[tuple[str, str]]) -> list[str]:
         f"{name} ({own})" if name and name != own and often[name] > 1 else name or own
         for name, own in pairs
     ]
-    return show_distinct(shown, _WIDTH)
+    return [cut_middle(name, _WIDTH) for name in show_distinct(shown, _LONGEST)]

@@ -243,7 +243,7 @@ def _draw_difference(row: BoardRow) -> Html:
     low, high = found["interval"] or (None, None)
     half = [] if low is None else [soft(f" ±{show_score((high - low) / 2)}")]
     title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {show_count(found['n'], 'event')}"
-    style = (None, "up", "dn")[side]
+    style = (None, "la", "lb")[side]
     return tag("span", show_signed(found["difference"]), *half, title=title, class_=style)
 
 

@@ -87,7 +87,7 @@ def test_difference_to_the_market(sample: Any, page: Parsed) -> None:
     low, high = found["interval"]
     assert row[7] == f"{found['difference']:+.3f} ±{(high - low) / 2:.3f}"
     cells = re.findall(r'<td class="n vs">(.*?)</td>', str(sample.page().summary()))
-    assert 'class="dn"' in cells[-1]
+    assert 'class="lb"' in cells[-1]
     assert 'class="' not in cells[0].replace('class="s"', "")
 
 
