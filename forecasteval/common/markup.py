@@ -52,7 +52,8 @@ _LINE_END: Final = lazy(r"[\n。！？]")
 _SHARE: Final = lazy(r"\s*[~≈]?(?:[0-9]{1,3}(?:\.[0-9]{1,4})?\s?\\?%|0?\.[0-9]{1,4})\s*")
 # Between two boxes on a line: two answers
 _OTHER: Final = lazy(
-    r"(?i)\b(?:alternative|alternatively|backup|hedge|second\schoice)\b|备选|(?:\bor\b|或)(?!.*[.!?。！？]\s)"
+    r"(?i)\b(?:alternative|alternatively|backup|hedge|second\schoice)\b|备选|(?:\bor\b"
+    r"|或)(?!.*[.!?。！？]\s)"
 )
 _ALONE: Final = " \t*$.-•>_`"  # what may stand beside a box that is alone on its line
 _BESIDE: Final = 40  # characters on each side of a box that are looked for in the prompt
@@ -254,7 +255,8 @@ _MARKUP: Final = lazy(r"[\\$*`{}~&<\[\x00-\x1f\x7f]")
 # Emoji, flags, check marks; neither crosses, which deny, nor circled digits, nor letters in
 # squares.
 _EMOJI: Final = (
-    "\u2600-\u26d3\u26d5-\u2714\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55"
+    "\u2600-\u26d3\u26d5-\u2714\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07"
+    "\u2b1b\u2b1c\u2b50\u2b55"
     "\ufe0f\U0001f000-\U0001f0ff\U0001f1e6-\U0001f6aa\U0001f6ac-\U0001faff\U000e0020-\U000e007f"
 )
 _ODD: Final = lazy(f"[º\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳\u20e3【{_EMOJI}]")
@@ -303,8 +305,8 @@ _REMOVED: Final = lazy(
 _ESCAPES: Final = {**dict.fromkeys(", ;:", " "), **dict.fromkeys("!()[]", ""), "\\": "\n"}
 # A pair of brackets or quotes around a text, `(B)`, not `(A), (B)`; 《》 are part of a title
 _WRAPPED: Final = lazy(
-    r"""(?s)\(([^()]*(?:\([^()]*\)[^()]*)*)\)|\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]|\{([^{}]*)\}|【([^【】]*)】
-       |"([^"]*)"|'([^']*)'|“([^“”]*)”|‘([^‘’]*)’|「([^「」]*)」|『([^『』]*)』""",
+    r"""(?s)\(([^()]*(?:\([^()]*\)[^()]*)*)\)|\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]|\{([^{}]*)\}
+       |【([^【】]*)】|"([^"]*)"|'([^']*)'|“([^“”]*)”|‘([^‘’]*)’|「([^「」]*)」|『([^『』]*)』""",
     re.X,
 )
 _CLOSING: Final = ")]}】\"'”’」』"
@@ -344,7 +346,8 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
     (
         "{",
         lazy(
-            r"\\(?:begin|end)\s*\{[^{}]*\}(?:\{[lcr|]*\})?|\\(?:textcolor|color|colorbox)\s*\{[^{}]*\}"
+            r"\\(?:begin|end)\s*\{[^{}]*\}(?:\{[lcr|]*\})?|\\(?:textcolor|color"
+            r"|colorbox)\s*\{[^{}]*\}"
         ),
         " ",
     ),

@@ -33,7 +33,8 @@ Read = TypeVar("Read")
 
 _ONE_BOX: Final = lazy(r"(?s)(?:[^{}\t]*\n)?[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*")
 _CONFIDENCE: Final = lazy(
-    r"(?i)(?<=\S)\s?[,;.(（\n–—-]?\s?(?:with\s)?(?:(?:an?|high|low|medium|moderate|very|[0-9.]{1,6}\s?%)\s){0,2}"
+    r"(?i)(?<=\S)\s?[,;.(（\n–—-]?\s?(?:with\s)?(?:(?:an?|high|low|medium|moderate|very"
+    r"|[0-9.]{1,6}\s?%)\s){0,2}"
     r"(?:confidence|certainty|confident|置信度|信心)[^\n,;]{0,20}\Z"
 )
 SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")

@@ -39,7 +39,8 @@ _BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
 _PLAIN: Final = lazy(r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)")
 # Behind a blank, 公司 also directly and 集团 behind two characters
 _LEGAL_FORM: Final = lazy(
-    r"(?:(?<=\S)(?:,\s?|\s)(?:[Ii]nc|[Cc]orp(?:oration)?|[Ll]td|[Pp]lc|INC|CORP|LTD|PLC|AG))+[.。\s]*\Z"
+    r"(?:(?<=\S)(?:,\s?|\s)(?:[Ii]nc|[Cc]orp(?:oration)?|[Ll]td|[Pp]lc|INC|CORP|LTD|PLC"
+    r"|AG))+[.。\s]*\Z"
     rf"|(?<=[{_CJK}])(?:集团)?(?:(?:股份)?有限(?:责任)?)?公司\Z|(?<=[{_CJK}]{{2}})集团\Z"
 )
 _LEGAL_ENDS: Final = (

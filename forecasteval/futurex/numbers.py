@@ -37,7 +37,8 @@ _DATE: Final = lazy(
     rf"\b[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}\b|[0-9]{{1,4}}\s?[年月日号]"
     rf"|\b[0-9]{{1,2}}:[0-9]{{2}}|\b{_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s20[0-9]{{2}}\b)?"
     rf"|\b[0-9]{{1,2}}\s{_MONTH}(?:,?\s20[0-9]{{2}}\b)?|\b{_MONTH},?\s20[0-9]{{2}}\b"
-    r"|\b(?:[QH][1-4]|[1-4][QH])\b(?:\s20[0-9]{2}\b)?|(?i:\b(?:in|by|of|until|since))\s(?:19|20)[0-9]{2}\b(?![.,][0-9])"
+    r"|\b(?:[QH][1-4]|[1-4][QH])\b(?:\s20[0-9]{2}\b)?|(?i:\b(?:in|by|of|until|since))\s(?:19"
+    r"|20)[0-9]{2}\b(?![.,][0-9])"
 )
 _NO_VALUE_BEFORE: Final = lazy(  # Win10, COVID-19; per 100, rank 3, week 23
     r"(?i)[a-z_]-?\Z|(?:/|\bper\s|每|\bof\s|\bweek\s|\bno\.\s?|\btop\s|\brank\s|#|第)[$£€¥]?\Z"
@@ -155,7 +156,8 @@ def parse_leading(text: str, prompt: str, percent: bool | None = None) -> Quanti
 # --- Falls ---
 
 _CHANGE: Final = lazy(
-    r"(?i)\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month|\byoy\b"
+    r"(?i)\bchang|\bgrow|\bincreas|\bprofit|\bincome|\breturns?\b|year-on-year|month-on-month"
+    r"|\byoy\b"
     r"|\bmom\b|\bnet\b|净|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
 )
 _ASKS_FALL: Final = lazy(

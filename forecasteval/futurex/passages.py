@@ -42,7 +42,8 @@ Never add, correct, translate or complete anything."""
 # A denial in front of a passage, wherever in its clause: `It will not be Sweden`
 _DENIES: Final = lazy(
     r"(?i)\b(?:not|no|never|neither|nor|none|nobody|without|except"
-    r"|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout|all\sbut|impossible|unlikely|unlike|cannot|hardly"
+    r"|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout|all\sbut|impossible|unlikely|unlike|cannot"
+    r"|hardly"
     r"|(?:any|every)(?:one|body|thing)\s(?:but|except)|instead\sof|rather\sthan|doubt(?:s|ed|ful)?"
     r"|fail(?:s|ed)?\sto|refus(?:e|es|ed)|instead)\b|n['’ ]t\b"
     r"|不会|不是|不可能|不能|不太|不认为|不看好|不选|[并而绝]非|别选|没有|难以|除了|排除|怀疑"
@@ -55,7 +56,8 @@ _WORD: Final = lazy(r"\s?[^\W\d_]")
 _MARKS: Final = lazy(r"[\s*_`#\"'“”‘’]+")
 # A passage that begins there would leave out what turns it around.
 _TURNED: Final = lazy(
-    r"(?i)(?:\bthan|\b(?:down|fall(?:s|en)?|fell|declin\w{1,4}|decreas\w{1,4}|drop\w{0,4}|loss|minus|negative)|下跌|下降|减少|亏损|负"
+    r"(?i)(?:\bthan|\b(?:down|fall(?:s|en)?|fell|declin\w{1,4}|decreas\w{1,4}|drop\w{0,4}|loss"
+    r"|minus|negative)|下跌|下降|减少|亏损|负"
     r")(?:\s(?:of|by|about)|[约为了])?\s*\Z"
 )
 

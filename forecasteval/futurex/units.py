@@ -125,7 +125,8 @@ UNIT_WORDS: Final = tuple(
 )
 _UNIT: Final = WordTable(*UNIT_WORDS)
 _CHANGE: Final = lazy(
-    r"(?i)\b(?:chang|grow|increas|differ|anomal|warm(?:er|ing)|cool(?:er|ing)|declin|decreas|fall|drop"
+    r"(?i)\b(?:chang|grow|increas|differ|anomal|warm(?:er|ing)|cool(?:er|ing)|declin|decreas|fall"
+    r"|drop"
     r"|ris(?:e|es|ing)\b(?!\s+(?:to|above)\b))|变化|变动|温差|升温|降温|距平|升高|降低|上升|下降"
 )
 _ASKS: Final = lazy(

@@ -24,7 +24,8 @@ _FOOTNOTES: Final = (  # 27 c · 54f · 61 f , g, but not 8O, which is 80
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
 _NOTE_MARKS: Final = any_case(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> · *
-    r"\^?\[[a-z*]{1,2}(?:\s?[,;]\s?[a-z*]{1,2}){0,5}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?|[*†‡§¶#]",
+    r"\^?\[[a-z*]{1,2}(?:\s?[,;]\s?[a-z*]{1,2}){0,5}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?"
+    r"|[*†‡§¶#]",
 )
 _SIGNS: Final = str.maketrans("∶−–—‒―∼⩾⩽’′[]", ":-----~≥≤''()")
 _MISSING: Final = re.compile(

@@ -16,7 +16,8 @@ YIELDS: Final = ("isolated_yield", "yield_ratio")  # fields of a row's results
 SELECTIVITIES: Final = ("ee", "er", "dr", "rr")
 ABSENT: Final = "—"
 _SMILES: Final = re.compile(
-    r"(?:\[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)[@H0-9+:-]{0,9}\]|Cl|Br|[BCNOPSFIbcnops]|[-=#:/\\.~()0-9%]){1,2000}"
+    r"(?:\[[0-9]{0,3}(?:[A-Z][a-z]?|[bcnops]|se|as)[@H0-9+:-]{0,9}\]|Cl|Br|[BCNOPSFIbcnops]"
+    r"|[-=#:/\\.~()0-9%]){1,2000}"
 )
 _INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _ENTITY: Final = re.compile(r"&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")

@@ -29,7 +29,8 @@ _BRACKETED: Final = any_case(r"\[(e[er]|[dr]r|de)\]")
 _LABEL: Final = re.compile(r"(?<![\w.])[0-9]{1,3}[a-z]'?(?![^\W_])")  # 3a
 _METHOD: Final = any_case(r"nmr|gc|hplc|lc|crude|assay")
 _HEADER: Final = any_case(  # cells of a second header: `Yield (%)b`, `isolated yield`, `ee`, `(%)`
-    r"(?:(?:isolated|isol\.?|nmr|gc|hplc|assay|%)\s)?(?:yield|ausbeute|[产收]率|e\.?[er]\.?|[dr]\.?r\.?"
+    r"(?:(?:isolated|isol\.?|nmr|gc|hplc|assay|%)\s)?(?:yield|ausbeute|[产收]率|e\.?[er]\.?"
+    r"|[dr]\.?r\.?"
     r"|conv\w*\.?|isolated)(?:\s(?:of\s)?[0-9]{1,3}[a-z]?)?[\W_]*[a-z]?\W*|[\W_]*%[\W_]*",
 )
 _DEVIATION: Final = any_case("deviat|variation|chang|differen|偏离|变化|改变")
