@@ -234,7 +234,7 @@ def find_tasks(
     usable = []
     for task in tasks:
         if task.name == BOARD:
-            of = " of the dataset" * (len(task.predictions) > 1)
+            of = " of the dataset" if len(task.predictions) > 1 else ""
             problem = f"expected another name{of}: evaluation/{BOARD}.json is the leaderboard"
         elif task.name in taken and len(task.predictions) == 1:
             problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"

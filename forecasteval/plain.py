@@ -178,8 +178,9 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
         """Make the report: the score and what is not scored; with `items` a line per question."""
         score = show_number(results["overall_score"])
         interval = show_interval(results["overall_interval"])
+        lower = "" if self.higher_is_better else "; lower is better"
         lines = [
-            f"Score {score}, 95% interval {interval}",
+            f"Score {score}, 95% interval {interval}" + lower,
             f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}: they have "
             f"the worst score, {self._find_worst():g}.",
             *list_warnings(results),

@@ -105,10 +105,10 @@ def make_page(
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
     parts = {
-        "open": "Open" * bool(board.open),
-        "changed": "What changed" * bool(history),
-        "of-questions1": "Questions" * any(one.newest for one in standings[:1]),
-        "weeks1": "Weeks" * any(standing.weeks for standing in standings),
+        "open": "Open" if board.open else "",
+        "changed": "What changed" if history else "",
+        "of-questions1": "Questions" if any(one.newest for one in standings[:1]) else "",
+        "weeks1": "Weeks" if any(standing.weeks for standing in standings) else "",
     }
     lead = Html()
     for first in standings[:1]:
@@ -224,7 +224,7 @@ def _draw_ranking(standing: ShownRanking) -> Html:
 
 def _say_marks(standing: ShownRanking) -> str:
     """Say what the marks of a ranking mean."""
-    baseline = " Upright line: the baseline." * (standing.baseline is not None)
+    baseline = " Upright line: the baseline." if standing.baseline is not None else ""
     return f"Filled: could be first. Lines: 95% intervals.{baseline}"
 
 

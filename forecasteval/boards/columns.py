@@ -103,7 +103,7 @@ def level_columns(levels: Iterable[Level], is_lower: bool, in_text: bool) -> lis
     best = "low" if is_lower else "high"
     return [
         Column(
-            f"Level {level}" * in_text,
+            f"Level {level}" if in_text else "",
             partial(_find_level, level),
             "number",
             best,
@@ -146,7 +146,7 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     """
     unread = any(row.missing or row.unparsed for row in rows)
     return [
-        Column("", _join_unread, page="n k", head="No answer" * unread),
+        Column("", _join_unread, page="n k", head="No answer" if unread else ""),
         _number("Missing", spare=1, page="n k"),
         _number("Unparsed", spare=800),
         *(
@@ -200,15 +200,16 @@ KEPT: Final = "not scored, kept as before"
 def say_notes(row: SystemRow | PooledRow) -> str:
     """Say what is to be known of a system besides its score."""
     if isinstance(row, SystemRow):
-        first = "its runs differ as wholes" * bool(row.runs_differ)
-        blank = "no readable answer" * row.is_blank
-        kept = f"{KEPT}{', without rank' * (row.rank is None)}" * row.kept
+        first = "its runs differ as wholes" if row.runs_differ else ""
+        blank = "no readable answer" if row.is_blank else ""
+        unranked = f"{KEPT}, without rank" if row.rank is None else KEPT
+        kept = unranked if row.kept else ""
     else:
-        first = "provisional" * row.provisional
+        first = "provisional" if row.provisional else ""
         blank = f"no readable answer: {grouped_names(row.blank)}" if row.blank else ""
         kept = f"{KEPT}: {grouped_names(row.kept)}" if row.kept else ""
-    baseline = "baseline" * row.about.baseline
-    degraded = "degraded: the language model failed" * row.degraded
+    baseline = "baseline" if row.about.baseline else ""
+    degraded = "degraded: the language model failed" if row.degraded else ""
     notes = baseline, first, kept, blank, degraded, count_warnings(row.warnings)
     return ", ".join(filter(None, notes))
 

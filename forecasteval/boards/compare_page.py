@@ -225,7 +225,7 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
     scores = [side.row.score for side in (pair.a, pair.b)]
     tallies = [*values.levels.values()]
     is_part = values.n_shared != comparison.resolved
-    shared = f"both took part in {values.n_shared}, whose wins are counted" * is_part
+    shared = f"both took part in {values.n_shared}, whose wins are counted" if is_part else ""
     yield _DifferenceLine(_ALL, shared, comparison.resolved, scores, values, tallies)
     if both := values.both_read:
         title = "Both answered readably"
@@ -360,7 +360,7 @@ def _draw_body(view: _ComparisonView) -> Iterator[Html]:
         note = f"{show_count(len(rows), 'question')} with different scores; "
         note += f"{same} {'is' if same == 1 else 'are'} equal."
         note += _say_half(rows)
-        note += f" The first {most}." * (len(rows) > most)
+        note += f" The first {most}." if len(rows) > most else ""
         questions = _draw_questions(view, pair, rows[:most]) if rows else Html()
         if len(view.pairs) == 1:
             note += " Bars: what a question adds to A − B. A row opens to both answers."

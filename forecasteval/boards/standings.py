@@ -160,7 +160,7 @@ class ShownRanking:
     def title(self) -> str:
         if isinstance(self.table, PooledTable):
             return f"{self.table.benchmark}, {len(self.table.datasets)} weeks"
-        kept = f", {KEPT}" * (isinstance(self.table, FileRow) and self.table.kept)
+        kept = f", {KEPT}" if isinstance(self.table, FileRow) and self.table.kept else ""
         return f"{self.table.benchmark}, {self.table.label}{kept}"
 
     @property

@@ -77,7 +77,7 @@ def report_table(table: Ranking) -> Report:
     elif isinstance(table, ForecasterTable):
         title = f"{printable(table.name)}, {show_size(table.n_events, table, 'event')}"
         title += f", {count_warnings(table.warnings)}" if table.warnings else ""
-        title += f", {KEPT}" * table.kept
+        title += f", {KEPT}" if table.kept else ""
     else:
         title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
     if table.guess is not None:
@@ -292,7 +292,7 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
     for other, pair in zip(
         others, comparison.pairs, strict=False
     ):  # those of the first stand first
-        p = f"{_show_equal_p(pair.p_holm)}{' (Holm)' * is_adjusted}"
+        p = _show_equal_p(pair.p_holm) + (" (Holm)" if is_adjusted else "")
         on = f"{_name_questions(comparison, pair)}{lower_is_better(comparison)}"
         lines.append(_say(pair, f"{p}, on {on}"))
         both = pair.both_read

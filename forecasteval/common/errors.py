@@ -148,7 +148,7 @@ def show_count(count: int, noun: str) -> str:
     >>> show_count(1, "question"), show_count(0, "event")
     ('1 question', '0 events')
     """
-    return f"{count} {noun}{'s' * (count != 1)}"
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def grouped_names(names: Sequence[object], count: int | None = None) -> str:
@@ -167,9 +167,9 @@ def _open_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
+    # Open for as long as we live.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def run_command(program: str, work: Callable[[], int]) -> int:

@@ -148,7 +148,9 @@ class Panel(NamedTuple):
         for (x0, y0), (x1, y1) in pairwise(line.points):
             if line.dashed.isdisjoint((x0, x1)) == dashed:
                 continue
-            path += f"M{self._place(x0, y0)}" * (end != (x0, y0)) + f"L{self._place(x1, y1)}"
+            if end != (x0, y0):
+                path += f"M{self._place(x0, y0)}"
+            path += f"L{self._place(x1, y1)}"
             end = x1, y1
         return path
 

@@ -196,8 +196,9 @@ def mark_lines(
         if isinstance(cell, IntervalCell):
             heads += [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
         elif column.page not in _HIDDEN:
-            side = "c" if isinstance(cell, Heat) else "n" * (column.kind == "number")
-            heads.append(Head(column.title, column.page or side + " o" * (column.spare > 1)))
+            side = "c" if isinstance(cell, Heat) else "n" if column.kind == "number" else ""
+            side += " o" if column.spare > 1 else ""
+            heads.append(Head(column.title, column.page or side))
     named = next(place for place, column in enumerate(table.columns) if column.kind == "text")
     lines: list[TableLine] = []
     for row, style in zip_longest(table.rows, rows):

@@ -133,7 +133,7 @@ def write_digits(text: str) -> str:
     if text.isascii():
         return text
     text = _PERCENT_OF.sub(r"\1%", text.replace("零下", "-"))
-    text = _COLLOQUIAL.sub(lambda found: found[0] + "千" + "万" * (found[1] == "亿"), text)
+    text = _COLLOQUIAL.sub(lambda found: found[0] + "千" + ("万" if found[1] == "亿" else ""), text)
     return _NUMERAL.sub(lambda found: _write(*found.groups("")), text)
 
 

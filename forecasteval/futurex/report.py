@@ -167,7 +167,7 @@ def explain(item: AnswerItem, truth: Truth | None = None) -> str:
     >>> explain({"outcome": "missing", "late": True})
     'late: no answer'
     """
-    return "late: " * item["late"] + _explain(item, truth)
+    return ("late: " if item["late"] else "") + _explain(item, truth)
 
 
 def _explain(item: AnswerItem, truth: Truth | None) -> str:

@@ -392,7 +392,7 @@ def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
     told = {kind: _tell(kind, len(names)) for kind, names in found.items()}
     named = [
         f"{told[kind]}: {', '.join(names[:_NAMED])}"
-        + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+        + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
         for kind, names in found.items()
         if kind != _MORE
     ]
@@ -422,7 +422,7 @@ def _find_truth(item: JsonObject | None) -> tuple[str | None, object]:
 
 
 def _tell(kind: str, count: int) -> str:
-    return kind.format(count, s="s" * (count > 1))
+    return kind.format(count, s="s" if count > 1 else "")
 
 
 def _show_step(before: object, now: object) -> str:

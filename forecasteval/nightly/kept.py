@@ -107,8 +107,7 @@ def _find_questions(row: FileRow) -> tuple[object, ...]:
     """
     signature = row.signature
     files = [signature.get(key) for key in ("dataset_sha256", "truths_sha256")]
-    policy = {key: value for key, value in signature.items() if not key.endswith("sha256")}
-    return row.benchmark, signature.get("questions_sha256", files), policy
+    return row.benchmark, signature.get("questions_sha256", files), row.policy
 
 
 def _list_systems(tonight: Iterable[StoredResult], dataset: str | None) -> set[str]:

@@ -126,7 +126,8 @@ def read_forecasts(
     names: dict[str, dict[str, int]] = {}  # numbers by source and name
     counter, pieces = count(), list[Forecasts]()
     for source in sources:
-        own, prefix = names.setdefault(str(source.path), {}), f"{source.path} " * (len(sources) > 1)
+        own = names.setdefault(str(source.path), {})
+        prefix = f"{source.path} " if len(sources) > 1 else ""
         rows = _parse_records(source, prefix, own, counter, places, options, notes)
         parts = []
         while piece := list(islice(rows, PIECE)):

@@ -239,7 +239,8 @@ def _note_parts(names: Sequence[str], label: Ints, notes: DataNotes) -> list[lis
     parts = sorted(([name for _, name in group] for group in groups), key=lambda p: (-len(p), p))
     if len(parts) < 2:
         return []
-    shown = " | ".join(grouped_names(part) for part in parts[:5]) + " | …" * (len(parts) > 5)
+    shown = " | ".join(grouped_names(part) for part in parts[:5])
+    shown += " | …" if len(parts) > 5 else ""
     notes.lines.append(
         "adjusted Brier, IRT: the comparison graph is disconnected, "
         f"{len(parts)} groups of forecasters share no event ({shown}); "

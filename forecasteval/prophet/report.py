@@ -290,7 +290,8 @@ def say_who_beats_the_market(rows: Iterable[BoardRow], by: str) -> str:
         return ""
     better = sides.count(1)
     count = f"{better} of {len(sides)}" if better else "Nobody"
-    return f"{count} beat{'s' * (better < 2)} the market significantly ({title_of(mean_of(by))})."
+    beat = "beats" if better < 2 else "beat"
+    return f"{count} {beat} the market significantly ({title_of(mean_of(by))})."
 
 
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
@@ -409,7 +410,7 @@ def explain(item: ForecasterRecord) -> str:
     log = item.get("log")  # None unless the event is exclusive; at least the logarithm of 0.01
     given = ""
     if log is not None:
-        less = " or less" * (log <= math.log(LOG_FLOOR))
+        less = " or less" if log <= math.log(LOG_FLOOR) else ""
         given = f"{math.exp(log):.3g}{less} on what came true: "
     text = f"{given}Brier {show_number(item['brier'])}"
     for name, paid in item.items():

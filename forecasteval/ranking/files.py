@@ -54,6 +54,11 @@ class FileRow:
         return self.system or split_name(self.name, self.dataset).system
 
     @property
+    def policy(self) -> Signature:
+        """Return the signature without checksums."""
+        return {key: value for key, value in self.signature.items() if not key.endswith("sha256")}
+
+    @property
     def predictions(self) -> list[str]:
         """List the names of its prediction files: several of a set that is scored together."""
         return (self.prediction or "").split(", ")

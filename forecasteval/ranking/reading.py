@@ -107,8 +107,8 @@ class _ItemScore(NamedTuple):
 def _columns(answers: list[_ItemScore]) -> QuestionColumns:
     outcomes = Counter(answer.outcome for answer in answers)
     answers = [answer for answer in answers if answer.outcome != "pending"]
-    for key in ("padded", "late"):
-        outcomes[key] = sum(getattr(answer, key) for answer in answers)
+    outcomes["padded"] = sum(answer.padded for answer in answers)
+    outcomes["late"] = sum(answer.late for answer in answers)
     answers.sort(key=attrgetter("key"))
     return QuestionColumns(
         ids=[answer.id for answer in answers],

@@ -80,9 +80,7 @@ class System(Scaled):
     @cached_property
     def policy(self) -> Signature:
         """Return the signature without checksums."""
-        return {
-            key: value for key, value in self.row.signature.items() if not key.endswith("sha256")
-        }
+        return self.row.policy
 
     @cached_property
     def weights(self) -> dict[Level, float]:

@@ -99,7 +99,7 @@ def build_questions(
     if not build.questions:
         unused = build.counts["unused"]
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items()))
-        hint = " (see --reactant-product-require)" * (_LACKING in unused)
+        hint = " (see --reactant-product-require)" if _LACKING in unused else ""
         expected = f"no question can be built: {reasons or 'there is no table'}{hint}"
         raise NoQuestionsError(str(folder or "tables"), expected, build)
     return build

@@ -103,7 +103,7 @@ def _score_chart(results: Results) -> Chart:
 def _mark_score(row: JsonObject) -> IntervalCell:
     """Mark the relative score with its interval, and the score of a uniform guess."""
     guess, bounds = row[_GUESS][RELATIVE], row["intervals"][RELATIVE]
-    return IntervalCell(row[RELATIVE], bounds, guess, "a" * (row["name"] == OVERALL))
+    return IntervalCell(row[RELATIVE], bounds, guess, "a" if row["name"] == OVERALL else "")
 
 
 def _condition_chart(parts: JsonObject) -> Chart:
