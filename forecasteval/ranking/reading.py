@@ -33,6 +33,8 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
     """Read the parts of a result that ranking needs. InputError for a score out of bounds, for
     what no benchmark makes, and as `read_system`.
     """
+    if "signature" not in results:
+        raise InputError(name or "results", "expected what an evaluator returns", "no 'signature'")
     if "ranking" not in results:
         system = read_system(results, name)
         low, high, _ = system.scale
@@ -48,7 +50,7 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
         "n_events": results.get("n_events"),
         "pending": results.get("n_pending", 0),
     }
-    return from_record(ForecasterTable, table)
+    return from_record(ForecasterTable, table, row.name)
 
 
 def read_system(results: JsonObject, name: str | None = None) -> System:
@@ -138,7 +140,7 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
     }
-    return from_record(FileRow, record)
+    return from_record(FileRow, record, name)
 
 
 def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:

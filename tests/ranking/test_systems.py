@@ -78,6 +78,20 @@ def test_who_cannot_be_judged() -> None:
         read_system(skipped, "y")
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "x: expected what an evaluator returns, got no 'signature'"),
+        ({"benchmark": 3}, "x.benchmark: expected a valid string, got 3"),
+        ({"items": [{}]}, "x: expected items with the keys of this version"),
+        ({"void": "some"}, "x: void: expected a valid integer"),
+    ],
+)
+def test_what_is_no_result_is_named(values: Record, message: str) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        read_result({**system("a", True), **values} if values else {}, "x")
+
+
 def test_a_ranking_is_a_table_by_itself() -> None:
     row = {"rank": 1, "name": "a", "metric": "brier", "score": 0.2, "interval": None, "n": 3}
     row |= {"rank_interval": [1, 2]}
