@@ -11,7 +11,7 @@ from cli import ROOT
 
 _VERBS: Final = (
     r"write|say|name|rename|give|put|delete|keep|remove|leave|fill|run|save|split|join|convert|unpack"
-    r"|make|unmerge|use|set|see|add|try|choose|take|change|divide|ask|move|install|format"
+    r"|make|unmerge|use|set|see|add|try|choose|take|change|divide|ask|move|install|call|format"
 )
 # An option, a command, a line of Python or a shell, an imperative at the beginning of a clause.
 _ADVICE: Final = re.compile(
@@ -19,8 +19,10 @@ _ADVICE: Final = re.compile(
     r"|\{\} (?:check|convert|nightly|rxnopt)\b"
     rf"|(?:^|[;:,?(] ?|\bor |\bthen )(?:{_VERBS})\b(?! SD)"
 )
-# Patterns, pages, examples of a help, words of replies.
-_CODE: Final = re.compile(r"\(\?|\\[sdbw]|</|\{color|function|=> |  \{0\} |choosing ")
+# Patterns, pages, examples of a help, lists of words.
+_CODE: Final = re.compile(
+    r"\(\?|\\[sdbw]|</|\{color|function|=> |  \{0\} |\A[\w' ]+(?:(?:,| ·) [\w' ]+){6}"
+)
 _UNSEEN: Final = ("help", "metavar", "dest")  # arguments of an option: its help describes it
 
 

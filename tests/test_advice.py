@@ -622,6 +622,20 @@ def test_a_table_of_forecasts(folder: Path, form: Form) -> None:
     assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
 
 
+@advice("its outcome may be the name of an option, or 1 or 0 of each: call that 'won'")
+def test_outcomes_that_may_be_names(folder: Path) -> None:
+    header = ["question", "option", "model", "p", "resolution"]
+    places = [(f"R{at}", option, "ada", "0.5", "1") for at in range(3) for option in "12"]
+    more = [("Q", "Red", "ada", "0.7", "1"), ("Q", "Blue", "ada", "0.3", "0")]
+    table = [header, *map(list, [*more, *places])]
+    write_cells(folder / "prediction/t.csv", table)
+    done = call(folder, "-f", "t", "--min-events", "1")
+    name = find("of each: call that '(.*?)'", done.out + done.err)
+    write_cells(folder / "prediction/t.csv", [[*header[:-1], name], *table[1:]])
+    results = call(folder, "-f", "t", "--min-events", "1", "--json").json
+    assert (results["n_events"], results["excluded"]) == (4, [])
+
+
 @advice(
     "expected a row per forecast, not a column per {}; write it with pandas: {}",
     "pandas.read_csv({}{}).melt({}, {}, {}, 'probability').to_csv({}, index=False)",
