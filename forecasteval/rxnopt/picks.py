@@ -24,11 +24,10 @@ def parse_replies(
     id, whatever other rows say.
     """
     rows = [record if isinstance(record, Mapping) else {} for record in records]
-    answers: dict[str, list[object]] = {}
-    for row in rows:  # a row without a reason is a dataset's, and its answer the truth
-        if "reason" in row and row.get("answer") is not None:
-            answers.setdefault(str(row.get("id")), []).append(row["answer"])
-    fields = _REPLY_FIELDS.split(", ")
+    # Rows with a reason are such rows; the `answer` of others is the truth of a dataset.
+    decided = {
+        str(row.get("id")) for row in rows if "reason" in row and row.get("answer") is not None
+    }
     indices: dict[str, set[Any]] = {}
     unread: list[dict[str, Any]] = []
     notes = RecordNotes()
@@ -36,11 +35,16 @@ def parse_replies(
         if (given := row.get("custom_id", row.get("id"))) is None:
             notes["reply without id, not used"].append(f"record {number}")
             continue
-        found = indices.setdefault(name := str(given), set())
+        name, is_unread = str(given), "reason" in row
+        if is_unread != (name in decided):
+            continue
+        fields = ["answer"] if is_unread else _REPLY_FIELDS.split(", ")
         reply = next((row[key] for key in fields if row.get(key) is not None), None)
-        for text in answers.get(name) or reply_texts(reply):
+        found = indices.setdefault(name, set())
+        for text in reply_texts(reply):
             index, reason = parse_reply(text)
-            found.update([index] * (not reason))
+            if not reason:
+                found.add(index)
             reason = CONFLICT if len(found) > 1 else NO_REPLY if text is reply is None else reason
             if reason:
                 notes[f"{reason}, left out"].append(name)

@@ -111,6 +111,11 @@ def test_unread_replies_are_filled_in_and_parsed_as_advised(tmp_path: Path) -> N
         {"id": "c", "reason": "two different indices", "text": "1 or 2", "answer": None},
     ]
     assert run("parse", replies, "-o", output, "--unread", unread).code == 2  # nothing is lost
+    filled[0]["answer"] = 0
+    write(unread, "\n".join(map(json.dumps, filled)))
+    half = run("parse", replies, unread, "-o", output)
+    assert half.err.endswith("two different indices, left out: 1 (c)\n")  # once, and b is read
+    assert json.loads(output.read_text(encoding="utf-8")) == {"a": 1, "b": 0, "c": 1}
     for row, answer in zip(filled, [0, "option 2"], strict=True):
         row["answer"] = answer
     write(unread, "\n".join(map(json.dumps, filled)))
