@@ -78,7 +78,7 @@ _PARTS: Final = {
     # Lines
     "LINE": r"{OPEN}{NAME}?{NUMBER}(?:{AND}{NAME}?{NUMBER}){0,9}"
     r"(?:,? \(?{OVER} (?:the )?{NAME}?[0-9]{1,6})?[ )\]}】».。!,;\"'选项号]{0,9}",
-    "LEAD": r"(?!\(?1\)){OPEN}(?:{LIKELY} )?(?:{NAMED} ?[(:,;]"
+    "LEAD": r"{OPEN}(?:{LIKELY} )?(?:{NAMED} ?[(:,;]"
     r"|{NUMBER} ?(?:\((?:0-based|[^()]*\)$)|[:;,)\]。](?! ?[0-9]))"
     r"|{NAME}?{NUMBER} (?:[-–—] |(?:{BECAUSE}|as)\b))",
     # Clauses that choose an option
@@ -133,8 +133,8 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
     r"\\(?:text|math)\w*\{([^{}]*)\}|\\[\[\]()]": r"\1",
     r"[<\[]/[a-zA-Z_]{1,20}[>\]]": "\n",
     r"(?m)^[^\S\n]*(?:[*•+] )": "- ",
-    r"\n *\*\*[^*\n]*\Z": "\n…",
-    r"(?<=[.!?。]) \*\*(?=[^*\n]{1,40}\*\*\Z)": "\n",
+    r"\n *\*\*([^*\n]*)\Z": r"\n\1…",
+    r"(?<=[^0-9][.!?。]) \*\*(?=[^*\n]{1,40}\*\*\Z)": "\n",
     r"(?m)(?:[*`$_]|[^\S\n]|^[-=+>]*[=+>] )+": " ",
     r" ?\n[ \n]*": "\n",
     r"\A\s|\s\Z": "",
@@ -175,7 +175,9 @@ _NEXT: Final = _pattern(  # the last two items of a list
     r"^([- #]{0,9}{OPEN}{NAME}?)([0-9]{1,6})(?![0-9]).*\n"
     r"(?:(?!\1[0-9]).*\n){0,4}\1([0-9]{1,6})\W*\Z"
 )
-_LED: Final = _pattern(r"\A(?!.*[.;,] [0-9]{1,2}[).] )(?={LEAD})(.{1,60})(?!(?:.|\n)*\n{LEAD})")
+_LED: Final = _pattern(
+    r"\A(?!\(?[01]\)|.*[.;,] [0-9]{1,2}[).] )(?={LEAD})(.{1,60})(?!(?:.|\n)*\n(?:{LEAD}|{LINE}\Z))"
+)
 _CLAUSE_END: Final = _pattern(
     r"(?<=[。;!?]) ?|(?<=\.) |\n|, ?(?={SPLIT}\b)|,(?={而}|选[^项])"
     r"|,? (?={BECAUSE}\b)|(?<!any)(?<!thing)(?<!all)(?<!one),? (?=but\b[^,.]{0,40}[0-9])"

@@ -86,6 +86,11 @@ def test_plain_replies_as_models_write_them(kind: str) -> None:
         "## Option 0\nWeak base.\n## Option 1\nStrong",
         "**Option 0**\nWeak base.\n**Option 1**\nStrong base.\nThen",
         "1) The base",
+        "1. **Option 0**: weak base.\n2. **Option 1**",
+        "(0) THF is polar\n(1) DMF",
+        "**0**: THF\n**1**",
+        "**Option 0**\n- THF\n- polar\n\n**Option 1",
+        "| 0 | THF |\n| 1 | DMF |\n| 2",
     ],
 )
 def test_a_reply_cut_in_a_list_is_unread(reply: str) -> None:
