@@ -224,8 +224,8 @@ def _suggest_melt(
     """
     from .fields import parse_number
 
-    known = roles.keys()
-    if "event" not in known or known & {"probability", "no"} or known >= {"option", "forecaster"}:
+    has = roles.keys()
+    if "event" not in has or has & {"probability", "no"} or has >= {"option", "forecaster"}:
         return ""
     cells = {name: set[str]() for name in columns}
     for _, row in rows:
@@ -239,9 +239,10 @@ def _suggest_melt(
             kind = texts if any(math.isnan(parse_number(cell)) for cell in values) else wide
             kind.append(name)
     numbers = {parse_number(cell) for name in wide for cell in cells[name] - {""}}
-    results = cells.get(roles.get("result", ""), set())
+    results = {cell.casefold() for cell in cells.get(roles.get("result", ""), ())} - {""}
     name = "option" if "forecaster" in roles else "forecaster"
-    is_sure = name == "option" or all(cell.casefold() in FLAGS for cell in results - {""})
+    known = {column.strip().casefold() for column in wide} if name == "option" else FLAGS.keys()
+    is_sure = results <= known and (bool(results) or name == "forecaster")
     if len(wide) < 2 or min(numbers) < 0 or max(numbers) > 1 or not is_sure:
         return ""
     ids = [name for name in columns if name in (*kept, *texts)]

@@ -34,7 +34,7 @@ from .columns import (
     list_unread,
     require_columns,
 )
-from .fields import SHARE, Refusal, parse_moment, parse_number
+from .fields import NO_FLAG, SHARE, Refusal, parse_moment, parse_number
 
 MAX_LITERAL: Final = (
     1_000_000  # characters of a Python literal: parsing takes a hundred times its size
@@ -45,6 +45,7 @@ _SENT: Final = ("timestamp", "submission_created_at", "snapshot_time")  # the fi
 _LONG: Final = "more cells than columns"
 _DIFFER: Final = "its rows differ in options or outcome"
 _MIXED: Final = "its result means something else than those of most events"
+_NO_OPTION: Final = "its rows differ in outcome; if each is about an option, call that 'option'"
 _EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
 _SUM: Final = "probabilities of Yes and No do not add up to 1"
 _ROUNDING: Final = 0.0101  # of a sum of two rounded to hundredths
@@ -130,6 +131,8 @@ def load_csv(path: Path) -> CsvData:
     odd = [("question of numbers or dates, not scored", event) for event in sorted(unscored)]
     for event, own in by_event.items():
         problem = _make_problem(event, own, options[event], settled[event], odd)
+        if unclear and settled[event].fault == _DIFFER and isinstance(problem, Refusal):
+            problem.reason = _NO_OPTION
         if unclear and settled[event].fault and isinstance(problem, Refusal) and problem.cell:
             said = parse_number(problem.cell)
             problem.reason = SHARE if 0 < said < 1 else unclear
@@ -301,7 +304,7 @@ def _parse_market(info_text: str, outcome_text: str) -> tuple[Sides, str]:
     }
     options = {str(name): side if isinstance(side, dict) else {} for name, side in info.items()}
     if any(flag not in (0, 1) for flag in flags.values()):
-        return {}, "an outcome is neither 0 nor 1"
+        return {}, NO_FLAG
     if any(flag and name not in options for name, flag in flags.items()):
         return {}, "a winner is not among the options"
     return {
@@ -405,7 +408,7 @@ def read_result(words: Mapping[str, AbstractSet[Word]], is_of_option: bool) -> R
         "its rows name different winners": is_text and not is_alike,
         "its winner's name is that of several options": is_text and len(named) > 1,
         "a winner is not among the options": is_text and not named,
-        "an outcome is neither 0 nor 1": not is_text and not said <= {True, False},
+        NO_FLAG: not is_text and not said <= {True, False},
         "an option without an outcome": not is_text and not all(words.values()),
         _DIFFER: not is_text and any(len(own) > 1 for own in words.values()),
         "Yes and No have the same outcome": is_alike and is_question and is_of_option,
@@ -443,7 +446,7 @@ def _make_problem(
     if result.fault or not options:
         first = min(lines, key=attrgetter("fault"))
         said = [line.result for line in good if line.result and isinstance(line.result, str)]
-        cell = min(said, default=first.cell)
+        cell = min(said, default=first.cell, key=lambda text: (text.casefold() in FLAGS, text))
         return Refusal(result.fault or first.fault or _DIFFER, cell, problem_id=event)
     category, closed, series = (
         {getattr(line, name) for line in good} for name in ("category", "closed", "series")

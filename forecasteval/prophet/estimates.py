@@ -245,8 +245,7 @@ def place_bets(scored: ForecastScores) -> Forecasts:
     clipped prices.
     """
     data = scored.forecasts
-    chosen = data.priced & scored.events.exclusive[data.event]
-    bets = data if chosen.all() else data.select(np.flatnonzero(chosen))  # without copies
+    bets = data.keep(data.priced & scored.events.exclusive[data.event])
     return bets._replace(p=normalise(bets.p, bets.offsets), q=np.clip(bets.q, *PRICE_RANGE))
 
 

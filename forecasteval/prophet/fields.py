@@ -22,6 +22,7 @@ from .arrays import Bools, Floats, Ints, all_of_each
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 SHARE: Final = "resolved to a share, neither Yes nor No"
+NO_FLAG: Final = "an outcome is neither 0 nor 1"
 BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
 _DAY: Final = 86_400 - 1e-6  # seconds
 
@@ -130,7 +131,7 @@ def _advise(reason: str, cell: str) -> str:
     """Say what to write in place of a cell."""
     number = parse_number(cell.removesuffix("%").replace(",", "."))
     if reason != BAD_PROBABILITY:
-        return ": write 1 and 0" if number > 1 else ""
+        return ": write 1 and 0" if number > 1 and reason == NO_FLAG else ""
     if cell.endswith("%"):
         number /= 100
     elif number > 1:

@@ -79,6 +79,10 @@ class Forecasts(NamedTuple):
         """Select the forecasts at these positions."""
         return self.take(chosen, positions(self.starts[chosen], self.sizes[chosen]))
 
+    def keep(self, where: Bools) -> Forecasts:
+        """Select the forecasts where it is so, without copies if it is so everywhere."""
+        return self if where.all() else self.select(np.flatnonzero(where))
+
     def take(self, rows: Ints | slice, options: Ints | slice) -> Forecasts:
         """Take some forecasts, and of p, q and bid the places of their options."""
         places: dict[str, Ints | slice]
@@ -129,12 +133,13 @@ def read_forecasts(
         own = names.setdefault(str(source.path), {})
         prefix = f"{source.path} " if len(sources) > 1 else ""
         rows = _parse_records(source, prefix, own, counter, places, options, notes)
-        parts = []
+        first = len(pieces)
         while piece := list(islice(rows, PIECE)):
-            parts.append(_make_columns(piece, events.sizes, str(source.path), notes))
-        if all(np.isnan(part.time).all() for part in parts):
-            parts = [part._replace(time=np.full_like(part.time, -math.inf)) for part in parts]
-        pieces += parts
+            pieces.append(_make_columns(piece, events.sizes, str(source.path), notes))
+        if all(np.isnan(part.time).all() for part in pieces[first:]):
+            pieces[first:] = [
+                part._replace(time=np.full_like(part.time, -math.inf)) for part in pieces[first:]
+            ]
     kept = _choose_names(names, owners, notes)
     if not pieces:
         return None
@@ -146,7 +151,7 @@ def read_forecasts(
     data = data._replace(forecaster=places_of[data.forecaster])
     lost = data.forecaster < 0
     notes.counts["forecast", _SHARED] += int(lost.sum())
-    return data.select(np.flatnonzero(~lost)) if lost.any() else data
+    return data.keep(~lost)
 
 
 def _parse_records(
@@ -260,7 +265,7 @@ def _make_columns(
     for text, where in odd.items():
         notes.warn(text, compress(label, where))
     numbers = np.array(event), np.array(forecaster), np.array(time)
-    return Forecasts([], *numbers, sizes, p, q, bid).select(np.flatnonzero(good))
+    return Forecasts([], *numbers, sizes, p, q, bid).keep(good)
 
 
 # --- Which of them count ---
@@ -275,8 +280,9 @@ def choose_forecasts(
     """Choose those that count, one per event and forecaster; None if there is none."""
     if data is None or not len(data.event):
         return None
-    data = _drop_doubtful(data.select(_order(data)), events.ids, notes)
-    data = data.select(np.flatnonzero(_judge_times(data, events, late, notes)))
+    data = data.select(_order(data))
+    data = _drop_doubtful(data, events.ids, notes)
+    data = data.keep(_judge_times(data, events, late, notes))
     if not len(data.event):
         return None
     data = _choose_last(data, events.ids, notes)
@@ -309,7 +315,7 @@ def _drop_doubtful(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
     doubtful = doubtful[last]
     reason = "several forecasts without a time that tells them apart"
     notes.exclude("forecast", reason, data.labels(doubtful, ids), int(doubtful.sum()))
-    return data.select(np.flatnonzero(~doubtful))
+    return data.keep(~doubtful)
 
 
 def _judge_times(data: Forecasts, events: Events, late: str, notes: DataNotes) -> Bools:
@@ -340,4 +346,4 @@ def _choose_last(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
     kinds = {"a later one of its forecaster counts": ~same, "one of the same time counts": same}
     for reason, where in kinds.items():
         notes.exclude("forecast", reason, data.labels(earlier & where, ids, None))
-    return data.select(ends - 1)
+    return data.keep(~earlier)

@@ -160,5 +160,5 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     )
     p = np.minimum(mid / np.repeat(scale, events.sizes), 1)
     market = everywhere._replace(forecaster=np.full(size, last), p=p)
-    priced = market.select(np.flatnonzero(everywhere.priced))
+    priced = market.keep(everywhere.priced)
     return join_forecasts(everywhere.names, (data, priced, everywhere))
