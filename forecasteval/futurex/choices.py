@@ -96,11 +96,11 @@ _OR_LABEL: Final = lazy(r"(?:\bor\b|或)\s?(?:[Oo]ption\s)?\(?([A-Z])\)?(?=\s*(?
 _RANGE: Final = lazy(r"(?i)\(?([!-~])\)?\s?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?")
 _TEXT_END: Final = lazy(r"[.!?:。]\s|[?？](?=\Z)|\s?[-–—(]\s?|\sto\swin\b|\swins\b|\sor\s|或")
 _LABEL_BEHIND: Final = lazy(r"(?s)(.+?)\s?\(([A-~])\)")  # Tie (B)
-_VERDICT: Final = lazy(r"\W*(.+?)\s?[:=–—-]\s?(\w+)\W*")  # A: yes
 _SHARE: Final = lazy(
     r"[\s:=(~≈约–-]{0,4}(?:about\s)?(?<![0-9.])(?:([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%"
     r"|([01]?\.[0-9]{1,6}))"
 )
+_BETWEEN_SHARES: Final = " \n,，;；、|/).(。"
 _OWN_SHARE: Final = lazy(  # Yes (30%), Yes with probability 0.3
     r"(?i)[\s,:(=~≈–-]{0,3}(?:with\s)?(?:an?\s)?(?:(?:probability|chance|confidence|概率|置信度)"
     r"[\s:=of]{0,4})?([0-9]{1,2}(?:\.[0-9]+)?\s?%|0?\.[0-9]+)"
@@ -178,11 +178,6 @@ class Options:
         exact = text.replace(", ", ",").split(",")
         if self.labels.issuperset(exact):  # most, and before "|" may part them
             return frozenset(exact)
-        plain = text[3:] if text[1:3] == ". " else text
-        if self.texts.count(plain) == 1:  # just as it stands in the prompt
-            label = _LABELS[self.texts.index(plain)]
-            if plain is text or text[0] == label:
-                return frozenset([label])
         text = _DRESS.sub(r"\1", text) if "\\" in text else text
         labels = list[str]()
         for token in filter(None, _BETWEEN_PICKS.split(text)):
@@ -216,8 +211,6 @@ def interpret_picks(answer: Answer, options: Options) -> Picks:
         likely = [read_token(name, options) for name in largest(shares)]
         if all(likely) and not any(_is_share_text(name, share, options) for name, share in shares):
             return frozenset(likely[0] if len(likely) == 1 else [])
-    if verdicts := _read_verdicts(text, options):
-        return frozenset(pick for pick, meaning in verdicts if meaning == "Yes")
     return frozenset(read_list(text, options, boxed=answer.boxed, stated=answer.stated))
 
 
@@ -238,12 +231,12 @@ def read_shares(text: str) -> list[tuple[str, float]]:
     """
     shares, end = [], 0
     for share in _SHARE.finditer(text):
-        name = text[end : share.start()].strip(" \n,，;；、|/).(")
+        name = text[end : share.start()].strip(_BETWEEN_SHARES)
         shares.append((name, float(share[1] or share[2])))
         end = share.end()
     total = sum(share for _, share in shares)
     whole = 0.9 <= total <= 1.1 or 90 <= total <= 110
-    alone = not text[end:].strip(" \n,.;)。") and all(name for name, _ in shares)
+    alone = all(name for name, _ in shares) and not text[end:].strip(_BETWEEN_SHARES)
     return shares if len(shares) > 1 and whole and alone else []
 
 
@@ -255,17 +248,7 @@ def largest(shares: Sequence[tuple[str, float]]) -> list[str]:
 
 def _is_share_text(name: str, share: float, options: Options) -> bool:
     """Return whether a share is an option's own text: `A. 40%`."""
-    return any(choice_key(f"{one}{share:g}%") in options.index for one in ("", name, f"{name} "))
-
-
-def _read_verdicts(text: str, options: Options) -> list[tuple[str, str]]:
-    """Read `A: yes, B: no, C: yes` as labels with Yes or No. Empty for any other text."""
-    if ":" not in text and "=" not in text:
-        return []
-    found = [_VERDICT.fullmatch(text[begin:end]) for begin, end in split_tokens(text)]
-    pairs = [(read_token(one[1], options), YES_NO.get(one[2].lower(), "")) for one in found if one]
-    well = len(pairs) == len(found) > 1 and all(len(picks) == 1 and said for picks, said in pairs)
-    return [(picks[0], said) for picks, said in pairs] if well else []
+    return any(choice_key(f"{one}{share:g}%") in options.index for one in ("", f"{name} "))
 
 
 def read_list(text: str, options: Options, boxed: bool = True, stated: bool = False) -> list[str]:
@@ -297,12 +280,13 @@ def read_list(text: str, options: Options, boxed: bool = True, stated: bool = Fa
             continue
         read = read_token(token, options)
         unknown = read[:1] and read[0][0] == "?"
+        if marked and unknown and _offers_other(token, picks, options):
+            return [f"?{text}"]
         if marked and unknown and picks and picks[0][0] != "?":
-            end = read_token(text[slice(*spans[-1])].strip(), options)
-            goes_on = end[:1] and end[0][0] != "?" and end[0] not in picks  # B, because …, C
-            begins = _find_begin(_bare(token), options)[0]
-            if goes_on or begins or _offers_other(token, picks, options):
-                return [f"?{token}"]
+            end = read_token(text[slice(*spans[-1])], options)
+            goes_on = {pick for pick in end if pick[0] != "?"}.difference(picks)  # B, because …, C
+            if goes_on or _find_begin(_bare(token), options)[0]:
+                return [f"?{text}"]
             if stated or not _is_stranger(token):
                 return picks  # what follows is commentary
         picks += read
@@ -347,6 +331,8 @@ def read_token(token: str, options: Options) -> list[str]:
     label, end = _find_begin(token, options)
     if label and not _is_taken_back(token, label, end, options):
         return [label]
+    if label and YES_NO.get(token[end:].strip(" :=–—-").lower()) == "No":
+        return []  # A: no, B: yes
     return [f"?{key}"] if (key := choice_key(token)) else []
 
 

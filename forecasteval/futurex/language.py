@@ -75,7 +75,6 @@ _ENGLISH: Final = {
     "parting": "over, v, vs, versus, n/a, they, others, replaces, replacing, aka, alias, after,"
     " hardly, then, by, than, opponent, opponents, likely, isnt, arent, wasnt, wont, dont, doesnt,"
     " didnt, cant, wouldnt, unlikely, wrong, fade, avoid, beat, beats, defeat, defeats, ahead",
-    "places": "first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth",
     # Sentences that are no list of names
     "speakers": "I, we, it, they, he, she, you, this, that, there, based on, according to, given",
     "foretold": "will, would, should, might, could, probably, perhaps, likely",

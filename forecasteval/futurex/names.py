@@ -36,32 +36,15 @@ _ACCENTED: Final = lazy(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
 _FOLDED: Final = str.maketrans("•・‧∙⋅øłđ", "·····old")
 _BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
 # Words alone, in one form: no ` by `, and no surname in front (SEREMES Ann, Hart U.)
-_PLAIN: Final = lazy(r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)")
+_PLAIN: Final = lazy(
+    r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
+)
 # Behind a blank, 公司 also directly and 集团 behind two characters
 _LEGAL_FORM: Final = lazy(
     r"(?:(?<=\S)(?:,\s?|\s)(?:[Ii]nc|[Cc]orp(?:oration)?|[Ll]td|[Pp]lc|INC|CORP|LTD|PLC"
     r"|AG))+[.。\s]*\Z"
     rf"|(?<=[{_CJK}])(?:集团)?(?:(?:股份)?有限(?:责任)?)?公司\Z|(?<=[{_CJK}]{{2}})集团\Z"
 )
-_LEGAL_ENDS: Final = (
-    "nc",
-    "rp",
-    "ation",
-    "td",
-    "lc",
-    "INC",
-    "CORP",
-    "LTD",
-    "PLC",
-    "AG",
-    "司",
-    "团",
-)
-
-
-def _drop_legal_form(text: str) -> str:
-    ends = text.rstrip(" .。\n").endswith(_LEGAL_ENDS)  # a glance
-    return _LEGAL_FORM.sub("", text) if ends else text
 
 
 def fold(text: str) -> str:
@@ -102,7 +85,7 @@ def parse_name(text: str) -> Name:
     >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Zoë").key
     ('panda plan', '许二木', 'zoe')
     """
-    key = key_of(fold(name_country(_drop_legal_form(text))))
+    key = key_of(fold(name_country(_LEGAL_FORM.sub("", text))))
     plain = _PLAIN.fullmatch(text) and " by " not in text.lower()
     return Name(text, key, key.replace(" ", "") if plain else "")
 
@@ -111,7 +94,7 @@ def parse_name(text: str) -> Name:
 
 _PIECE: Final = lazy(rf"&|(?=\w)[{_CJK}]|(?:(?![{_CJK}])[^\s.,:;!?·()\[\]【】…/&_–—-])+")
 _AMOUNT: Final = lazy(r"(?<=\S)\s[$€£¥]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\Z")  # Nvidia 4,840
-_JUNIORS: Final = (" Jr", " Sr")  # Robert Hale Jr.
+_JUNIOR: Final = lazy(r",?\s[JS]r\.?\Z")  # Robert Hale Jr.
 _BRACKETED: Final = lazy(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _DASH: Final = lazy(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
 _BY: Final = lazy(r"(?i)\sby\s")
@@ -205,9 +188,11 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
             made += _make_forms(part, PART, True)
     if turned := _SURNAME_FIRST.fullmatch(_BRACKETED.sub("", text).strip()):
         made.append((f"{turned[2]} {turned[1]}", ASIDE))
+    if junior := _JUNIOR.search(text):
+        made.append((text[: junior.start()], ASIDE))
     forms = []
     for part, kind in made:
-        folded = _fold_case(name_country(_drop_legal_form(part).strip()))
+        folded = _fold_case(name_country(_LEGAL_FORM.sub("", part).strip()))
         pieces = list(_PIECE.finditer(folded))
         words = ["and" if piece[0] == "&" else piece[0] for piece in pieces]
         squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")
@@ -269,10 +254,6 @@ def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str 
     """Measure how like two names are in a question, from NONE to EXACT."""
     if true.key == predicted.key:
         return EXACT
-    full, short = (name.text.removesuffix(".") for name in (true, predicted))
-    if full.endswith(_JUNIORS) != short.endswith(_JUNIORS):
-        bare = [parse_name(_drop_junior(text)) for text in (full, short)]
-        return SHORT if compare_names(bare[0], bare[1], side, prompt) >= SAME else NONE
     here, there = true.letters, predicted.letters
     if here and there and not (here.endswith(there) or there.endswith(here)):
         return NONE  # a glance
@@ -287,10 +268,6 @@ def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str 
             if whole and form.squashed[-1] == other.squashed[-1]:
                 likeness = max(likeness, _compare_forms(form, other, prompt))
     return likeness
-
-
-def _drop_junior(text: str) -> str:
-    return text[:-3].rstrip(", ") if text.endswith(_JUNIORS) else text
 
 
 def _is_denied(text: str) -> bool:

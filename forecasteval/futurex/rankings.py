@@ -164,19 +164,12 @@ def _is_rank(rank: re.Match[str], masked: str) -> bool:
 
 def _number(rank: re.Match[str]) -> int:
     """Return the number of a rank."""
-    return int(write_digits(rank["place"] or rank["nth"] or rank["number"] or rank["plain"]))
+    return int(write_digits(next(filter(None, rank.group("place", "nth", "number", "plain")))))
 
 
 def _style(rank: re.Match[str]) -> tuple[object, ...]:
     """Return how a rank is written: `1.`, `(1)`, `1st`."""
-    return (
-        bool(rank["place"]),
-        bool(rank["nth"]),
-        bool(rank["number"]),
-        rank["mark"],
-        rank["end"],
-        bool(rank["gap"]),
-    )
+    return rank.lastgroup, rank["mark"], rank["end"], bool(rank["gap"])
 
 
 def _skip_bullets(masked: str, begin: int, end: int) -> int:
@@ -209,7 +202,7 @@ def parse_items(
     names = last.split(" ")
     parts = [part for part in _AND.split(last) if part.strip()]
     if parts == [last] and len(items) > 1:  # most
-        return _parse_names(items)
+        return tuple(map(parse_name, items))
     count = item_count(prompt) if count is None else count
     if len(parts) == 1 and parts[0] != last:  # Oxford comma
         items[-1:] = parts
@@ -222,17 +215,6 @@ def parse_items(
         ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
         cut = next(ends, cuts[-1])
         items[-1:] = [last[: cut.start()], last[cut.end() :]]
-    return _parse_names(items)
-
-
-_PLACES: Final = tuple(f" {place}" for place in words("places"))
-
-
-def _parse_names(items: list[str]) -> tuple[Name, ...]:
-    """Parse the items of a list; places at their ends go: `Ash first, Elm second`."""
-    texts = [item.rstrip(" .") for item in items]
-    if 1 < len(items) <= len(_PLACES) and all(map(str.endswith, texts, _PLACES)):
-        items = [*map(str.removesuffix, texts, _PLACES)]
     return tuple(map(parse_name, items))
 
 
