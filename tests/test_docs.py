@@ -167,6 +167,25 @@ def test_answer_is_read_as_the_table_says(level: str, truth: str, answer: str, p
     assert FutureXEvaluator().evaluate_prediction(answer, question) == pytest.approx(points)
 
 
+@pytest.mark.parametrize(
+    ("answer", "level", "means", "why"), read_table("docs/scoring.md", "Unread")
+)
+def test_known_losses_are_lost(answer: str, level: str, means: str, why: str) -> None:
+    """A loss that is mended leaves the table; what it means would be right in a box."""
+    truth = means.strip("`")
+    question = {
+        "level": int(level),
+        "prompt": OPTIONS_PROMPT if level == "1" and truth != "Yes" else "",
+        "ground_truth": truth,
+        "Std": STD if level == "4" else None,
+    }
+    texts = [answer.strip("`"), rf"\boxed{{{truth}}}"]
+    rows = [{**question, "id": text, "answer": text} for text in texts]
+    items = FutureXEvaluator().evaluate_all(rows)["items"]
+    assert [item["score"] for item in items] == [0.0, 1.0], why
+    assert items[0]["outcome"] == "unparsed"
+
+
 QUESTION: Final = {"id": "q", "level": 1, "prompt": "", "ground_truth": "Yes"}
 
 

@@ -14,6 +14,7 @@ from .language import table_of
 
 CROSSES: Final = "✕✖✗✘❌❎⛔🚫"
 _DENIALS: Final = table_of("denials")
+_REJECTIONS: Final = table_of("denials", "rejections")
 _MARKS: Final = lazy(rf"\s*[!≠¬{CROSSES}]")
 _ASKED: Final = lazy(rf"[?？{CROSSES}]")
 _BETWEEN_VALUES: Final = lazy(r"[ \t\n,，;；:：$*–—-]{0,6}[(（\[【]?[ \t]?")
@@ -25,6 +26,7 @@ _STOP: Final = lazy(r"[.!]?\s*")
 _CLOSED: Final = lazy(r"\s*[)）\]】.!]*\s*\Z")
 _FILLERS: Final = table_of("fillers")
 _GUESSES: Final = table_of("guesses")
+_NOT: Final = lazy(r"(?i)n['’ ]t\b")
 _WORD_START: Final = lazy(r"(?<![A-Za-z'’])(?=[A-Za-z])|(?=[^\x00-\x7f])")
 
 
@@ -40,7 +42,7 @@ def denies(text: str) -> bool:
     (True, False)
     """
     starts = [start.start() for start in _WORD_START.finditer(text)]
-    return any(_DENIALS.find(text, start) for start in starts) or "n't" in text
+    return any(_REJECTIONS.find(text, start) for start in starts) or bool(_NOT.search(text))
 
 
 def is_asked(text: str, end: int) -> bool:

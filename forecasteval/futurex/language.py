@@ -43,6 +43,10 @@ _ENGLISH: Final = {
     # Doubt: what denies in front and behind, and what offers another guess
     "denials": "not, no, never, neither, nor, non, except, excluding, without, instead, rather,"
     " doubt, against, refuse, anything but, anyone but, all but",
+    "rejections": "none, nobody, exclude, excludes, excluded, rule out, rules out, ruled out,"
+    " ruling out, impossible, unlikely, unlike, cannot, hardly, everyone but, everybody but,"
+    " everything but, anybody but, anyone except, everyone except, doubts, doubted, doubtful,"
+    " fail to, fails to, failed to, refuses, refused",
     "taken back": "wrong, false, incorrect, untrue, withdrawn, retracted, superseded, unlikely,"
     " not likely, not right, not correct, not true, not my answer, no longer",
     "fillers": "but, though, it, this, that, also, well, then, else, even",
@@ -94,6 +98,7 @@ _CHINESE: Final = {
     " 无法确定, 无法判断, 无法回答",
     "declines": "抱歉, 很抱歉, 对不起, 无法, 作为",
     "denials": "不是, 不会是, 而非, 并非, 非, 不选, 没有, 除了, 排除",
+    "rejections": "不会, 不可能, 不能, 不太, 不认为, 不看好, 绝非, 别选, 难以, 怀疑",
     "taken back": "错, 错误, 不对, 作废, 已作废, 撤回",
     "denied ends": "不是, 不会",
     "fillers": "但, 不过",

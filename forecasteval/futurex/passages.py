@@ -17,6 +17,7 @@ from forecasteval.common.markup import find_object
 from forecasteval.common.patterns import lazy
 
 from .answers import ECHO, TWO_BOXES, hold_answer, question_words
+from .doubts import denies
 from .grammar import has_scale, parse_number
 from .numbers import SEVERAL, NumberTruth, find_numbers
 from .results import Answered, AnswerItem, decide
@@ -39,15 +40,6 @@ unit, or a name; for several options or names a list of passages, in the order i
 question asks for them
 null if the text settles on no forecast, names alternatives, hedges, refuses or reports an error. \
 Never add, correct, translate or complete anything."""
-# A denial in front of a passage, wherever in its clause: `It will not be Sweden`
-_DENIES: Final = lazy(
-    r"(?i)\b(?:not|no|never|neither|nor|none|nobody|without|except"
-    r"|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)\sout|all\sbut|impossible|unlikely|unlike|cannot"
-    r"|hardly"
-    r"|(?:any|every)(?:one|body|thing)\s(?:but|except)|instead\sof|rather\sthan|doubt(?:s|ed|ful)?"
-    r"|fail(?:s|ed)?\sto|refus(?:e|es|ed)|instead)\b|n['’ ]t\b"
-    r"|不会|不是|不可能|不能|不太|不认为|不看好|不选|[并而绝]非|别选|没有|难以|除了|排除|怀疑"
-)
 _NO_DENIAL: Final = lazy(
     r"(?i)\b(?:(?:no|without(?:\san?y?)?|beyond)\sdoubt|not\sonly)\b|不仅|毫无疑问"
 )
@@ -87,7 +79,7 @@ def _stands_in(given: object, text: str) -> bool:
             continue
         before = text[max(0, found.start() - MAX_CLAUSE) : found.start()]
         clause = _NO_DENIAL.sub(" ", _CLAUSE_END.split(before)[-1])
-        if not (_DENIES.search(clause) or _TURNED.search(clause)):
+        if not (denies(clause) or _TURNED.search(clause)):
             return True
     return False
 

@@ -34,13 +34,12 @@ _SHIELD: Final = lazy(
     r"""\((?![0-9]{1,2}\))[^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”"""
     "|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"
 )
+_PLACE: Final = r"第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*"
+_NTH: Final = r"(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)(?:\splace\s?[-:]?|\s?[:.)])\s*"
+_NAMED: Final = r"(?:rank\s?#?|no\.\s?|#)(?P<number>[0-9]{1,4})(?:\s?[:.)]|(?=\s))\s*"
+_PLAIN: Final = r"(?P<mark>\(?)(?P<plain>[0-9]{1,2})\s?(?P<end>[.):、])(?P<gap>\s*)"
 _RANK: Final = lazy(  # 第6名：, 6th:, 1st place, Rank 15:, No. 4, #3, 1., (2)
-    r"""第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*
-       |(?<![^\s,;|、])(?:
-          (?P<nth>[0-9]{1,4})(?:st|nd|rd|th)(?:\splace\s?[-:]?|\s?[:.)])\s*
-         |(?:rank\s?\#?|no\.\s?|\#)(?P<number>[0-9]{1,4})(?:\s?[:.)]|(?=\s))\s*)
-       |(?<![A-Za-z0-9.(])(?P<mark>\(?)(?P<plain>[0-9]{1,2})\s?(?P<end>[.):、])(?P<gap>\s*)""",
-    re.X | re.I,
+    rf"(?i){_PLACE}|(?<![^\s,;|、])(?:{_NTH}|{_NAMED})|(?<![A-Za-z0-9.(]){_PLAIN}"
 )
 _TABLE: Final = lazy(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
 # Of a row the first cell with a letter, and a number in the first cell

@@ -1,0 +1,45 @@
+"""Patterns that can be read: words stand in tables (`language.py`), and no pattern is long."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from cli import ROOT
+from forecasteval.common.patterns import lazy
+
+LITERAL: Final = 300  # characters of a pattern as written
+COMPILED: Final = 900  # with what an f-string inserts
+PATTERN: Final = re.compile(r"\(\?[:=!<P#aimsx(-]|\\[sSdDwWbBAZ]|\[\^|\]\{|\)\{[0-9]|\|.*\|")
+MODULES: Final = [
+    *(ROOT / "forecasteval" / "futurex").glob("*.py"),
+    *(ROOT / "forecasteval" / "common" / f"{name}.py" for name in ("markup", "patterns")),
+]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_patterns_are_short(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {
+        id(node.value) for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }  # fmt: skip
+    literals = [
+        node.value for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    ]  # fmt: skip
+    assert not [text for text in literals if len(text) > LITERAL and PATTERN.search(text)]
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    values = vars(importlib.import_module(name)).values()
+    nested = [part for value in values if isinstance(value, tuple) for part in value]
+    deeper = [part for value in nested if isinstance(value, tuple) for part in value]
+    patterns = [
+        value.pattern for value in (*values, *nested, *deeper)
+        if isinstance(value, (re.Pattern, type(lazy("")) if isinstance(lazy, type) else re.Pattern))
+    ]  # fmt: skip
+    assert not [text for text in patterns if len(text) > COMPILED]
