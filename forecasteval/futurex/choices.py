@@ -12,7 +12,7 @@ from forecasteval.common.patterns import WordTable, end_of, lazy
 
 from .answers import Answer, TruthOf, drop_lead_in
 from .doubts import begins_denied, find_doubt, is_asked
-from .language import table_of, words
+from .language import pattern_of, table_of, words
 from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
 from .rankings import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names
 from .rules import AnswerScore, Unparsed
@@ -71,12 +71,14 @@ def label_set(count: int) -> frozenset[str]:
 
 # --- How a text names options ---
 
+_AND: Final = pattern_of("and")
+_OR: Final = pattern_of("or")
 SEPARATOR: Final = lazy(  # not in 4,000
-    r"(?i)(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?!\s?or\s)(?:\s*and\s)?"
-    r"|\s(?:and|\+)\s|\+(?<=\b\w\+)(?=[!-~](?:\W|\Z))|和|与|以及"
+    rf"(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{{3}}(?![0-9])))(?!\s?(?:{_OR}))(?:\s*(?:{_AND}))?"
+    rf"|{_AND}|(?<=\s)\+(?=\s)|\+(?<=\b\w\+)(?=[!-~](?:\W|\Z))"
 )
 # Between labels in nothing but their dress, not in N/A
-_BETWEEN_PICKS: Final = lazy(r"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|\band\b|和|与|以及)+")
+_BETWEEN_PICKS: Final = lazy(rf"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|{_AND})+")
 _DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
 _AROUND: Final = "\\{} $*\"'“”‘’().。!"
 _BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
@@ -90,11 +92,12 @@ _LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decide
 )
 _MARK_BEHIND: Final = lazy(r"\s*(?:\Z|[(\[【\n:;,!?？。、)\]】—]|[.)](?![0-9])|[-–]{1,2}\s|选?项)")
 _WORD_BEHIND: Final = lazy(  # which goes on about a label
-    r"\s(?:is|are|was|will|has|seems|only|because|since|as|at|for|with|by|or|over|rather)\b|\s?或"
+    r"\s(?:is|are|was|will|has|seems|only|because|since|as|at|for|with|by|over|rather)\b"
+    rf"|\s?(?:{_OR})"
 )
-_OR_LABEL: Final = lazy(r"(?:\bor\b|或)\s?(?:[Oo]ption\s)?\(?([A-Z])\)?(?=\s*(?:\Z|[.,;:)!?]))")
+_OR_LABEL: Final = lazy(rf"(?:{_OR})\s?(?:[Oo]ption\s)?\(?([A-Z])\)?(?=\s*(?:\Z|[.,;:)!?]))")
 _RANGE: Final = lazy(r"(?i)\(?([!-~])\)?\s?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?")
-_TEXT_END: Final = lazy(r"[.!?:。]\s|[?？](?=\Z)|\s?[-–—(]\s?|\sto\swin\b|\swins\b|\sor\s|或")
+_TEXT_END: Final = lazy(rf"[.!?:。]\s|[?？](?=\Z)|\s?[-–—(]\s?|\sto\swin\b|\swins\b|\s?(?:{_OR})")
 _LABEL_BEHIND: Final = lazy(r"(?s)(.+?)\s?\(([A-~])\)")  # Tie (B)
 _SHARE: Final = lazy(
     r"[\s:=(~≈约–-]{0,4}(?:about\s)?(?<![0-9.])(?:([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%"

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import WordTable, end_of, lazy, split_words
 
-from .language import table_of, words
+from .language import pattern_of, table_of, words
 from .units import UNIT_WORDS
 
 PERCENT: Final = 0.01
@@ -89,7 +89,7 @@ _PER: Final = lazy(
     r"\s?(?:/|\bper\b|每)\s?[$£€¥]?(?:1(?:,?000?){0,2}\s?)?(?:[A-Za-z²³]{1,12}|[^\W\d_a-zA-Z]{1,3})"
 )
 _TO: Final = lazy(r"\s*(?:-{1,3}|[–—−~〜→至到]|\bto\b)\s*")
-_AND: Final = lazy(r"\s*(?:\band\b|和|与)\s*")
+_AND: Final = lazy(rf"\s*(?:{pattern_of('and')})\s*")
 _ERROR: Final = lazy(
     r"(?i)\s*,?\s?(?:±|\+\s?/?\s?-|give or take\b|plus or minus\b|上下浮动)\s?(?=[$£€¥]?\.?[0-9])"
 )

@@ -15,6 +15,9 @@ from forecasteval.common.patterns import WordTable, split_words
 _ENGLISH: Final = {
     "yes": "yes, true",
     "no": "no, false",
+    # Between values: a list, and two answers
+    "and": "and, And, AND",
+    "or": "or, OR",
     # Lead-ins: [openers] [claims] [owners] nouns [owners] copulas, or verbs
     "openers": "so, thus, therefore, hence, overall, in conclusion, but, here is, here's",
     "claims": "I believe, I think, I expect, I believe that, I think that, I expect that,"
@@ -88,6 +91,8 @@ _ENGLISH: Final = {
 _CHINESE: Final = {
     "yes": "是, 是的, 会",
     "no": "否, 不, 不是, 不会",
+    "and": "和, 与, 以及",
+    "or": "或",
     "openers": "所以, 因此, 故, 综上所述, 综上, 总之",
     "owners": "我的, 我, 最终, 最后, 正确, 的",
     "nouns": "答案, 预测, 预测结果, 预测值, 回答, 结果, 结论, 选择, 判断",
@@ -120,6 +125,8 @@ _CHINESE: Final = {
 _SPANISH: Final = {
     "yes": "sí, si, verdadero",
     "no": "no, falso",
+    "and": "y",
+    "or": "o",
     "openers": "así que, por lo tanto, por tanto, en conclusión",
     "claims": "creo que, pienso que",
     "articles": "la, el",
@@ -127,6 +134,10 @@ _SPANISH: Final = {
     "nouns": "respuesta, respuestas, predicción, prediccion, pronóstico, pronostico",
     "copulas": "es, son, será",
     "verbs": "predigo, elijo",
+    "hedges": "probablemente",
+    "guesses": "o, quizá, quizás, tal vez",
+    "declines": "Lo siento, No puedo",
+    "about": "aproximadamente, alrededor de, cerca de, unos, unas, más de, menos de",
 }
 LANGUAGES: Final[tuple[Mapping[str, str], ...]] = (_ENGLISH, _CHINESE, _SPANISH)
 
@@ -140,6 +151,11 @@ def words(*kinds: str) -> tuple[str, ...]:
     """
     texts = [language[kind] for kind in kinds for language in LANGUAGES if kind in language]
     return tuple(word for text in texts for word in split_words(text))
+
+
+def pattern_of(kind: str) -> str:
+    """Write the words of a kind as the alternatives of a pattern: Latin ones are whole words."""
+    return "|".join(rf"\b{word}\b" if word.isascii() else word for word in words(kind))
 
 
 def table_of(*kinds: str) -> WordTable:

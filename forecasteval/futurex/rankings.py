@@ -14,7 +14,7 @@ from forecasteval.common.patterns import lazy
 
 from .answers import SENTENCE_END, Answer, TruthOf, question_words
 from .grammar import write_digits
-from .language import table_of, words
+from .language import pattern_of, table_of, words
 from .names import IS_CJK, Name, Pairs, fold, match_names, parse_name
 from .rules import PARTIAL_RANKING, AnswerScore, Unparsed
 
@@ -24,10 +24,12 @@ UNNAMED: Final = Unparsed("no name", is_silent=True)
 # --- The items of a list ---
 
 _MARKED: Final = lazy(r"[()\[\]\"“《「『【#>→•·▪–—0-9第]|-\s")  # ranks, brackets, quotes, bullets
-ITEM_SEPARATOR: Final = lazy(r"[,;|、\n](?!\s?or\s)")
+_OR: Final = pattern_of("or")
+ITEM_SEPARATOR: Final = lazy(rf"[,;|、\n](?!\s?(?:{_OR})\s)")
 # What splits a list; brackets and quotes shield what is in them.
 _SEPARATOR: Final = lazy(
-    r"(?:[;|、\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9])))(?!\s?or\s)\s*|(?<=[》」』”])\s*(?=[《「『“])"
+    rf"(?:[;|、\n]|,(?!(?<=[0-9],)[0-9]{{3}}(?![0-9])))(?!\s?(?:{_OR})\s)\s*"
+    r"|(?<=[》」』”])\s*(?=[《「『“])"
 )
 _ARROW: Final = lazy(r"(?:→|->|>)\s*")
 _SHIELD: Final = lazy(
@@ -48,7 +50,7 @@ _ROW: Final = lazy(
 )
 _NO_ROW: Final = lazy(r"\n(?=[^|\n]*(?:\n|\Z))")  # a remark below
 _BULLETS: Final = lazy(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
-_AND: Final = lazy(r"(?:\s|\A)(?:and|AND|And|&)\s+|\s?(?:和|以及)\s?")
+_AND: Final = lazy(rf"(?:\s|\A)(?:{pattern_of('and')}|&)\s+|\s?(?:和|以及)\s?")
 _TRAILING_AND: Final = (" and", " And", " AND", " &")  # "1. Red and 2. Blue"
 _PUNCTUATION: Final = ",;|、 \n"
 NO_NAME: Final = lazy(  # marks, or the rest of `Monsters, Inc.`
