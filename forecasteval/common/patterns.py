@@ -54,7 +54,8 @@ class WordTable:
         self._words: dict[str, list[tuple[str, bool]]] = {}  # by their first character
         for word in sorted({word.lower() for word in words}, key=len, reverse=True):
             must_end = word[-1].isascii() and word[-1].isalpha()
-            self._words.setdefault(word[0], []).append((word, must_end))
+            for first in {word[0], word[0].upper()}:
+                self._words.setdefault(first, []).append((word, must_end))
 
     def find(self, text: str, position: int = 0) -> str:
         """Find the word at a position, in lower case; "" if there is none.
@@ -63,7 +64,7 @@ class WordTable:
         >>> table.find("Wins!"), table.find("winter"), table.find("A胜", 1)
         ('wins', '', '胜')
         """
-        candidates = self._words.get(text[position : position + 1].lower())
+        candidates = self._words.get(text[position : position + 1])
         if not candidates:  # most
             return ""
         head = text[position : position + self._longest].lower()

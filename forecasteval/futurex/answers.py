@@ -225,6 +225,9 @@ _NOUNS: Final = table_of("nouns")
 _CHOICES: Final = table_of("choices")
 _COPULAS: Final = table_of("copulas")
 _VERBS: Final = table_of("verbs")
+_FIRST: Final = table_of(
+    "openers", "claims", "articles", "owners", "nouns", "choices", "verbs"
+)  # of a lead-in
 _OUTCOME: Final = "the outcome be "  # options begin so
 _COMMA: Final = lazy(r"[,，]?\s*")
 _BLANKS: Final = lazy(r"\s*")
@@ -247,6 +250,8 @@ def find_lead_in(text: str, position: int = 0, line: bool = True) -> int:
     `My pick is` is one everywhere, `Pick: ` only where it begins a `line`.
     """
     at = position
+    if not _FIRST.find(text, at):  # most
+        return position
     if opener := _OPENERS.find(text, at):
         at = end_of(_COMMA, text, at + len(opener))
     at = _CLAIMS.skip(text, at)

@@ -147,6 +147,13 @@ class Options:
         return index | {key: label for key, label in pairs if keys.count(key) == 1}
 
     @cached_property
+    def printed(self) -> dict[str, str]:
+        """Label by what stands in the prompt, `B. Tie` and `Tie`, unless two options share it."""
+        pairs = list(zip(_LABELS, self.texts, strict=False))
+        lone = {text: label for label, text in pairs if self.texts.count(text) == 1}
+        return lone | {f"{label}. {text}": label for label, text in pairs}
+
+    @cached_property
     def width(self) -> int:
         """Count the separators that one option's text holds at most."""
         return max(len(SEPARATOR.findall(text)) for text in ("", *self.texts))
@@ -181,6 +188,8 @@ class Options:
         exact = text.replace(", ", ",").split(",")
         if self.labels.issuperset(exact):  # most, and before "|" may part them
             return frozenset(exact)
+        if text in self.printed:
+            return frozenset([self.printed[text]])
         text = _DRESS.sub(r"\1", text) if "\\" in text else text
         labels = list[str]()
         for token in filter(None, _BETWEEN_PICKS.split(text)):

@@ -193,10 +193,12 @@ def _take(table: WordTable, text: str, position: int) -> tuple[str, int]:
 
 def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
     """Read a quantity without its neighbours: [sign] [currency] DIGITS [power] [scale] [unit]."""
-    sign, position = _take(_SIGN, text, position)
-    currency = text[position : position + len(_CURRENCY.find(text, position))]
-    position = end_of(_BLANKS, text, position + len(currency))
-    inner, position = _take(_SIGN, text, position)
+    sign = currency = inner = ""
+    if not text[position : position + 1].isdigit():  # most
+        sign, position = _take(_SIGN, text, position)
+        currency = text[position : position + len(_CURRENCY.find(text, position))]
+        position = end_of(_BLANKS, text, position + len(currency))
+        inner, position = _take(_SIGN, text, position)
     digits = _DIGITS.match(text, position)
     value = read_digits(digits[0]) if digits else None
     if not digits or value is None:
@@ -248,6 +250,8 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     if not read:
         return None
     low, end = _add_parts(text, *read)
+    if end == len(text) and not falls:  # most
+        return low, end
     to = _TO.match(text, end) or (lead in _BETWEEN and _AND.match(text, end))
     # "-10--6" is a range of negatives, "100--120" has a dash of TeX.
     high = _read_one(text, to.end() - (low.value < 0 and to[0] == "--")) if to else None
@@ -306,7 +310,9 @@ def has_scale(text: str, position: int) -> bool:
 
 def parse_begin(text: str) -> tuple[Quantity, str] | None:
     """Read the quantity with which a text begins, and what stands behind it."""
-    text = _SPACED.sub(lambda groups: groups[0].replace(" ", ""), write_digits(text))
+    text = write_digits(text)
+    if " " in text:
+        text = _SPACED.sub(lambda groups: groups[0].replace(" ", ""), text)
     read = parse_quantity(text, 0)
     return (read[0], text[read[1] :]) if read else None
 
@@ -322,6 +328,8 @@ def parse_number(text: str) -> Quantity | None:
     """
     if len(text) > 80:
         return None
+    if text.replace(".", "", 1).isdecimal():  # most
+        return Quantity(float(text), None, "")
     found = parse_begin(text)
     return found[0] if found and _is_end(found[1]) else None
 

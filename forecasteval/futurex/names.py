@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from forecasteval.common.patterns import lazy
+from forecasteval.common.patterns import lazy, split_words
 
 from .answers import question_words
 from .countries import name_country
@@ -39,12 +39,20 @@ _BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
 _PLAIN: Final = lazy(
     r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
 )
+_LEGAL: Final = split_words(
+    "Inc, inc, INC, Corp, corp, CORP, Corporation, corporation, Ltd, ltd, LTD, Plc, plc, PLC, AG"
+)
 # Behind a blank, 公司 also directly and 集团 behind two characters
 _LEGAL_FORM: Final = lazy(
-    r"(?:(?<=\S)(?:,\s?|\s)(?:[Ii]nc|[Cc]orp(?:oration)?|[Ll]td|[Pp]lc|INC|CORP|LTD|PLC"
-    r"|AG))+[.。\s]*\Z"
+    rf"(?:(?<=\S)(?:,\s?|\s)(?:{'|'.join(_LEGAL)}))+[.。\s]*\Z"
     rf"|(?<=[{_CJK}])(?:集团)?(?:(?:股份)?有限(?:责任)?)?公司\Z|(?<=[{_CJK}]{{2}})集团\Z"
 )
+_LEGAL_ENDS: Final = (*_LEGAL, "公司", "集团")
+
+
+def _drop_legal_form(text: str) -> str:
+    ends = text.rstrip(" .。\n").endswith(_LEGAL_ENDS)
+    return _LEGAL_FORM.sub("", text) if ends else text
 
 
 def fold(text: str) -> str:
@@ -85,7 +93,7 @@ def parse_name(text: str) -> Name:
     >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Zoë").key
     ('panda plan', '许二木', 'zoe')
     """
-    key = key_of(fold(name_country(_LEGAL_FORM.sub("", text))))
+    key = key_of(fold(name_country(_drop_legal_form(text))))
     plain = _PLAIN.fullmatch(text) and " by " not in text.lower()
     return Name(text, key, key.replace(" ", "") if plain else "")
 
@@ -192,7 +200,7 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
         made.append((text[: junior.start()], ASIDE))
     forms = []
     for part, kind in made:
-        folded = _fold_case(name_country(_LEGAL_FORM.sub("", part).strip()))
+        folded = _fold_case(name_country(_drop_legal_form(part).strip()))
         pieces = list(_PIECE.finditer(folded))
         words = ["and" if piece[0] == "&" else piece[0] for piece in pieces]
         squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")

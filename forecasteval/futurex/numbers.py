@@ -30,7 +30,7 @@ _NONE: Final = Unparsed("no number", is_silent=True)
 _DIGIT: Final = lazy("[0-9]")
 _HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
 _RUN: Final = lazy(r"[0-9][0-9,.]*")
-_LIST_NUMBER: Final = lazy(r"\A[0-9]{1,2}[.)]\s+(?=\W?[0-9])")  # 1. 412.65
+_LIST_NUMBER: Final = lazy(r"[0-9]{1,2}[.)]\s+(?=\W?[0-9])")  # 1. 412.65
 _ASIDE: Final = lazy(r"\([^()]*\)|\[[^\[\]]*\]")
 _LAST_ASIDE: Final = lazy(r"(?<=\S)\s\([^()]*\)\Z")
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
@@ -107,10 +107,11 @@ def interpret_number(
     if not _HAS_DIGIT.search(text):
         return _NONE
     quantity = parse_number(text)
-    if not quantity and not _is_doubted(text):
+    doubted = not quantity and _is_doubted(text)
+    if not quantity and not doubted:
         quantity = parse_number(_LAST_ASIDE.sub("", text))  # **412.4** (±0.6)
     if not quantity and in_sentence:
-        denied = denies(text) or begins_denied(text) or _is_doubted(text)
+        denied = doubted or denies(text) or begins_denied(text)
         stated = [] if denied else [number for number, _ in find_numbers(text, prompt)]
         asked = [one for one in stated if one.unit and _is_asked(one.unit, unit, prompt)]
         fits = [one for one in stated if percent is None or percent == (one.scale == PERCENT)]
@@ -231,19 +232,19 @@ class NumberTruth(TruthOf[Reading]):
 
     def read(self, answer: Answer) -> Reading | Unparsed:
         """Read the number that an answer is, in the meaning that is nearest."""
-        text = _LIST_NUMBER.sub("", answer.cleaned)
-        whole = parse_number(text)
-        if not whole and (status := self.find_status(answer)):
+        text = answer.cleaned[end_of(_LIST_NUMBER, answer.cleaned) :]
+        plain = parse_number(text)
+        if not plain and (status := self.find_status(answer)):
             return status
-        percent = PERCENT in (self.quantity.scale, self.asked_scale)
-        leading = parse_leading(text, self.prompt) if answer.stated and not whole else None
-        # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
-        sentence = answer.boxed or (answer.stated and not text[:1].islower())
-        quantity: Quantity | Unparsed = (
-            sign_fall(leading, self.prompt)
-            if leading
-            else interpret_number(text, sentence, percent, self.prompt, self.quantity.unit)
-        )
+        if not plain and answer.stated:
+            plain = parse_leading(text, self.prompt)
+        if plain:
+            quantity: Quantity | Unparsed = sign_fall(plain, self.prompt)
+        else:
+            # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
+            sentence = answer.boxed or (answer.stated and not text[:1].islower())
+            percent = PERCENT in (self.quantity.scale, self.asked_scale)
+            quantity = interpret_number(text, sentence, percent, self.prompt, self.quantity.unit)
         if isinstance(quantity, Unparsed):
             prose = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
             return quantity if answer.boxed else prose

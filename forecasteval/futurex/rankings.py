@@ -129,13 +129,11 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     """
     ranks = list(_RANK.finditer(masked))
     chain: list[re.Match[str]] = []
-    for rank in (
-        ranks if ranks and ranks[0].start() == _skip_bullets(masked, 0, len(masked)) else ()
-    ):
-        if not chain or (
-            _style(rank) == _style(chain[-1]) and _number(rank) == _number(chain[-1]) + 1
-        ):
-            chain.append(rank)
+    if ranks and ranks[0].start() == _skip_bullets(masked, 0, len(masked)):
+        style, first = _style(ranks[0]), _number(ranks[0])
+        for rank in ranks:
+            if _style(rank) == style and _number(rank) == first + len(chain):
+                chain.append(rank)
     separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
     cuts = [place for cut in separators for place in cut.span()]
     places = iter([0, *cuts, len(masked)])
@@ -165,7 +163,7 @@ def _is_rank(rank: re.Match[str], masked: str) -> bool:
 
 def _number(rank: re.Match[str]) -> int:
     """Return the number of a rank."""
-    return int(write_digits(next(filter(None, rank.group("place", "nth", "number", "plain")))))
+    return int(write_digits(rank["place"] or rank["nth"] or rank["number"] or rank["plain"]))
 
 
 def _style(rank: re.Match[str]) -> tuple[object, ...]:
