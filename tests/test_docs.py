@@ -167,10 +167,8 @@ def test_answer_is_read_as_the_table_says(level: str, truth: str, answer: str, p
     assert FutureXEvaluator().evaluate_prediction(answer, question) == pytest.approx(points)
 
 
-@pytest.mark.parametrize(
-    ("answer", "level", "means", "why"), read_table("docs/scoring.md", "Unread")
-)
-def test_known_losses_are_lost(answer: str, level: str, means: str, why: str) -> None:
+@pytest.mark.parametrize(("answer", "level", "means"), read_table("docs/scoring.md", "Unread"))
+def test_known_losses_are_lost(answer: str, level: str, means: str) -> None:
     """A loss that is mended leaves the table; what it means would be right in a box."""
     truth = means.strip("`")
     question = {
@@ -182,7 +180,7 @@ def test_known_losses_are_lost(answer: str, level: str, means: str, why: str) ->
     texts = [answer.strip("`"), rf"\boxed{{{truth}}}"]
     rows = [{**question, "id": text, "answer": text} for text in texts]
     items = FutureXEvaluator().evaluate_all(rows)["items"]
-    assert [item["score"] for item in items] == [0.0, 1.0], why
+    assert [item["score"] for item in items] == [0.0, 1.0]
     assert items[0]["outcome"] == "unparsed"
 
 
