@@ -328,7 +328,7 @@ def parse_number(text: str) -> Quantity | None:
     """
     if len(text) > 80:
         return None
-    if text.replace(".", "", 1).isdecimal():  # most
+    if text.isascii() and text.replace(".", "", 1).isdecimal():  # most
         return Quantity(float(text), None, "")
     found = parse_begin(text)
     return found[0] if found and _is_end(found[1]) else None

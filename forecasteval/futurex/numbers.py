@@ -50,7 +50,8 @@ _NO_VALUE_BEHIND: Final = lazy(
     r"[\u2e80-\u9fff\uac00-\ud7af]"
 )
 _ANOTHER: Final = lazy(
-    rf"\s?(?:,?\s?then\b|,|/|、|;|=|\||{pattern_of('or')}|{pattern_of('and')}|vs)\s?[-+]?[$€£¥]?[0-9]"
+    rf"\s?(?:,?\s?then\b|,|/|、|;|=|\||{pattern_of('or')}|{pattern_of('and')}|vs)"
+    r"\s?[-+]?[$€£¥]?[0-9]"
 )
 _VALUE: Final = lazy(r"[-+≈~]?\s?[$€£¥]?[0-9]")
 _ROUND: Final = frozenset((1.0, 100.0, 1000.0, 10000.0))  # 915.04 CNY = 100 GBP

@@ -69,9 +69,9 @@ def score_text(row: Row, read: str | float) -> float:
         if names == true_names:
             return 1.0
         return 0.8 * sum(name in true_names for name in names) / len(true_names)
-    number = re.search(r"-?[0-9][0-9,.]*", truth)
+    number = next(re.finditer(r"-?[0-9][0-9,.]*", truth))[0]
     try:
-        error = float(str(read).replace(",", "")) - float(number[0].replace(",", ""))  # type: ignore[index]
+        error = float(str(read).replace(",", "")) - float(number.replace(",", ""))
     except ValueError:
         return 0.0
     sigma = row["Std"]

@@ -47,7 +47,7 @@ def test_what_was_unread_is_filled_in_and_scored(tmp_path: Path, beside: bool) -
     assert all(row["reason"] for row in rows)
     assert rows[1]["text"].endswith("or 70.")  # the end of a long answer
     fill_in(file, {"q1": "B", "q2": "60"})
-    advice = shlex.split(done.err.partition("run eval.py ")[2])
+    advice = shlex.split(done.err.partition("run python eval.py ")[2])
     again = run(tmp_path, *advice, "--json").json
     assert [(item["id"], item["score"]) for item in again["items"] if item["score"]] == [
         ("q1", 1.0),
