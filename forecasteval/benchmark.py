@@ -172,7 +172,8 @@ class Files(NamedTuple):
         """Return what a signature says of late answers."""
         if self.late is None:
             return {}
-        return {"late_files": self.late.policy, "late_sha256": hash_text(dump_json(self.late.ids))}
+        checksum = {"late_sha256": hash_text(dump_json(self.late.ids))} if self.late.ids else {}
+        return {"late_files": self.late.policy, **checksum}
 
     def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:
         """Hash the files, as a signature has them; InputError if one cannot be read."""

@@ -293,6 +293,13 @@ PULLS: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
         add(**{"prediction/c-me.json": [{"id": "c2", "answer": "A"}, {"id": "c1", "answer": "A"}]}),
         "",
     ),
+    "a closed file in another form, with another open answer": (
+        lambda root: [
+            remove("prediction/c-me.json")(root),
+            write(root, {"prediction/c-me.jsonl": [q("c1", answer="A"), q("c2", answer="C")]}),
+        ],
+        "",
+    ),
     "a renamed file after closing": (
         rename("prediction/c-me.json", "prediction/c-me@1.json"),
         "",

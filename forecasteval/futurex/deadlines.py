@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 
 from forecasteval.benchmark import Deadline
-from forecasteval.common.records import as_text, load_records
+from forecasteval.common.records import as_text, group_by, load_records
 
 from .join import raw_answer
 from .truths import is_blank, load_questions, question_id
@@ -31,21 +31,26 @@ def parse_closes(value: object) -> datetime | None:
 
 
 def list_deadlines(dataset: Path) -> dict[str, Deadline]:
-    """List by id when the questions of a dataset close. Those that share an id close when the last
-    one does. A time that is none closes nothing: `check` finds it.
+    """List by id when the questions of a dataset close, and whether they have a truth: those that
+    share an id once all do.
     """
-    deadlines: dict[str, Deadline] = {}
-    for question in load_questions(dataset).records:
-        if isinstance(question, Mapping):
-            closes: datetime | None = None
-            with contextlib.suppress(ValueError, OverflowError):
-                closes = parse_closes(question.get("closes"))
-            name = question_id(question)
-            has_truth = not is_blank(question.get("ground_truth"))
-            other = deadlines.get(name, Deadline(closes, has_truth))
-            last = max(closes, other.closes) if closes and other.closes else None
-            deadlines[name] = Deadline(last, has_truth and other.has_truth)
-    return deadlines
+    questions = [each for each in load_questions(dataset).records if isinstance(each, Mapping)]
+    return {
+        name: Deadline(
+            _find_closing(same), not any(is_blank(each.get("ground_truth")) for each in same)
+        )
+        for name, same in group_by(questions, question_id).items()
+    }
+
+
+def _find_closing(questions: Sequence[Mapping[str, object]]) -> datetime | None:
+    """Find when the last of some questions closes. A time that is none closes nothing: `check`
+    finds it.
+    """
+    with contextlib.suppress(ValueError, OverflowError):
+        times = [time for each in questions if (time := parse_closes(each.get("closes")))]
+        return max(times) if len(times) == len(questions) else None
+    return None
 
 
 def hash_answers(path: Path) -> dict[str, str]:
@@ -53,15 +58,20 @@ def hash_answers(path: Path) -> dict[str, str]:
 
     Of several to one id their prompts count, too: they decide which of them is scored.
     """
-    answers: dict[str, list[tuple[str, object]]] = {}
-    for record in load_records(path):
-        if isinstance(record, Mapping) and not is_blank(raw := raw_answer(record)):
-            answers.setdefault(question_id(record), []).append((as_text(raw), record.get("prompt")))
+    records = [
+        each
+        for each in load_records(path)
+        if isinstance(each, Mapping) and not is_blank(raw_answer(each))
+    ]
     return {
-        name: _hash(same[0][0] if len(same) == 1 else repr(same)) for name, same in answers.items()
+        name: _hash(
+            [(as_text(raw_answer(each)), len(same) > 1 and each.get("prompt")) for each in same]
+        )
+        for name, same in group_by(records, question_id).items()
     }
 
 
-def _hash(text: str) -> str:
+def _hash(answers: object) -> str:
     # 16 bytes: of fewer, two answers with one hash can be searched for.
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    text = repr(answers).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
