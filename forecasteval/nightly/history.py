@@ -60,6 +60,8 @@ NEW, REMOVED, BACK = "new", "removed", "in its file again"
 LEFT, WAITING, VOID = "no longer in its file", "all truths withdrawn", "all questions void"
 RULES, ANSWERS, QUESTIONS = "other rules or version", "new answers", "other questions or truths"
 LATE: Final = "other late answers"
+OF_A_SET: Final = " in its set"  # whose forecasters share a result
+BASELINE = {True: "a baseline: no rank", False: "no baseline any more: ranked"}
 DEGRADED = {True: "degraded", False: "no longer degraded"}
 UNSCORED = {True: "not scored: no rank", False: "scored again"}
 NO_TABLE: Final = "no table over all datasets"
@@ -198,7 +200,9 @@ def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str
     if before is None:
         return NEW
     reasons = [RULES] * _differ(before, line, *_OF_RULES)
-    reasons += [ANSWERS] * _differ(before, line, "prediction", "prediction_sha256")
+    if _differ(before, line, "prediction", "prediction_sha256"):
+        is_set = line.metric not in _METRICS.values() and ", " in line.prediction
+        reasons.append(ANSWERS + OF_A_SET * is_set)
     reasons += [LATE] * _differ(before, line, "late_sha256")
     if before.score is None and before.questions_sha256 is None:  # it had no row
         reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))
@@ -210,6 +214,8 @@ def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str
     reasons += [DEGRADED[line.degraded]] * _differ(before, line, "degraded")
     if _differ(before, line, "unscored") and (line.unscored or not reasons):
         reasons.append(UNSCORED[line.unscored])
+    if not reasons and (before.rank is None) != (line.rank is None):
+        reasons.append(BASELINE[line.rank is None])
     return ", ".join(reasons) or OTHERS
 
 
@@ -306,8 +312,9 @@ def _read_row(
     if isinstance(table, PooledTable) and isinstance(row, PooledRow):
         # By default half of them: more with each dataset.
         signature["min_datasets"] = asked["min_datasets"]
-        share = f"in {row.datasets} of {len(table.datasets)} datasets: "
-        share += "no rank" if row.rank is None else "ranked"
+        if not row.about.baseline:
+            share = f"in {row.datasets} of {len(table.datasets)} datasets: "
+            share += "no rank" if row.rank is None else "ranked"
     runs = row.runs if isinstance(row, SystemRow) else []
     return HistoryLine(
         benchmark=table.benchmark,

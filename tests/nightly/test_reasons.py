@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from boards_folders import stored
-from cli import Record, number, question, read_json, run, write
+from cli import ROOT, Record, number, question, read_json, run, write
 
 WEEKS: Final = ("250908", "250915", "250922")
 SKILLS: Final = {"a": 7, "b": 5, "c": 3}  # right answers of eight
@@ -245,6 +245,34 @@ def test_other_rules(first_night: Path, tmp_path: Path) -> None:
         assert reasons["c", "all datasets"] == f"{rules}; in 2 of 3 datasets: {said}"
         assert reasons["a", "all datasets"] == rules
         assert {of for _, of in reasons} == {"all datasets"}
+
+
+def test_a_baseline(first_night: Path, tmp_path: Path) -> None:
+    root = copy(first_night, tmp_path)
+    write(root, {"prediction/systems.json": {"b": {"baseline": True}}})
+    reasons = night(root)
+    assert reasons["b", "250922"] == "a baseline: no rank"
+    assert reasons["b", "all datasets"] == "3 datasets a baseline: no rank"
+    assert {text for key, text in reasons.items() if key[0] != "b"} == {"others moved"}
+    add_week(root, "250929", "abc")
+    assert night(root)["b", "all datasets"] == "250929 new"
+    remove(root, "prediction/systems.json", "*/250929*")
+    reasons = night(root)
+    assert reasons["b", "250922"] == "no baseline any more: ranked"
+    assert reasons["b", "all datasets"].startswith(
+        "3 datasets no baseline any more: ranked; 250929 removed"
+    )
+
+
+def test_a_file_of_a_set_is_not_that_of_each_forecaster(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/p.json": (ROOT / "dataset/prophet-sample.json").read_bytes()})
+    forecasts = read_json(ROOT / "prediction/prophet-sample.json")
+    for name in ("early", "late"):
+        rows = [row for row in forecasts if (row["username"] < "m") == (name == "early")]
+        write(tmp_path, {f"prediction/p-{name}.json": rows})
+    assert night(tmp_path) == {}
+    write(tmp_path, {"prediction/p-late.json": rows[:-40]})
+    assert {*night(tmp_path).values()} == {"new answers in its set"}
 
 
 def test_other_late_answers(first_night: Path, tmp_path: Path) -> None:
