@@ -66,12 +66,10 @@ def fenced_axis(values: Iterable[float], named: Iterable[float]) -> Axis:
     >>> fenced_axis([1, 1.1, 1.2, 1.3, 9], [0.9]).ticks[-1]
     (1.3, '1.3')
     """
-    import numpy as np
-
-    known = np.array([*values])
-    low, high = np.quantile(known, (0.25, 0.75))
+    known = sorted(values)
+    low, high = known[len(known) // 4], known[-1 - len(known) // 4]
     room = 1.5 * (high - low)
-    return number_axis([*named, *known[(known >= low - room) & (known <= high + room)].tolist()])
+    return number_axis([*named, *(y for y in known if low - room <= y <= high + room)])
 
 
 def number_axis(values: Iterable[float | None]) -> Axis:

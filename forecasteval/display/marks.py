@@ -191,10 +191,11 @@ def _y(panel: Panel, value: float) -> str:
 
 def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     """Draw a line with its dots."""
-    paths = [tag("path", d=panel.path(line))]
+    path = panel.path(line)
+    paths = [tag("path", d=path)]
     focus: dict[str, object] = {}
     if line.faint:  # a wide path, which is not seen, for the pointer
-        paths.append(tag("path", d=panel.path(line), class_="hit"))
+        paths.append(tag("path", d=path, class_="hit"))
         focus = {"tabindex": 0, "role": "img"}
     if line.dashed:
         paths.append(tag("path", d=panel.path(line, dashed=True), class_="da"))

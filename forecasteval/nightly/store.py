@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import (
     EvaluationError,
@@ -24,10 +24,11 @@ from forecasteval.common.errors import (
 )
 from forecasteval.common.files import hash_file, require_regular, write_atomic
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
-from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD
-from forecasteval.ranking.reading import read_result
-from forecasteval.ranking.systems import System, mark
+
+if TYPE_CHECKING:  # pydantic takes longer than to write the page of a file that was just scored
+    from forecasteval.ranking.files import FileRow, ForecasterTable
+    from forecasteval.ranking.systems import System
 
 _HEAD: Final = 1000  # bytes in which the head of a page ends
 
@@ -122,6 +123,8 @@ class StoredResult:
 
     def read(self) -> System | ForecasterTable:
         """Read what ranking needs; EvaluationError if another process has changed the file."""
+        from forecasteval.ranking.systems import mark
+
         result = self.known or read_result_of(self.path, self.checksum)
         if result is None:
             problem = "changed while the leaderboard was made; run again"
@@ -142,6 +145,8 @@ def read_result_of(
     """Read what ranking needs of the stored result with this sha256. None if it is another one, of
     another version, or damaged, unless `is_known` to have been whole with this sha256.
     """
+    from forecasteval.ranking.reading import read_result
+
     stored, stored_checksum = read_stored(path, checksum if is_known else "")
     with contextlib.suppress(InputError):
         return read_result(stored) if stored and stored_checksum == checksum else None
