@@ -152,10 +152,11 @@ def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
             problems[_ONE_HEADER].append(f"{row.place}: {cell}")
         for name in layout.columns:
             cell = row.cells[name]
-            is_date = isinstance(cell, DateText) or _DATE.fullmatch(cell)
             if _DITTO.fullmatch(cell):
                 problem = _NO_DITTO
-            elif is_date and name in layout.conditions:
+            elif name in layout.conditions and (
+                isinstance(cell, DateText) or _DATE.fullmatch(cell)
+            ):
                 problem = _NO_DATE
             elif name in yields and read_yield(cell).selectivity:
                 problem = SPLIT

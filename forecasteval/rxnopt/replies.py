@@ -19,20 +19,23 @@ _WORDS: Final = {
     # A statement: Answer: 2 · "best_option": 2 · The option with the best base is 2 · Best: 2
     "NOUN": "answer · ans · prediction · pick · selection · recommendation · verdict · guess"
     " · decision · choice · vote · option · index",
-    "TITLE": "best · final · optimal · conclusion · result · output · response · solution"
-    " · overall · summary · winner · selected · recommended · likely · optimum · tl;dr",
+    "TITLE": "by elimination · best · final · optimal · conclusion · result · output · response"
+    " · solution · overall · summary · winner · selected · recommended · likely · optimum · tl;dr",
     # A clause that chooses
-    "VERB": "choose · chose · chosen · choosing · pick · picked · picking · select · selected"
-    " · selecting · say · mean · meant · go with · going with · go for · going for · opt for"
-    " · vote for · bet on · suggest · propose · conclude · points to · goes to · recommend using"
-    " · should use · i'd try · lean towards · leaning towards · recommend · prefer · favor"
-    " · favour · rank · would use · i'd use · leaves · leaves only · choose one · pick one"
-    " · i'd answer · i'll answer · would answer · change my answer to · revise my answer to",
+    "VERB": "lean to · leaning to · choose · chose · chosen · choosing · pick · picked · picking"
+    " · select · selected · selecting · say · mean · meant · go with · going with · go for"
+    " · going for · opt for · vote for · bet on · suggest · propose · conclude · points to"
+    " · goes to · recommend using · should use · i'd try · lean towards · leaning towards"
+    " · recommend · prefer · favor · favour · rank · would use · i'd use · leaves · leaves only"
+    " · choose one · pick one · i'd answer · i'll answer · would answer · change my answer to"
+    " · revise my answer to",
     "选": "选 · 选择 · 推荐 · 倾向于 · 只剩",
     "EXPECT": "predict · expect · believe · predict that · expect that · believe that",
     "SO": "therefore · thus · hence · so · conclusion · likely · probably · think · guess · it's"
     " · it is · be · i[.]e[.] · this corresponds to · that corresponds to",
-    "所以": "因此 · 所以 · 综上 · 可能是 · 大概是 · 应该是",
+    "所以": "应为 · 应是 · 判断是 · 即 · 因此 · 所以 · 综上 · 可能是 · 大概是 · 应该是",
+    "标题": "最佳 · 最优 · 最好 · 结果 · 结论 · 预测 · 答",
+    "答案": "索引 · 答案 · 编号 · 判断",
     "GOOD": "best · top · highest · highest-yielding · optimal · ideal · superior · correct"
     " · right · promising · suitable · effective · reasonable · favorable · favourable",
     "SURELY": "expected · predicted · overall · likely · possible · effective",
@@ -44,7 +47,7 @@ _WORDS: Final = {
     " · preferred · selected · stands out · strongest candidate · what i would · my vote",
     "MY": "my · the · my first · the first · my final · the final · the clear",
     "BY": "is · are · be · for · with · from · by · in · of · under",
-    "最好": "最佳 · 最优 · 最好 · 最高 · 最可能 · 最合适 · 非常好 · 更好",
+    "最好": "更优 · 最佳 · 最优 · 最好 · 最高 · 最可能 · 最合适 · 非常好 · 更好",
     # What chooses nothing: it denies, supposes, or tells what others choose
     "NOT": "not · neither · nor · never · none · cannot · avoid · avoiding · avoided · except"
     " · exclude · excluded · excluding · reject · rejected · worse · worst · wrong · lowest"
@@ -56,7 +59,8 @@ _WORDS: Final = {
     " · chemists · students · they · novice · beginner · nobody · many · one would · one might"
     " · one could · someone · each · every · another · for now · first chose · first thought"
     " · first picked · first considered",
-    "不": "排除 · 避免 · 如果 · 最差 · 最低 · 很多人 · 有人 · 一般会 · 原本 · 本来 · 理论上 · ❌",
+    "不": "其次 · 排除 · 避免 · 如果 · 最差 · 最低 · 很多人 · 有人 · 一般会 · 原本 · 本来"
+    " · 理论上 · ❌",
     # What may follow a bare number, else it is an amount: 3 F/mol
     "GOES_ON": "because · since · as it · as its · as this · as option · with · for · due · given"
     " · based · rather · and · but · not · would · should · alone",
@@ -69,7 +73,10 @@ _WORDS: Final = {
     " · condition set · condition · candidate",
     "OR": "and/or · or · and · vs · to · maybe · even · possibly",
     "SPLIT": "so · not · while · whereas · although · followed",
-    "而": "而 · 但 · 是 · 所以 · 因此 · 故 · 只剩",
+    "而": "其次 · 即 · 而 · 但 · 是 · 所以 · 因此 · 故 · 只剩",
+    "WHICH": "which · where · with · using",
+    "NO": "not · neither · never · any · all",
+    "OH": "but · oh · hmm · no",
     "BECAUSE": "because · since · due to",
     "WAIT": "wait · actually · correction · on reflection · on second thought"
     " · on second thoughts · sorry · scratch that",
@@ -80,22 +87,23 @@ _PARTS: Final = {
     r"(?:,? \(?{OVER} (?:the )?{NAME}?[0-9]{1,6})?[ )\]}】».。!,;\"'选项号]{0,9}",
     "LEAD": r"{OPEN}(?:{LIKELY} )?(?:{NAMED} ?[(:,;]"
     r"|{NUMBER} ?(?:\((?:0-based|[^()]*\)$)|[:;,)\]。](?! ?[0-9]))"
-    r"|{NAME}?{NUMBER} (?:[-–—] |(?:{BECAUSE}|as)\b))",
+    r"|{NAME}?{NUMBER} (?:[-–—]+ |(?:{BECAUSE}|as)\b))",
     # Clauses that choose an option
     "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for)){0,2}|(?<!候){选}(?!项)|(?:^|而)是)"
     r"[ :\"'(]*(?={NAME}?[0-9])|\b{EXPECT} (?={NAMED})",
     "THUS": r"(?:\b{SO}(?![a-z])|^maybe |^perhaps |{所以})[ ,:]*(?:the )?"
-    r"(?={NAME}?[0-9][0-9.]*\W{0,5}$)",
+    r"(?={NAME}?[0-9][0-9.]*\W{0,5}$)|=> ?(?={NAMED}\W{0,5}$)",
     "BEST": r"{PRAISE}[^;0-9\n]{0,60}?(?:(?:\b{BY}\b|[:是为]) ?(?:the )?(?={NAMED}|{NUMBER}号选项)"
-    r"|\((?={NAMED}\)\W*$))",
+    r"|\((?={NAMED}\)\W*$))"
+    r"|(?:best|optimal|most {GOOD}) \w+ (?:is|would be) (?:the )?(?={NAMED})",
     "PRAISED": r"(?<!\sor |and |han )(?<!比)(?=(?:{NAMED}(?:{AND}{NAME}?{NUMBER})?"
     r"|(?:^|(?<=think )|(?<=, )){NUMBER} (?:is|(?:would|may) be)\b)"
-    r"(?: ?\([^()\n]{0,200}\))?(?:, (?:which|with|using)\b[^,\n]{0,80},)?"
+    r"(?: ?\([^()\n]{0,200}\))?(?:, {WHICH}\b[^,\n]{0,80},)?"
     r"(?:(?!{NAMED})(?:[^,;:\n]|,[0-9产收])){0,60}?{PRAISE})",
     "ALONE": r"^(?:but |so |then )?(?:the )?(?={NAMED}\)?[.!。]$)",
     "PRAISE": r"{GOOD}(?= (?:{SURELY} )?{ALL}|\W{0,5}$|[,(:])|{MY} (?:{NOUN}|winner)\b"
     r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{AND})[^,;\n]{0,20}[.!。]"
-    r"|(?:better|it is)(?=\W{0,5}$)|{WINS}|{最好}",
+    r"|(?:better|it is|remains)(?=\W{0,5}$)|{WINS}|{最好}",
     # A value
     "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}(?:{OF} (?:the )?(?={NAMED}))?",
     "NAMED": r"{NAME}{NUMBER}",
@@ -103,13 +111,13 @@ _PARTS: Final = {
     "NUMBER": r"[0-9]{1,6}{END}",
     "END": r"(?:\.0+)?(?![a-z0-9%°]|[.,:/–—-][0-9])",
     "FREE": r"(?= ?(?:$|[.;!?)\]}】»\"'<>=|。([因最更是并都]|号(?:选项|\W|$)"
-    r"|[,:、](?! ?[0-9](?!-based|,[0-9]))|[-–—] |is(?! too)\b|{GOES_ON}\b))",
+    r"|[,:、](?! ?[0-9](?!-based|,[0-9]))|[-–—]+ |is(?! too)\b|{GOES_ON}\b))",
     "OPEN": r"[ (\[{【«#\"':]{0,9}",
-    "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–>\n、或者和-]|\b{OR}\b|\((?=index))[ (]*){1,3}",
-    "NONE": r"(?:not|neither|never|any|all)\b[^.,;\n0-9]{0,20}[0-9]|none\b"
+    "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–\n、或者和-]|\b{OR}\b|\((?=index))[ (]*){1,3}",
+    "NONE": r"{NO}\b[^.,;\n0-9]{0,20}[0-9]|none\b"
     r"|(?:it )?depends|[不无非]",
     # A statement
-    "MARK": r"(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|索引|答案|编号",
+    "MARK": r"(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|{答案}",
     "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[-–—=]+>|[:=>]|\|(?! ?$)| [-–—](?= )|】)"
     r"|{GAP}(?:\b(?:is|be)\b|应?该?[是为]))[ :=]*",
     "GAP": r"(?:(?!{VOID})[^.;:=>0-9\n]){0,60}?",
@@ -129,7 +137,8 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
     r"(?s)\A.*</think>|<think>.*": "",
     # Who counts from 1 states no index.
     r"(?is)\A.*(?:\b1[- ](?:based|indexed)|count(?:s|ing|ed)? from (?:1|one)\b|从 ?1 ?开始).*": "",
-    r"</?s>|<\|[^<>|]{1,40}\|>|[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓]": "",
+    r"</?s>|<\|[^<>|]{1,40}\|>|"
+    "[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓]": "",
     r"\\(?:text|math)\w*\{([^{}]*)\}|\\[\[\]()]": r"\1",
     r"[<\[]/[a-zA-Z_]{1,20}[>\]]": "\n",
     r"(?m)^[^\S\n]*(?:[*•+] )": "- ",
@@ -138,7 +147,7 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
     r"(?m)(?:[*`$_]|[^\S\n]|^[-=+>]*[=+>] )+": " ",
     r" ?\n[ \n]*": "\n",
     r"\A\s|\s\Z": "",
-    "→|⇒": ":",
+    "→|⇒": "=>",
     "選": "选",
     "項": "项",
     "擇": "择",
@@ -151,7 +160,7 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
 _MARKER: Final = _pattern(r"^(?:- )*(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # of a heading, a list
 # What follows the last of these replaces what stands before.
 _LATER: Final = _pattern(
-    r"(?:(?:更正|不对|(?:^|[.!?—–-] )\W{0,4}(?:(?:but|oh|hmm+|no)\b,? )?(?:{WAIT}\b|no,))\W*"
+    r"(?:(?:更正|不对|(?:^|[.!?—–-] )\W{0,4}(?:{OH}\b,? )?(?:{WAIT}\b|no,))\W*"
     r"|(?=\bfinal(?:ly\b|:| {NOUN})|最终[答选:是]))(?=[^0-9]{0,999}+[0-9])"
 )
 _VALUE: Final = _pattern(
@@ -161,7 +170,7 @@ _VALUE: Final = _pattern(
 _STATED: Final = _pattern(
     r"({VOID}(?:(?!\bbut\b)[^.,;:\n]){0,40}?)?"
     r"(?:(?:{MARK}(?: (?:option|index|number|chosen))?"
-    r"|(?<![a-z]){TITLE}(?= ?[\"':=>|(-]| is)(?!\W{1,5}[0-9]{2})|最[佳优好]|结[果论]|预测|答)"
+    r"|(?<![a-z]){TITLE}(?= ?[\"':=>|(-]| is)(?!\W{1,5}[0-9]{2})|{标题})"
     r"{IS}(?:\n(?=(?:.{1,20}|{OPEN}{NAMED}.*)$(?!\n{OPEN}{NAME}?[0-9])))?"
     r"|{MARK}(?:\n(?={OPEN}{NAME}?[0-9])|\] ?)|\bans\. )(?=([^:=\n].{0,60}))"
 )
@@ -180,8 +189,8 @@ _LED: Final = _pattern(
 )
 _CLAUSE_END: Final = _pattern(
     r"(?<=[。;!?]) ?|(?<=\.) |\n|, ?(?={SPLIT}\b)|,(?={而}|选[^项])"
-    r"|,? (?={BECAUSE}\b)|(?<!any)(?<!thing)(?<!all)(?<!one),? (?=but\b[^,.]{0,40}[0-9])"
-    r"|, (?=(?:which|where|with)\b[^,]*$)| (?=and (?:choose|pick|select)\b)|, (?={NAMED}\.$)"
+    r"|,? (?={BECAUSE}\b)|, (?=as\b)|(?<!any)(?<!thing)(?<!all)(?<!one),? (?=but\b[^,.]{0,40}[0-9])"
+    r"|, (?={WHICH}\b[^,]*$)| (?=and {VERB}\b)|, (?={NAMED}(?:\.| (?:the|as)\b[^,]*)$)"
 )
 _VOID: Final = _pattern("^.*{VOID}.*")
 _PICKED: Final = _pattern("(?:{PICKED}|{THUS})(?=(.{1,40}))")
@@ -219,13 +228,13 @@ def _read_values(texts: list[str]) -> set[str]:
 
 def _find_stated(text: str) -> list[str]:
     """Find what stands behind "Answer:" and the like, and ends that are an option alone."""
-    is_cut = any(int(last) == int(number) + 1 for _, number, last in _NEXT.findall(text))
+    is_whole = all(int(last) != int(number) + 1 for _, number, last in _NEXT.findall(text))
     marks = _STATED.findall(_MARKER.sub("", text))
-    return [given for is_void, given in marks if not is_void] + _END.findall(text) * (not is_cut)
+    return [given for is_void, given in marks if not is_void] + _END.findall(text) * is_whole
 
 
 def _find_choices(text: str) -> list[str]:
     """Find the options that clauses choose or praise, and that which leads the first line alone."""
     clauses = _VOID.sub("", _CLAUSE_END.sub("\n", _MARKER.sub("", text)))
-    led = _LED.findall(text) * (clauses[:1] != "\n")
+    led = _LED.findall(text) * (not clauses.startswith("\n"))
     return _PICKED.findall(clauses) or _PRAISED.findall(clauses) + led
