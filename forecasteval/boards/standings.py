@@ -92,7 +92,7 @@ def say_last_night(history: History, names: Names, of: tuple[str, str]) -> Html:
         and None not in change["score"]
     ]
     said = [list_names(texts) for texts in (events, moves) if texts]
-    return join(f"Last night ({history.date}): ", Html("; ").join(said), ".") if said else Html()
+    return join(f"Last night ({history.date}): ", Html("; ".join(said)), ".") if said else Html()
 
 
 def list_names(names: Sequence[str]) -> Html:

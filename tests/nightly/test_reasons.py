@@ -326,6 +326,15 @@ def page(root: Path) -> str:
     return html.unescape(re.sub("<[^>]*>", "", text.partition('class="lead"')[2]))
 
 
+def test_names_of_strangers_are_text_on_the_first_screen(tmp_path: Path) -> None:
+    write(tmp_path, {"dataset/<b>d.json": rows_of("q"), "prediction/<b>d-a.json": {"q-0": "A"}})
+    run(tmp_path, "nightly")
+    write(tmp_path, {"prediction/<b>d-<i>.json": {"q-1": "A"}})
+    run(tmp_path, "nightly", SOURCE_DATE_EPOCH="1800000000")
+    raw = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert "Last night (2027-01-15): &lt;b&gt;d new (&lt;i&gt;)" in raw
+
+
 def test_the_first_screen_says_what_changed(first_night: Path, tmp_path: Path) -> None:
     root = copy(first_night, tmp_path)
     assert "Last night" not in page(root)
