@@ -143,8 +143,10 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Origin]:
 
 
 def test_two_nights(tmp_path: Path) -> None:
-    """The history comes back, the second site says what changed, a file that fails is red."""
+    """What nights saw comes back, the second site says what changed, a file that fails is red."""
     origin = Origin(tmp_path)
+    write(origin.work, {"forecasteval.toml": 'late-files = "mark"\n'})
+    origin.push()
     code, first = origin.run("night")
     assert (code, "What changed" in first) == (0, False)
     known = {**SYSTEMS, "new": {"baseline": True}, "me": {**SYSTEMS["me"], "name": "Me"}}
@@ -152,7 +154,7 @@ def test_two_nights(tmp_path: Path) -> None:
     write(origin.work, new)
     origin.push()
     code, second = origin.run("night")
-    assert (code, "What changed" in second) == (0, True)
+    assert (code, "What changed" in second, "  Late" in second) == (0, True, True)
     site = origin.runner / "repo" / "site"
     assert "What changed" in (site / "index.html").read_text(encoding="utf-8")
     assert (site / "w-new.html").is_file()
