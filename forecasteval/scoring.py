@@ -158,7 +158,7 @@ def score_names(
             pairs.append((path, tuple(datasets) or ((found,) if found else ())))
     for files in group_files(pairs, scorer.ranks_together):
         results, errors = score_together(scorer.score, files)
-        for _, problem in errors:
+        for problem in {str(problem): problem for _, problem in errors}.values():
             fail(problem)
         if results is not None:
             yield results
@@ -187,13 +187,16 @@ def score_together(
     failed: list[tuple[Path, EvaluationError]] = []
     try:
         return score_unchanged(score, files), []
-    except ClashError as error:
-        failed = [(path, error.errors[str(path)]) for path in paths if str(path) in error.errors]
     except EvaluationError as error:
-        for path in paths if len(paths) > 1 else ():
-            failed += score_together(score, files._replace(predictions=(path,)))[1]
-        if not failed:
-            return None, [(files.path, error)]
+        if isinstance(error, ClashError):  # of files, or of their dataset
+            named = [(path, error.errors.get(str(path))) for path in paths]
+            failed = [(path, problem) for path, problem in named if problem]
+            failed = failed or [(path, error) for path in paths]
+        else:
+            for path in paths if len(paths) > 1 else ():
+                failed += score_together(score, files._replace(predictions=(path,)))[1]
+            if not failed:
+                return None, [(files.path, error)]
     rest = tuple(path for path in paths if path not in dict(failed))
     if not rest:
         return None, failed

@@ -111,7 +111,7 @@ def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:
 
 def find_mistakes(path: Path) -> Results:
     """Find the mistakes in a file of problems, or in a CSV."""
-    from .events import check_file
+    from .check import check_file
 
     return check_file(path)
 

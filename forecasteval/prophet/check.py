@@ -1,15 +1,21 @@
-"""What becomes of forecasts before any outcome is looked at."""
+"""What becomes of forecasts before any outcome is looked at, and the mistakes in problems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
 from forecasteval.benchmark import Files
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import Loaded
+from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
-from .events import collect_events
+from .csv_files import CsvData, load_csv
+from .events import EXCLUDED, NO_ID, NO_OUTCOME, Problem, collect_events, read_problems
 from .fields import DataNotes
 from .forecast_sets import load_forecasts, load_problems
 from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
@@ -51,3 +57,73 @@ def check_answers(files: Files) -> Iterator[Checked]:
     for label, (state, detail) in states.items():
         name, _, event = label.rpartition(" on ")
         yield Checked(name, event, state, detail)
+
+
+# --- Mistakes in problems ---
+
+_SEVERAL: Final = 'several winners, not declared "exclusive": false'
+
+
+def check_file(path: Path) -> Results:
+    """Find the mistakes in the problems of a file, or in the events of a CSV; how many are pending.
+
+    Ids, option lists and winners that cannot be used; events without a winner, with several though
+    not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
+    also rows that will be left out, and prices that will.
+    """
+    findings: list[Finding] = []
+    first: dict[str, int] = {}  # by id its record; in a CSV its line
+    problems: Loaded
+    lines: Sequence[int] = ()
+    count = 0
+    if path.suffix == ".csv":
+        table = load_csv(path)
+        problems, lines, count = table.problems, table.problems.lines, table.rows
+        names = (row["problem_id"] for row in problems)
+        findings += _check_rows(table, dict(zip(names, lines, strict=True)))
+    else:
+        problems = load_problems(path)
+    for problem in read_problems(problems):
+        number = lines[problem.number - 1] if lines else problem.number
+        count = max(count, problem.number)
+        if problem.id and first.setdefault(problem.id, number) != number:
+            seen = f"first in record {first[problem.id]}"
+            findings.append(Finding("id used more than once", problem.id, number, seen))
+        findings += _check_problem(problem, number)
+    pending = sum(finding.kind == NO_OUTCOME for finding in findings)
+    findings = [finding for finding in findings if finding.kind != NO_OUTCOME]
+    told = [f"{len(first) - pending} resolved, {pending} pending"] if pending else []
+    return check_results(path, problems.sha256, count, findings, told)
+
+
+def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
+    """Find what is odd about the rows of a CSV and which will be left out, once per event."""
+    notes = DataNotes()
+    events, places = collect_events(table.problems, DataNotes())
+    read_forecasts([table.forecasts], events, places, notes, {})
+    for text, name in table.odd:
+        yield Finding(text, name, first.get(name, 0), "")
+    for (_, text), labels in notes.names.items():
+        counts = Counter(label.rpartition(" on ")[2] for label in labels)
+        for name, count in counts.items() if text != EXCLUDED else ():
+            yield Finding(text, name, first.get(name, 0), f"in {count} rows")
+
+
+def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:
+    """Find what is wrong with one problem."""
+    winners, size = sum(problem.won), len(problem.won)
+    title = printable(problem.title, 60)
+    if not problem.id:
+        yield Finding(NO_ID, "", number, problem.fault.removeprefix(NO_ID))
+        return
+    kinds = {
+        "one option": size == 1,
+        "no winner": size > 1 and not winners,
+        _SEVERAL: size > 1 and winners > 1 and not problem.is_declared,
+        "no closing time": math.isnan(problem.closed) and not problem.odd,
+    }
+    odd = [*problem.odd, *(kind for kind, found in kinds.items() if found)]
+    for kind in [problem.fault] if problem.fault else odd:
+        yield Finding(
+            kind, problem.id, number, f"{winners} of {size} options" if kind == _SEVERAL else title
+        )

@@ -117,12 +117,11 @@ def load_csv(path: Path) -> CsvData:
     ignored = [name for name in columns if roles and name not in roles.values()]
     by_event = group_by(lines, attrgetter("event"))
     options = {event: _find_options(own, not roles) for event, own in by_event.items()}
-    words = {
-        event: {option: said.get(option, set()) for option in options[event]}
-        for event, said in ((event, _list_words(own)) for event, own in by_event.items())
-    }
     is_flag = is_of_option(roles) or "option" not in roles
-    results = {event: read_result(said, is_flag) for event, said in words.items()}
+    results = {
+        event: read_result(_list_words(options[event], own), is_flag)
+        for event, own in by_event.items()
+    }
     side = sum(result.side for result in results.values())
     settled = {event: _settle(result, side) for event, result in results.items()}
     unclear = explain_result(roles) if roles and "option" not in roles else ""
@@ -131,11 +130,10 @@ def load_csv(path: Path) -> CsvData:
     odd = [("question of numbers or dates, not scored", event) for event in sorted(unscored)]
     for event, own in by_event.items():
         problem = _make_problem(event, own, options[event], settled[event], odd)
-        if unclear and settled[event].fault == _DIFFER and isinstance(problem, Refusal):
-            problem.reason = _NO_OPTION
-        if unclear and settled[event].fault and isinstance(problem, Refusal) and problem.cell:
+        if unclear and settled[event].fault and isinstance(problem, Refusal):
             said = parse_number(problem.cell)
-            problem.reason = SHARE if 0 < said < 1 else unclear
+            reason = unclear if problem.cell else _NO_OPTION
+            problem.reason = SHARE if 0 < said < 1 else reason
             if said > 1:  # events that came true would be left out
                 where = f"{path}: line {own[0].number}"
                 raise InputError(where, f"{unclear}, or 1 and 0: write 1 and 0", problem.cell)
@@ -194,8 +192,6 @@ def _read_option(roles: Mapping[str, str], number: int, cells: Cells) -> tuple[O
     """
     known: dict[str, Any] = {role: (cells[column] or "").strip() for role, column in roles.items()}
     state, no = known.pop("state", "1"), known.pop("no", "")
-    if is_of_option(roles) or "option" not in roles:
-        known["result"] = FLAGS.get(known["result"].casefold(), known["result"])
     if not FLAGS.get(state.casefold()):
         known["result"] = ""
     line = OptionLine(number, (known["forecaster"], known.get("time", "")), **known)
@@ -215,15 +211,15 @@ def _read_question(roles: Mapping[str, str], number: int, cells: Cells) -> list[
     p, price, bid = (parse_number(value) for value in (yes.probability, yes.price, yes.bid))
     sold = price if math.isnan(bid) else bid
     ask = 1 - sold if sold <= 1 else sold  # not of cents, of which notes tell
-    result = yes.result
+    result = _fold_word(yes.result)
     if abs(p + parse_number(no) - 1) > _ROUNDING:
         yes = yes._replace(fault=_SUM, cell=f"{yes.probability} and {no}")
     return [
-        yes._replace(option="Yes", result=result),
+        yes._replace(option="Yes"),
         yes._replace(
             option="No",
             probability=1 - p if 0 <= p <= 1 else yes.probability,
-            result=not result if isinstance(result, bool) else result,
+            result=not result if isinstance(result, bool) else yes.result,
             price="" if math.isnan(ask) else ask,
             bid="" if math.isnan(bid) or math.isnan(price) else 1 - price,
         ),
@@ -360,19 +356,19 @@ def _find_options(lines: Iterable[OptionLine], are_listed: bool) -> list[str]:
 Word = bool | str  # a result: a flag, or a text in small letters
 
 
-def _fold_word(text: str) -> Word:
-    word = text.casefold()
+def _fold_word(result: Word) -> Word:
+    word = str(result).casefold()
     return FLAGS.get(word, word)
 
 
-def _list_words(lines: Iterable[OptionLine]) -> dict[str, set[Word]]:
+def _list_words(options: Iterable[str], lines: Iterable[OptionLine]) -> dict[str, set[Word]]:
     """List what the rows of an event say of its result, by option."""
-    words: dict[str, set[Word]] = {}
-    for line in lines:
-        own = words.setdefault(line.option, set())
-        if line.result != "":
-            own.add(_fold_word(line.result) if isinstance(line.result, str) else line.result)
-    return words
+    said = [line for line in lines if line.result != ""]
+    by_option = group_by(said, attrgetter("option"))
+    return {
+        option: {_fold_word(line.result) for line in by_option.get(option, ())}
+        for option in options
+    }
 
 
 class Result(NamedTuple):
@@ -445,8 +441,8 @@ def _make_problem(
     good = [line for line in lines if not line.fault]
     if result.fault or not options:
         first = min(lines, key=attrgetter("fault"))
-        said = [line.result for line in good if line.result and isinstance(line.result, str)]
-        cell = min(said, default=first.cell, key=lambda text: (text.casefold() in FLAGS, text))
+        said = [str(line.result) for line in good if line.result != ""]
+        cell = min((text for text in said if text.casefold() not in FLAGS), default=first.cell)
         return Refusal(result.fault or first.fault or _DIFFER, cell, problem_id=event)
     category, closed, series = (
         {getattr(line, name) for line in good} for name in ("category", "closed", "series")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
@@ -20,10 +17,8 @@ from forecasteval.common.records import (
     group_by,
     repeated_keys,
 )
-from forecasteval.display.results import Finding, Results, check_results
 
 from .arrays import Bools, Floats, Ints, Names, positions
-from .csv_files import CsvData, load_csv
 from .fields import (
     DataNotes,
     Refusal,
@@ -32,7 +27,6 @@ from .fields import (
     parse_prices,
     parse_time,
 )
-from .forecast_sets import load_problems
 
 
 class Events(NamedTuple):
@@ -96,11 +90,11 @@ class Events(NamedTuple):
         return {name: int(events.sum()) for name, events in where.items()}
 
 
+EXCLUDED: Final = "of an event that is excluded"
 NO_OUTCOME: Final = "no outcome yet"
 FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
 NO_ID: Final = "no object with 'problem_id'"
 _BY_OPTION: Final = frozenset({"option", "outcome", "q", "bid"})  # columns of `Events`
-_SEVERAL: Final = 'several winners, not declared "exclusive": false'
 _FIELDS: Final = frozenset(
     {
         "problem_id",
@@ -256,7 +250,7 @@ def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str
             places[name] = fault
             notes.pending["event"] += 1
         else:
-            places[name] = "of an event that is excluded"
+            places[name] = EXCLUDED
             notes.exclude("event", fault, [name] * len(repeated))
             notes.fail(source, "event", fault, name, problem.cell)
         notes.faults[source, "event"][""] += fault != NO_OUTCOME
@@ -300,75 +294,3 @@ def _make_events(problems: Sequence[Problem], notes: DataNotes) -> Events:
         q=q,
         bid=bid,
     )
-
-
-# --- Mistakes ---
-
-
-def check_file(path: Path) -> Results:
-    """Find the mistakes in the problems of a file, or in the events of a CSV; how many are pending.
-
-    Ids, option lists and winners that cannot be used; events without a winner, with several though
-    not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
-    also prices that are none, and bids above asks.
-    """
-    findings: list[Finding] = []
-    first: dict[str, int] = {}  # by id its record; in a CSV its line
-    problems: Loaded
-    lines: Sequence[int] = ()
-    count = 0
-    if path.suffix == ".csv":
-        table = load_csv(path)
-        problems, lines, count = table.problems, table.problems.lines, table.rows
-        findings += _check_rows(table)
-    else:
-        problems = load_problems(path)
-    for problem in read_problems(problems):
-        number = lines[problem.number - 1] if lines else problem.number
-        count = max(count, problem.number)
-        if problem.id and first.setdefault(problem.id, number) != number:
-            seen = f"first in record {first[problem.id]}"
-            findings.append(Finding("id used more than once", problem.id, number, seen))
-        findings += _check_problem(problem, number)
-    pending = sum(finding.kind == NO_OUTCOME for finding in findings)
-    findings = [finding for finding in findings if finding.kind != NO_OUTCOME]
-    told = [f"{len(first) - pending} resolved, {pending} pending"] if pending else []
-    return check_results(path, problems.sha256, count, findings, told)
-
-
-def _check_rows(table: CsvData) -> Iterator[Finding]:
-    """Find rows without an event, and what is odd about the others; prices once per event."""
-    problems = zip(table.problems, table.problems.lines, strict=True)
-    first = {row["problem_id"]: line for row, line in problems}
-    for text, name in table.odd:
-        yield Finding(text, name, first.get(name, 0), "")
-    rows = list(table.forecasts)
-    for row, line in zip(rows, table.forecasts.lines, strict=True):
-        if not row["problem_id"]:
-            yield Finding("no event", "", line, "")
-    odds, bids = ([row.get(key) for row in rows] for key in ("odds", "bids"))
-    sizes = np.array([len(ask or bid or (0,)) for ask, bid in zip(odds, bids, strict=True)])
-    for text, where in parse_prices(odds, bids, sizes)[2].items():
-        counts = Counter(rows[at]["problem_id"] for at in np.flatnonzero(where).tolist())
-        for name, count in counts.items():
-            yield Finding(text, name, first.get(name, 0), f"in {count} rows")
-
-
-def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:
-    """Find what is wrong with one problem."""
-    winners, size = sum(problem.won), len(problem.won)
-    title = printable(problem.title, 60)
-    if not problem.id:
-        yield Finding(NO_ID, "", number, problem.fault.removeprefix(NO_ID))
-        return
-    kinds = {
-        "one option": size == 1,
-        "no winner": size > 1 and not winners,
-        _SEVERAL: size > 1 and winners > 1 and not problem.is_declared,
-        "no closing time": math.isnan(problem.closed) and not problem.odd,
-    }
-    odd = [*problem.odd, *(kind for kind, found in kinds.items() if found)]
-    for kind in [problem.fault] if problem.fault else odd:
-        yield Finding(
-            kind, problem.id, number, f"{winners} of {size} options" if kind == _SEVERAL else title
-        )

@@ -280,7 +280,8 @@ def choose_forecasts(
     """Choose those that count, one per event and forecaster; None if there is none."""
     if data is None or not len(data.event):
         return None
-    data = data.select(_order(data))
+    time = np.nan_to_num(data.time, nan=-math.inf)
+    data = data.select(np.lexsort((time, data.forecaster, data.event)))
     data = _drop_doubtful(data, events.ids, notes)
     data = data.keep(_judge_times(data, events, late, notes))
     if not len(data.event):
@@ -288,11 +289,6 @@ def choose_forecasts(
     data = _choose_last(data, events.ids, notes)
     used, forecaster = np.unique(data.forecaster, return_inverse=True)
     return data._replace(names=[data.names[at] for at in used.tolist()], forecaster=forecaster)
-
-
-def _order(data: Forecasts) -> Ints:
-    """Sort by event, forecaster and time, without a time first."""
-    return np.lexsort((np.nan_to_num(data.time, nan=-math.inf), data.forecaster, data.event))
 
 
 def _drop_doubtful(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:

@@ -124,6 +124,32 @@ def test_one_file_on_the_first_night_keeps_its_names(tmp_path: Path) -> None:
     assert files == {"ada": "week1-a.json", "cid": "week1-0.json"}
 
 
+def test_a_dataset_most_of_whose_events_fall_is_told_once(tmp_path: Path) -> None:
+    problems = [
+        {**row, "correct_answer": "Maybe"} if row["problem_id"] < 7 else row for row in PROBLEMS
+    ]
+    write(tmp_path, {**FILES, "dataset/week1.json": problems})
+    text = "7 of 12 events cannot be scored: a winner is not among the options"
+    for names in (["-f", "week1-a"], ["-f", "week1-a", "-f", "week1-b"]):
+        assert_refused(run(tmp_path, *names), f"week1.json: {text}")
+    failed = json.loads(run(tmp_path, "nightly", "--json").out)["failed"]
+    assert {entry["file"]: entry["reason"] for entry in failed} == dict.fromkeys(
+        ("week1-a.json", "week1-b.jsonl"), f"dataset/week1.json: {text}"
+    )
+
+
+def test_a_file_most_of_whose_forecasts_fall_costs_only_itself(tmp_path: Path) -> None:
+    percent = [
+        {**row, "prediction": [100 * p for p in row["prediction"]]} for row in rows("cid", 0.1)
+    ]
+    write(tmp_path, {**FILES, "prediction/week1-c.json": percent})
+    done = run(tmp_path, "-f", "week1-a", "-f", "week1-b", "-f", "week1-c", "--json")
+    assert (done.code, list(json.loads(done.out)["forecasters"])) == (3, ["ada", "bob"])
+    assert "week1-c.json: 12 of 12 forecasts cannot be scored: probabilities must be" in done.err
+    assert "percent? divide by 100" in done.err
+    assert done.err.count("\n") == 1
+
+
 def test_file_that_is_named_twice_counts_once(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     twice = run(tmp_path, "-f", "week1-a", "-f", "week1-a", "--json").json
@@ -257,10 +283,13 @@ def test_check_of_a_csv(tmp_path: Path) -> None:
         ),
         csv_row("E4", "ada", p, {"A": 0, "B": 0}),
         csv_row("", "ada", p, good),
+        csv_row("E1", "cid", {"A": 50, "B": 50}, good),
     ]
     path = write_csv(tmp_path / "x.csv", table)
     assert findings(tmp_path, str(path)) == {
-        "no event": [""], "an option without an outcome": ["E3"], "no winner": ["E4"],
+        "no id of an event or no name of a forecaster": ["line 7"],
+        "probabilities must be numbers in [0, 1]": ["E1"],
+        "an option without an outcome": ["E3"], "no winner": ["E4"],
         "odds are not a number in (0, 1] for every option, not used": ["E2"],
         "bids are not a number in [0, odds] for every option, not used": ["E2"],
     }  # fmt: skip
