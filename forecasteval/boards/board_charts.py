@@ -68,26 +68,20 @@ def history_chart(standing: ShownRanking) -> Chart | None:
         for row in week.rows:
             points[row.system_name].append((at, row.score))
     shown = [row for row in standing.table.rows if len(points[row.system_name]) > 1]
-    leaders = [row.system_name for row in shown if row.rank is not None and row.could_lead]
+    leaders = [row.system_name for row in shown if row.could_lead]
     which = "who" if len(leaders) <= _COLOURED else f"the first {_COLOURED} of those who"
-    leaders = leaders[:_COLOURED]
-    others = [row.system_name for row in shown if row.system_name not in leaders]
+    faint = {row.system_name: row.system_name not in leaders[:_COLOURED] for row in shown}
     lines = [
-        ChartLine(
-            standing.names[system],
-            points[system],
-            faint=system not in leaders,
-            dashed=frozenset(partial),
-        )
-        for system in [*leaders, *others]
+        ChartLine(standing.names[system], points[system], (), faint[system], frozenset(partial))
+        for system in sorted(faint, key=faint.__getitem__)
     ]
     ticks = [*enumerate(_label_weeks(weeks))][:: -(-len(weeks) // 7)]
     y = number_axis([score for line in lines for _, score in line.points])
     panel = Panel("", lines, Axis("", ticks, 0, len(weeks) - 1), y, height=300)
-    note = f"In colour: {which} could be first." if leaders else "Nothing says who could be first."
-    note += f" Dashed: not complete, {', '.join(partial.values())}." if partial else ""
+    note = f"In colour: {which} could be first. " if leaders else ""
+    note += f"Dashed: not complete, {', '.join(partial.values())}." if partial else ""
     name = standing.name.replace("ranking", "history")
-    return Chart(name, "Score by week", note, Table((), ()), [panel])
+    return Chart(name, "Score by week", note.strip(), Table((), ()), [panel])
 
 
 # --- Every system in every week ---

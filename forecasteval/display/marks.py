@@ -82,10 +82,10 @@ def _draw_dot(axis: Axis, value: float, reference: bool) -> Html:
     return _draw_shape("M0-6 6 0 0 6-6 0Z", _x(axis, value), "d")
 
 
-def _draw_shape(path: str, x: str, kind: str) -> Html:
-    """Draw a path around a place in the middle of a row."""
+def _draw_shape(path: str, x: str, kind: str | None, y: str = "50%", *more: Html) -> Html:
+    """Draw a path around a place, by default in the middle of a row."""
     shape = tag("path", d=path, class_=kind)
-    return tag("svg", shape, x=x, y="50%", overflow="visible", aria_hidden="true")
+    return tag("svg", *more, shape, x=x, y=y, overflow="visible", aria_hidden="true")
 
 
 # --- Bars ---
@@ -204,11 +204,9 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     size = {"width": "100%", "height": panel.height, "class_": "cut" if beyond else None}
     parts = [tag("title", line.name), tag("svg", *paths, **box, **size, aria_hidden="true")]
     for x, y in beyond:
-        is_high = y > panel.y.high
-        place = {"x": _x(panel.x, x), "y": 0 if is_high else panel.height}
-        arrow = tag("path", d="M-5 7 0 0 5 7" if is_high else "M-5-7 0 0 5-7")
+        arrow = "M-5 7 0 0 5 7" if y > panel.y.high else "M-5-7 0 0 5-7"
         title = tag("title", f"{line.name}: {y:.4g}")
-        parts.append(tag("svg", title, arrow, **place, aria_hidden="true"))
+        parts.append(_draw_shape(arrow, _x(panel.x, x), None, _y(panel, y), title))
     for x, y, area in line.marks():
         radius = f"{(6 + 40 * area) ** 0.5:.1f}"
         title = tag("title", f"{line.name}: {y:.4g}")

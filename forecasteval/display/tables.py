@@ -201,10 +201,16 @@ def cut_middle(text: str, width: int) -> str:
     """
     if display_width(text) <= width:
         return text
-    begin, end = len(text) // 2, len(text) // 2 + 1
-    while begin and display_width(text[:begin]) + display_width(text[end:]) >= width:
-        begin, end = (begin - 1, end) if begin > len(text) - end else (begin, end + 1)
-    return f"{text[:begin]}…{text[end:]}"
+    end = _begin(text[::-1], (width - 1) // 2)
+    return f"{_begin(text, width // 2)}…{end[::-1]}"
+
+
+def _begin(text: str, width: int) -> str:
+    """Return the beginning of a text that takes so many columns of a terminal at most."""
+    end = width
+    while display_width(text[:end]) > width:
+        end -= 1
+    return text[:end]
 
 
 class Heading(str):
@@ -267,13 +273,16 @@ def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
         for place, column in enumerate(columns)
     ]
     dropped: list[str] = []
+
+    def is_wide(needed: Sequence[int]) -> bool:
+        return sum(needed[each] + 2 for each in kept) - 2 > width
+
     for place in sorted(kept, key=lambda place: (not empty[place], -columns[place].spare, -place)):
-        needed = widths if empty[place] else least
-        if sum(needed[each] + 2 for each in kept) - 2 <= width or len(kept) < 3:
+        if len(kept) < 3 or not is_wide(widths if empty[place] else least):
             break
         kept.remove(place)
         dropped.append(columns[place].title)
-    while sum(widths[each] + 2 for each in kept) - 2 > width:
+    while is_wide(widths):
         longest = max(kept, key=lambda place: widths[place] - least[place])
         if widths[longest] == least[longest]:
             break
@@ -305,10 +314,7 @@ def _wrap(text: str, width: float) -> str:
 def _pad(text: str, width: int, side: str) -> str:
     """Return the text, or its beginning and an ellipsis, on `width` columns of a terminal."""
     if display_width(text) > width:
-        end = width
-        while display_width(text[:end]) >= width:
-            end -= 1
-        text = text[:end] + "…"
+        text = f"{_begin(text, width - 1)}…"
     space = " " * (width - display_width(text))
     return space + text if side == ">" else text + space
 

@@ -187,9 +187,7 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
         caption += " Shaded: could be first (the rank interval reaches 1)."
     caption += " (crowd): the mean of all forecasters."
     if line is not None:
-        caption += " Dotted: the market."
-    if market["n_events"]:
-        caption += " ± is half of a 95% interval, coloured if it excludes 0."
+        caption += " Dotted: the market. ± is half of a 95% interval, coloured if it excludes 0."
     table = draw_marks(
         ranking_chart(results, rows, by).table,
         interval_axis(map(mark_of, rows)),
