@@ -33,7 +33,7 @@ _BETWEEN_BOXES: Final = lazy(
     r"(?:[\s$*]|\\n)*(?:(?:[,，、;；/|&+]|(?<=\n)[-•]|and\b|和|与|以及)(?:[\s$*]|\\n)*){0,2}"
 )
 _LIST_MARK: Final = lazy(r"[,，、;；/|&\n]|\sand\s|和")
-# A box in a list of its own: `12th: \boxed{Red}`, `1. \boxed{Red}` (rule 6)
+# A box in a list of its own: `12th: \boxed{Red}`, `1. \boxed{Red}` (rule 1)
 _RANK: Final = lazy(
     r"(?i)(?:\A|\n)[\s*_-]*(?:([0-9]{1,4})(?:st|nd|rd|th|[.)])|(?:rank\s?#?|no\.\s?|#)([0-9]{1,4})"
     r"|第([0-9]{1,4})[名位])(?:\splace)?[\s:：.)*$-]*\Z"
@@ -86,7 +86,7 @@ def drop_invisible(text: str) -> str:
 
 def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     r"""Return the content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box
-    the text and False.
+    the text and False (rule 1).
 
     Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are
     one list, each on a line, and so are boxes with ranks in front. One of the prompt's is none; one
@@ -154,7 +154,7 @@ def fold_prompt(prompt: str) -> str:
 
 
 def is_quoted(text: str, prompt: str) -> bool:
-    """Return whether a text stands in a prompt, escaped or not."""
+    """Return whether a text stands in a prompt, escaped or not (rule 3)."""
     return _fold(text) in fold_prompt(prompt)
 
 
@@ -363,7 +363,7 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
 
 def clean(text: str) -> str:
     r"""Clean the text without LaTeX, Markdown, invisible and full-width forms and one pair of
-    brackets or quotes around it.
+    brackets or quotes around it (rule 4).
 
     >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］")
     ('3,400 万元', '10^6', 'Red')

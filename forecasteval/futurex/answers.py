@@ -4,7 +4,8 @@ statement that says which answer is given, or all of it.
 A statement is the value of a mapping at the end (`{"answer": "B"}`), a tag (`<answer>B</answer>`),
 or what stands behind a lead-in that begins a line or a sentence near the end (`Final answer: B`,
 `答案是B`, a heading). Its value stands at its beginning; what stands behind takes nothing back.
-What the prompt says itself is no answer.
+What the prompt says itself is no answer. Rules have the numbers of docs/scoring.md, *How an answer
+is read*.
 """
 
 from __future__ import annotations
@@ -180,9 +181,9 @@ _HTTP_ERROR: Final = lazy(
 
 
 def find_status(text: str) -> tuple[str, str]:
-    """Find what kind of status a cleaned text is, if it answers no question. The kind is "refusal",
-    "error of a program", "placeholder" or ""; the words of a refusal that may be a name come
-    second.
+    """Find what kind of status a cleaned text is, if it answers no question (rule 3). The kind is
+    "refusal", "error of a program", "placeholder" or ""; the words of a refusal that may be a name
+    come second.
 
     >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"), find_status("B")
     (('refusal', ''), ('refusal', 'N/A'), ('', ''))
@@ -223,6 +224,7 @@ _ARTICLES: Final = table_of("articles")
 _OWNERS: Final = table_of("owners")
 _NOUNS: Final = table_of("nouns")
 _CHOICES: Final = table_of("choices")
+_OPTIONS: Final = table_of("options")
 _COPULAS: Final = table_of("copulas")
 _VERBS: Final = table_of("verbs")
 _FIRST: Final = table_of(
@@ -262,6 +264,7 @@ def find_lead_in(text: str, position: int = 0, line: bool = True) -> int:
     while owner := _OWNERS.find(text, at):
         at = end_of(_HYPHENS, text, at + len(owner))
     noun = _NOUNS.find(text, at) or ((line or at > begin) and _CHOICES.find(text, at))
+    noun = noun or (at > begin and _OPTIONS.find(text, at))  # the best option is
     if not noun:
         return position
     behind = at + len(noun)
@@ -282,7 +285,7 @@ def drop_lead_in(text: str) -> str:
 
 
 def find_statement(text: str, prompt: str = "") -> Answer | None:
-    """Find the last statement of a text without a box, with those before it; None if it makes none.
+    """Find the last statement of a text without a box, with those before it (rule 2).
 
     >>> find_statement("Both are even.\\n\\n**Final answer:** B").text
     'B'

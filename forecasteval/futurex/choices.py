@@ -268,8 +268,8 @@ def read_list(text: str, options: Options, boxed: bool = True, stated: bool = Fa
     question mark in front.
 
     In a box, or where they are `stated`, what follows is commentary (`B, because they play at
-    home`), unless it denies or offers another pick: `B, not D` and `A, B or C` name no set (rules 1
-    and 4).
+    home`), unless it denies or offers another pick: `B, not D` and `A, B or C` name no set (rule
+    5).
     """
     marked = boxed or stated
     text = drop_lead_in(text) if marked else text
@@ -370,7 +370,7 @@ def _find_begin(token: str, options: Options) -> tuple[str, int]:
 
 def _is_taken_back(token: str, label: str, end: int, options: Options) -> bool:
     """Return whether a token takes back the pick that ends at a position, or names another one
-    beside it: `B?`, `B is unlikely`, `B (could be C)`, `Yes (30%)` (rule 4).
+    beside it: `B?`, `B is unlikely`, `B (could be C)`, `Yes (30%)` (rule 5).
     """
     meaning = YES_NO.get(token[:end].lower())
     if meaning and any(

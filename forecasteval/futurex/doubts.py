@@ -1,7 +1,7 @@
 """What takes back the thing beside which it stands: `not B`, `B?`, `B (could be C)`, `B is wrong`.
 
 A forecast that its own text denies, or weighs against another one, is none. The same words say so
-of options, names and numbers, in boxes and in statements (rules 1 and 4).
+of options, names and numbers, in boxes and in statements (rules 1, 2 and 5).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAKEN_BACK: Final = table_of("taken back")
 _DENIED_ENDS: Final = table_of("denied ends")
 _STOP: Final = lazy(r"[.!]?\s*")
 _CLOSED: Final = lazy(r"\s*[)）\]】.!]*\s*\Z")
-_FILLERS: Final = table_of("fillers")
+_FILLERS: Final = table_of("fillers", "and")
 _GUESSES: Final = table_of("guesses")
 _NOT: Final = lazy(r"(?i)n['’ ]t\b")
 _WORD_START: Final = lazy(r"(?<![A-Za-z'’])(?=[A-Za-z])|(?=[^\x00-\x7f])")

@@ -88,7 +88,7 @@ _LETTER: Final = lazy(r"(?:[kKmMbBtT]|mm|MM)(?![A-Za-z0-9_])")
 _PER: Final = lazy(
     r"\s?(?:/|\bper\b|每)\s?[$£€¥]?(?:1(?:,?000?){0,2}\s?)?(?:[A-Za-z²³]{1,12}|[^\W\d_a-zA-Z]{1,3})"
 )
-_TO: Final = lazy(r"\s*(?:-{1,3}|[–—−~〜→至到]|\bto\b)\s*")
+_TO: Final = lazy(r"\s*(?:-{1,3}|[–—−~〜至到]|\bto\b)\s*")
 _AND: Final = lazy(rf"\s*(?:{pattern_of('and')})\s*")
 _ERROR: Final = lazy(
     r"(?i)\s*,?\s?(?:±|\+\s?/?\s?-|give or take\b|plus or minus\b|上下浮动)\s?(?=[$£€¥]?\.?[0-9])"

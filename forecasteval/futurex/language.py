@@ -26,7 +26,8 @@ _ENGLISH: Final = {
     "owners": "my, our, final, best, overall, predicted, most likely, single, correct, selected",
     "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans",
     "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess, verdict,"
-    " decision, conclusion, option",
+    " decision, conclusion",
+    "options": "option, options",
     "copulas": "is, are, will be, would be, should be, must be",
     "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with, I'll go with,"
     " I'd say, final:",
@@ -139,7 +140,11 @@ _SPANISH: Final = {
     "declines": "Lo siento, No puedo",
     "about": "aproximadamente, alrededor de, cerca de, unos, unas, más de, menos de",
 }
-LANGUAGES: Final[tuple[Mapping[str, str], ...]] = (_ENGLISH, _CHINESE, _SPANISH)
+_OTHERS: Final = {  # of which yes and no are read
+    "yes": "oui, ja, sim, はい, 예, да, نعم",
+    "no": "non, nein, não, いいえ, 아니요, нет, لا",
+}
+LANGUAGES: Final[tuple[Mapping[str, str], ...]] = (_ENGLISH, _CHINESE, _SPANISH, _OTHERS)
 
 
 @cache

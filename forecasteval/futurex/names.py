@@ -259,7 +259,7 @@ def find_style(prompt: str) -> NameStyle:
 
 
 def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str = "") -> int:
-    """Measure how like two names are in a question, from NONE to EXACT."""
+    """Measure how like two names are in a question, from NONE to EXACT (rule 7)."""
     if true.key == predicted.key:
         return EXACT
     here, there = true.letters, predicted.letters

@@ -18,7 +18,7 @@ from .grammar import (
     parse_quantity,
     read_scale,
 )
-from .language import pattern_of
+from .language import pattern_of, words
 from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules, Unparsed
 from .units import DAYS, convert
 
@@ -50,7 +50,7 @@ _NO_VALUE_BEHIND: Final = lazy(
     r"[\u2e80-\u9fff\uac00-\ud7af]"
 )
 _ANOTHER: Final = lazy(
-    rf"\s?(?:,?\s?then\b|,|/|、|;|=|\||{pattern_of('or')}|{pattern_of('and')}|vs)"
+    rf"\s?(?:,?\s?then\b|[,/、;=|→]|{pattern_of('or')}|{pattern_of('and')}|vs)"
     r"\s?[-+]?[$€£¥]?[0-9]"
 )
 _VALUE: Final = lazy(r"[-+≈~]?\s?[$€£¥]?[0-9]")
@@ -58,7 +58,7 @@ _ROUND: Final = frozenset((1.0, 100.0, 1000.0, 10000.0))  # 915.04 CNY = 100 GBP
 
 
 def named_numbers(prompt: str) -> frozenset[float]:
-    """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 2)."""
+    """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 8)."""
     words = question_words(prompt).replace(",", "")
     return frozenset(float(run.rstrip(".")) for run in _RUN.findall(words) if run.count(".") < 2)
 
@@ -98,7 +98,7 @@ def _no_value(text: str, quantity: Quantity, end: int) -> bool:
 def interpret_number(
     text: str, in_sentence: bool, percent: bool | None = None, prompt: str = "", unit: str = ""
 ) -> Quantity | Unparsed:
-    """Read the number that a text is, or with `in_sentence` the one that it states (rule 2): the
+    """Read the number that a text is, or with `in_sentence` the one that it states (rule 8): the
     only one with the `unit` of the truth or one that the question names, the one with which it
     begins, or the only one; else the reason why there is none.
 
@@ -137,7 +137,7 @@ def _is_asked(unit: str, wanted: str, prompt: str) -> bool:
 
 
 def parse_leading(text: str, prompt: str, percent: bool | None = None) -> Quantity | None:
-    """Read the number with which a text begins: `412.4 (range 411.0-413.5)` (rule 1). None if it
+    """Read the number with which a text begins: `412.4 (range 411.0-413.5)` (rule 8). None if it
     goes on with another one, is taken back or part of a word, or one that the question names with
     another one behind it.
     """
@@ -155,6 +155,8 @@ def parse_leading(text: str, prompt: str, percent: bool | None = None) -> Quanti
     other_kind = percent is not None and percent != (quantity.scale == PERCENT)  # down 5% to 300
     return None if other_kind or quantity.value in named_numbers(prompt) else quantity
 
+
+_FORETOLD: Final = frozenset(words("foretold"))
 
 # --- Falls ---
 
@@ -243,7 +245,8 @@ class NumberTruth(TruthOf[Reading]):
             quantity: Quantity | Unparsed = sign_fall(plain, self.prompt)
         else:
             # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
-            sentence = answer.boxed or (answer.stated and not text[:1].islower())
+            said = not text[:1].islower() or not _FORETOLD.isdisjoint(text.split())
+            sentence = answer.boxed or (answer.stated and said)
             percent = PERCENT in (self.quantity.scale, self.asked_scale)
             quantity = interpret_number(text, sentence, percent, self.prompt, self.quantity.unit)
         if isinstance(quantity, Unparsed):
@@ -267,7 +270,7 @@ class NumberTruth(TruthOf[Reading]):
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
-    """List the values, in the truth's unit, that a prediction may mean, the likeliest first."""
+    """List the values, in the truth's unit, a prediction may mean, likeliest first (rule 9)."""
     value, scale = prediction.value, prediction.scale
     stated = truth.quantity.scale or truth.asked_scale
     unit = stated or 1.0

@@ -79,7 +79,7 @@ def item_count(prompt: str) -> int | None:
 
 
 def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
-    """Split a list into its items, in the order of their ranks if every item carries one.
+    """Split a list into its items, in the order of their ranks if all have one (rule 6).
 
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
@@ -104,7 +104,7 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
 
 
 def _ranked_lines(text: str) -> str:
-    """Return the lines that begin with a rank, if there are several: others are remarks."""
+    """Return the lines that begin with a rank, if there are several (rule 6)."""
     lines = [line for line in text.split("\n") if _RANK.match(line.lstrip("-•· "))]
     return "\n".join(lines) if len(lines) > 1 else text
 
@@ -199,18 +199,18 @@ def parse_items(
     items = split_items(answer.sentence, compounds)
     last = items[-1] if items else ""
     names = last.split(" ")
-    parts = [part for part in _AND.split(last) if part.strip()]
-    if parts == [last] and len(items) > 1:  # most
+    cuts = list(_AND.finditer(last))[-8:]
+    if not cuts and len(items) > 1:  # most
         return tuple(map(parse_name, items))
     count = item_count(prompt) if count is None else count
-    if len(parts) == 1 and parts[0] != last:  # Oxford comma
-        items[-1:] = parts
+    parts = list(filter(None, _AND.split(last)))
+    if cuts and cuts[0].start() == 0:  # Oxford comma
+        items[-1] = last[cuts[0].end() :]
     elif len(items) == 1 and len(names) == count and not IS_CJK.sub("", "".join(names)):
         items = names
     elif len(parts) > 1 and len(items) - 1 + len(parts) == count:
         items[-1:] = parts
-    elif len(parts) > 1 and 1 < len(items) != count and parse_name(last).key not in known:
-        cuts = list(_AND.finditer(last))[-8:]
+    elif cuts and 1 < len(items) != count and parse_name(last).key not in known:
         ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
         cut = next(ends, cuts[-1])
         items[-1:] = [last[: cut.start()], last[cut.end() :]]

@@ -1,4 +1,4 @@
-"""Patterns that can be read: words stand in tables (`language.py`), and no pattern is long."""
+"""Code that can be read: words stand in tables, no pattern is long, rules are named in place."""
 
 from __future__ import annotations
 
@@ -43,3 +43,14 @@ def test_patterns_are_short(path: Path) -> None:
         if isinstance(value, (re.Pattern, type(lazy("")) if isinstance(lazy, type) else re.Pattern))
     ]  # fmt: skip
     assert not [text for text in patterns if len(text) > COMPILED]
+
+
+def test_each_rule_is_named_where_it_is_decided() -> None:
+    """By its number in docs/scoring.md, *How an answer is read*."""
+    page = (ROOT / "docs" / "scoring.md").read_text(encoding="utf-8")
+    part = page.partition("## How an answer is read")[2].partition("\n## ")[0]
+    rules = set(re.findall(r"(?m)^([0-9]+)\. ", part))
+    code = " ".join(" ".join(path.read_text(encoding="utf-8").split()) for path in MODULES)
+    named = re.findall(r"\brules? ([0-9]+)(?:(?:, ([0-9]+))? and ([0-9]+))?", code)
+    assert rules
+    assert {number for numbers in named for number in numbers if number} == rules
