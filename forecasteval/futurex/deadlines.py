@@ -22,7 +22,7 @@ def parse_closes(value: object) -> datetime | None:
     """
     if is_blank(value):
         return None
-    text = str(value).strip()
+    text = str(value).strip().removesuffix(" UTC")  # as pages show it
     try:
         moment = datetime.combine(date.fromisoformat(text), time.max)
     except ValueError:
