@@ -85,10 +85,16 @@ class Forecasts(NamedTuple):
 
     def take(self, rows: Ints | slice, options: Ints | slice) -> Forecasts:
         """Take some forecasts, and of p, q and bid the places of their options."""
-        places: dict[str, Ints | slice]
-        places = dict.fromkeys(("event", "forecaster", "time", "sizes"), rows)
-        places |= dict.fromkeys(("p", "q", "bid"), options)
-        return self._replace(**{name: getattr(self, name)[at] for name, at in places.items()})
+        return Forecasts(
+            self.names,
+            event=self.event[rows],
+            forecaster=self.forecaster[rows],
+            time=self.time[rows],
+            sizes=self.sizes[rows],
+            p=self.p[options],
+            q=self.q[options],
+            bid=self.bid[options],
+        )
 
     def labels(self, where: Bools, ids: Names, most: int | None = NAMES_KEPT) -> list[str]:
         """Name the first forecasts where it is so, for notes; `ids` are those of the events."""

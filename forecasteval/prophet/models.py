@@ -227,8 +227,12 @@ def _fit(fit: Callable[..., Fit], scored: ForecastScores, values: Floats) -> Fit
 def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: DataNotes) -> dict[str, object]:
     if not fit.converged:
         notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
-    keys = ("iterations", "gradient_norm", "log_likelihood", "converged")
-    return {key: getattr(fit, key) for key in keys}
+    return {
+        "iterations": fit.iterations,
+        "gradient_norm": fit.gradient_norm,
+        "log_likelihood": fit.log_likelihood,
+        "converged": fit.converged,
+    }
 
 
 def _note_parts(names: Sequence[str], label: Ints, notes: DataNotes) -> list[list[str]]:
