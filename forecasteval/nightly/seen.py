@@ -80,7 +80,9 @@ def _read(path: Path, policy: str) -> _Record:
     if policy == "keep" or not path.exists():
         return _Record([], {}, {})
     expected = "expected the nights of answers; restore it from an earlier night, or delete it: "
-    raise InputError(str(path), f"{expected}then nothing that is there now is late", "damage")
+    raise InputError(
+        str(path), f"{expected}then nothing that is there now is late", "a damaged file"
+    )
 
 
 def _dump(record: _Record) -> bytes:
