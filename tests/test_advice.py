@@ -622,6 +622,22 @@ def test_a_table_of_forecasts(folder: Path, form: Form) -> None:
     assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
 
 
+@advice("its rows differ in outcome; if each is about an option, call that 'option'")
+def test_outcomes_of_rows_that_differ(folder: Path) -> None:
+    header = ["question", "kind", "model", "p", "resolution"]
+    rows = [
+        [f"R{at}", option, "ada", p, won]
+        for at in range(4)
+        for option, p, won in (("Red", "0.7", "1"), ("Blue", "0.3", "0"))
+    ]
+    write_cells(folder / "prediction/t.csv", [header, *rows])
+    done = call(folder, "-f", "t", "--min-events", "1")
+    name = find("about an option, call that '(.*?)'", done.out + done.err)
+    write_cells(folder / "prediction/t.csv", [[header[0], name, *header[2:]], *rows])
+    shown = call(folder, "-f", "t", "--min-events", "1", "--json").json
+    assert shown["forecasters"]["ada"]["brier"] == pytest.approx(0.09)
+
+
 @advice("its outcome may be the name of an option, or 1 or 0 of each: call that 'won'")
 def test_outcomes_that_may_be_names(folder: Path) -> None:
     header = ["question", "option", "model", "p", "resolution"]
