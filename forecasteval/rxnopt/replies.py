@@ -19,8 +19,9 @@ _WORDS: Final = {
     # A statement: Answer: 2 · "best_option": 2 · The option with the best base is 2 · Best: 2
     "NOUN": "answer · ans · prediction · pick · selection · recommendation · verdict · guess"
     " · decision · choice · vote · option · index",
-    "TITLE": "by elimination · best · final · optimal · conclusion · result · output · response"
-    " · solution · overall · summary · winner · selected · recommended · likely · optimum · tl;dr",
+    "TITLE": "assistant · by elimination · best · final · optimal · conclusion · result · output"
+    " · response · solution · overall · summary · winner · selected · recommended · likely"
+    " · optimum · tl;dr",
     # A clause that chooses
     "VERB": "lean to · leaning to · choose · chose · chosen · choosing · pick · picked · picking"
     " · select · selected · selecting · say · mean · meant · go with · going with · go for"
@@ -31,20 +32,20 @@ _WORDS: Final = {
     " · revise my answer to",
     "选": "选 · 选择 · 推荐 · 倾向于 · 只剩",
     "EXPECT": "predict · expect · believe · predict that · expect that · believe that",
-    "SO": "therefore · thus · hence · so · conclusion · likely · probably · think · guess · it's"
-    " · it is · be · i[.]e[.] · this corresponds to · that corresponds to",
+    "SO": "in short · overall · therefore · thus · hence · so · conclusion · likely · probably"
+    " · think · guess · it's · it is · be · i[.]e[.] · this corresponds to · that corresponds to",
     "所以": "应为 · 应是 · 判断是 · 即 · 因此 · 所以 · 综上 · 可能是 · 大概是 · 应该是",
     "标题": "最佳 · 最优 · 最好 · 结果 · 结论 · 预测 · 答",
     "答案": "索引 · 答案 · 编号 · 判断",
     "GOOD": "best · top · highest · highest-yielding · optimal · ideal · superior · correct"
     " · right · promising · suitable · effective · reasonable · favorable · favourable",
-    "SURELY": "expected · predicted · overall · likely · possible · effective",
-    "ALL": "option · choice · pick · compromise · product · yield · result · outcome · score"
-    " · overall · condition · set · one · candidate · suited · for · of · here · due · balance"
-    " · combination · answer · to · under · in",
-    "WINS": "wins · chosen · favored · favoured · comes out on top · maximizes the yield"
-    " · maximises the yield · the one · outperforms · outperform · beats all · recommended"
-    " · preferred · selected · stands out · strongest candidate · what i would · my vote",
+    "ALL": "chance · option · choice · pick · compromise · product · yield · result · outcome"
+    " · score · overall · condition · set · one · candidate · suited · for · of · here · due"
+    " · balance · combination · answer · to · under · in",
+    "WINS": "safest bet · greatest potential · maximizes yield · maximises yield · wins · chosen"
+    " · favored · favoured · comes out on top · maximizes the yield · maximises the yield"
+    " · the one · outperforms · outperform · beats all · recommended · preferred · selected"
+    " · stands out · strongest candidate · what i would · my vote",
     "MY": "my · the · my first · the first · my final · the final · the clear",
     "BY": "is · are · be · for · with · from · by · in · of · under",
     "最好": "更优 · 最佳 · 最优 · 最好 · 最高 · 最可能 · 最合适 · 非常好 · 更好",
@@ -62,11 +63,12 @@ _WORDS: Final = {
     "不": "其次 · 排除 · 避免 · 如果 · 最差 · 最低 · 很多人 · 有人 · 一般会 · 原本 · 本来"
     " · 理论上 · ❌",
     # What may follow a bare number, else it is an amount: 3 F/mol
-    "GOES_ON": "because · since · as it · as its · as this · as option · with · for · due · given"
-    " · based · rather · and · but · not · would · should · alone",
+    "GOES_ON": "seems · looks · appears · will · because · since · as it · as its · as this"
+    " · as option · with · for · due · given · based · rather · and · but · not · would · should"
+    " · alone",
     "OVER": "not · over · rather than · instead of",
-    "LIKELY": "likely · probably · perhaps · maybe · therefore · thus · clearly · still · also"
-    " · the · it is · it's",
+    "LIKELY": "expected · predicted · overall · possible · effective · likely · probably"
+    " · perhaps · maybe · therefore · thus · clearly · still · also · the · it is · it's",
     "OF": "of · in · from · under · with · by · those of · those in · conditions of"
     " · conditions in · set of · one in · conditions from",
     "WORD": "options · option · opt[.] · nr[.] · idx · choice · index · number · no[.]"
@@ -74,6 +76,7 @@ _WORDS: Final = {
     "OR": "and/or · or · and · vs · to · maybe · even · possibly",
     "SPLIT": "so · not · while · whereas · although · followed",
     "而": "其次 · 即 · 而 · 但 · 是 · 所以 · 因此 · 故 · 只剩",
+    "SEEMS": "is · seems · should · would · may · looks · appears · will",
     "WHICH": "which · where · with · using",
     "NO": "not · neither · never · any · all",
     "OH": "but · oh · hmm · no",
@@ -97,11 +100,11 @@ _PARTS: Final = {
     r"|\((?={NAMED}\)\W*$))"
     r"|(?:best|optimal|most {GOOD}) \w+ (?:is|would be) (?:the )?(?={NAMED})",
     "PRAISED": r"(?<!\sor |and |han )(?<!比)(?=(?:{NAMED}(?:{AND}{NAME}?{NUMBER})?"
-    r"|(?:^|(?<=think )|(?<=, )){NUMBER} (?:is|(?:would|may) be)\b)"
+    r"|(?:^|(?<=think )|(?<=, )){NUMBER} {SEEMS}\b)"
     r"(?: ?\([^()\n]{0,200}\))?(?:, {WHICH}\b[^,\n]{0,80},)?"
     r"(?:(?!{NAMED})(?:[^,;:\n]|,[0-9产收])){0,60}?{PRAISE})",
     "ALONE": r"^(?:but |so |then )?(?:the )?(?={NAMED}\)?[.!。]$)",
-    "PRAISE": r"{GOOD}(?= (?:{SURELY} )?{ALL}|\W{0,5}$|[,(:])|{MY} (?:{NOUN}|winner)\b"
+    "PRAISE": r"{GOOD}(?= (?:{LIKELY} )?{ALL}|\W{0,5}$|[,(:])|{MY} (?:{NOUN}|winner)\b"
     r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{AND})[^,;\n]{0,20}[.!。]"
     r"|(?:better|it is|remains)(?=\W{0,5}$)|{WINS}|{最好}",
     # A value
@@ -112,7 +115,7 @@ _PARTS: Final = {
     "END": r"(?:\.0+)?(?![a-z0-9%°]|[.,:/–—-][0-9])",
     "FREE": r"(?= ?(?:$|[.;!?)\]}】»\"'<>=|。([因最更是并都]|号(?:选项|\W|$)"
     r"|[,:、](?! ?[0-9](?!-based|,[0-9]))|[-–—]+ |is(?! too)\b|{GOES_ON}\b))",
-    "OPEN": r"[ (\[{【«#\"':]{0,9}",
+    "OPEN": r"[ (\[{【«<#\"':]{0,9}",
     "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–\n、或者和-]|\b{OR}\b|\((?=index))[ (]*){1,3}",
     "NONE": r"{NO}\b[^.,;\n0-9]{0,20}[0-9]|none\b"
     r"|(?:it )?depends|[不无非]",
@@ -138,7 +141,7 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
     # Who counts from 1 states no index.
     r"(?is)\A.*(?:\b1[- ](?:based|indexed)|count(?:s|ing|ed)? from (?:1|one)\b|从 ?1 ?开始).*": "",
     r"</?s>|<\|[^<>|]{1,40}\|>|"
-    "[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓]": "",
+    "[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓➡\U0001f300-\U0001faff]": "",
     r"\\(?:text|math)\w*\{([^{}]*)\}|\\[\[\]()]": r"\1",
     r"[<\[]/[a-zA-Z_]{1,20}[>\]]": "\n",
     r"(?m)^[^\S\n]*(?:[*•+] )": "- ",
@@ -146,7 +149,7 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
     r"(?<=[^0-9][.!?。]) \*\*(?=[^*\n]{1,40}\*\*\Z)": "\n",
     r"(?m)(?:[*`$_]|[^\S\n]|^[-=+>]*[=+>] )+": " ",
     r" ?\n[ \n]*": "\n",
-    r"\A\s|\s\Z": "",
+    r"\A(?:- (?=.{,12}\Z)|\s)|\s\Z": "",
     "→|⇒": "=>",
     "選": "选",
     "項": "项",
@@ -169,7 +172,7 @@ _VALUE: Final = _pattern(
 )
 _STATED: Final = _pattern(
     r"({VOID}(?:(?!\bbut\b)[^.,;:\n]){0,40}?)?"
-    r"(?:(?:{MARK}(?: (?:option|index|number|chosen))?"
+    r"(?:(?:{MARK}(?: {WORD})?"
     r"|(?<![a-z]){TITLE}(?= ?[\"':=>|(-]| is)(?!\W{1,5}[0-9]{2})|{标题})"
     r"{IS}(?:\n(?=(?:.{1,20}|{OPEN}{NAMED}.*)$(?!\n{OPEN}{NAME}?[0-9])))?"
     r"|{MARK}(?:\n(?={OPEN}{NAME}?[0-9])|\] ?)|\bans\. )(?=([^:=\n].{0,60}))"
