@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.errors import look_of
+from forecasteval.common.errors import look_of, printable
 from forecasteval.common.records import BadRecord, Loaded, as_text, group_by, repeated_keys
 
 from .arrays import Bools, Floats, Ints, Names, all_of_each, ends_of_runs, positions
@@ -193,7 +193,8 @@ def _parse_records(
         notes.faults[str(source.path), "forecast"][""] += 1
         p = _parse_probabilities(record, options[event])
         if isinstance(p, str):
-            cell = record.cell if isinstance(record, Refusal) else ""
+            given = printable(as_text(record.get("prediction")), 60)
+            cell = record.cell if isinstance(record, Refusal) else given
             notes.fail(str(source.path), "forecast", p, label, cell)
             continue
         if record.get("weight") is not None:
@@ -209,7 +210,11 @@ def _judge_names(problem: str, name: str) -> str:
     look = look_of(name).casefold()
     if look.strip("()") in BASELINES:  # tables show them as (market) and (crowd)
         return "named like a baseline: no forecaster may be called market or crowd"
-    return "" if problem and look else "no id of an event or no name of a forecaster"
+    return (
+        ""
+        if problem and look
+        else "no id of an event ('problem_id') or no name of a forecaster ('username')"
+    )
 
 
 def _choose_names(

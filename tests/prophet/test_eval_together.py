@@ -287,7 +287,7 @@ def test_check_of_a_csv(tmp_path: Path) -> None:
     ]
     path = write_csv(tmp_path / "x.csv", table)
     assert findings(tmp_path, str(path)) == {
-        "no id of an event or no name of a forecaster": ["line 7"],
+        "no id of an event ('problem_id') or no name of a forecaster ('username')": ["line 7"],
         "probabilities must be numbers in [0, 1]": ["E1"],
         "an option without an outcome": ["E3"], "no winner": ["E4"],
         "odds are not a number in (0, 1] for every option, not used": ["E2"],

@@ -26,7 +26,10 @@ BAD_FORECASTS: Final = {
     "no list": ({"prediction": "A"}, "expected a probability for every option"),
     "missing": ({"prediction": None}, "expected a probability for every option"),
     "unknown id": ({"problem_id": 9}, "unknown problem id"),
-    "no name": ({"username": ""}, "no id of an event or no name of a forecaster"),
+    "no name": (
+        {"username": ""},
+        "no id of an event ('problem_id') or no name of a forecaster ('username')",
+    ),
 }
 
 
@@ -168,7 +171,10 @@ def test_names_that_show_something_else_are_two() -> None:
 def test_a_name_that_shows_nothing_is_none(name: str) -> None:
     results = evaluate([*GOOD, {**GOOD[0], "username": name}], [GOOD_PROBLEM])
     (entry,) = results["excluded"]
-    assert entry["reason"] == "no id of an event or no name of a forecaster"
+    assert (
+        entry["reason"]
+        == "no id of an event ('problem_id') or no name of a forecaster ('username')"
+    )
     assert set(results["forecasters"]) == {"ada", "bob"}
 
 

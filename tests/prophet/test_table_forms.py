@@ -134,6 +134,9 @@ def test_records_are_what_they_plainly_are(name: str) -> None:
         (["low", "high"], "as 'low' (ada on 0)"),
         ([0.75], "2 of 3 forecasts cannot be scored: expected a probability for every option"),
         ({"Red": 0.5, "Grey": 0.5}, "expected a probability for every option"),
+        (0.75, "expected a probability for every option, as '0.75' (ada on 0)"),
+        ({"red": 0.25, "blue": 0.75}, """as '{"red": 0.25, "blue": 0.75}' (ada on 0)"""),
+        ("[0.25, 0.75]", "expected a probability for every option, as '[0.25, 0.75]' (ada on 0)"),
     ],
 )
 def test_a_file_of_which_most_falls_for_one_reason_is_refused(p: object, words: str) -> None:

@@ -73,8 +73,16 @@ FAULTS = {
     "long": ("E1,A,ada,0.5,1,,,,more", "forecast", "more cells than columns"),
     "outcome": ("E1,A,ada,0.75,2,,,", "event", "an outcome is neither 0 nor 1"),
     "both": ("E1,A,ada,0.75,0,,,", "event", "its rows differ in options or outcome"),
-    "no name": ("E1,A,,0.75,1,,,", "forecast", "no id of an event or no name of a forecaster"),
-    "no event": (",A,ada,0.75,1,,,", "forecast", "no id of an event or no name of a forecaster"),
+    "no name": (
+        "E1,A,,0.75,1,,,",
+        "forecast",
+        "no id of an event ('problem_id') or no name of a forecaster ('username')",
+    ),
+    "no event": (
+        ",A,ada,0.75,1,,,",
+        "forecast",
+        "no id of an event ('problem_id') or no name of a forecaster ('username')",
+    ),
 }
 
 
