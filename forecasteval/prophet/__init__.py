@@ -5,7 +5,8 @@ Prophet Arena ranks forecasters by proper scoring rules, by what their bets woul
 market's prices, and by two models over all forecasters, item response theory and a generalised
 Bradley–Terry model.
 
-    brier              mean of (p - o)^2 over the options              lower is better (default)
+    brier              mean of (p - o)^2 over the options              lower is better
+    adjusted_brier     brier on all events, by a model                 lower; ranks by default
     log, spherical     ln max(p_c, 0.01), p_c / |p|                    higher
     return_0 …         gross payoff of one dollar under CRRA utility   higher
     ece                expected calibration error, 10 bins             lower
@@ -165,7 +166,7 @@ OPTIONS: Final = (
     Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
     Option(
         "--sort",
-        "the metric that orders the leaderboard (brier, or adjusted_brier)",
+        "the metric that orders the leaderboard (adjusted_brier)",
         parse_metric,
         "report",
         "METRIC",
