@@ -69,7 +69,9 @@ _PLACEHOLDERS: Final = frozenset(
 
 def is_placeholder(text: str) -> bool:
     """Return whether a text is what a prompt shows in place of an answer: `YOUR_PREDICTION`."""
-    words = text[:40].strip(" []<>{}()\n").lower().replace("_", " ").removesuffix(" here")
+    if len(text) > 40:  # most lists
+        return False
+    words = text.strip(" []<>{}()\n").lower().replace("_", " ").removesuffix(" here")
     return words in _PLACEHOLDERS
 
 

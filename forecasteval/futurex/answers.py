@@ -161,9 +161,9 @@ def question_words(prompt: str) -> str:
 TWO_BOXES: Final = Unparsed("boxes that name two answers", "contradiction")
 ECHO: Final = Unparsed("no box, and words of the prompt", "prose", is_silent=True)
 _TWO_ANSWERS: Final = Unparsed("two answers that differ", "contradiction")
-_REFUSALS: Final = table_of("refusals")
-_LACKS: Final = table_of("lacks")
-_ERRORS: Final = table_of("errors")
+_STATUSES: Final = table_of("refusals", "lacks", "errors")
+_REFUSALS: Final = frozenset(words("refusals"))
+_ERRORS: Final = frozenset(words("errors"))
 # In this case: `I Can't Help It` is a song.
 _DECLINES: Final = tuple(words("declines"))
 _CANNOT: Final = lazy(
@@ -189,13 +189,14 @@ def find_status(text: str) -> tuple[str, str]:
     (('refusal', ''), ('refusal', 'N/A'), ('', ''))
     """
     head = text[:200].replace(" / ", "/")
-    cannot = _CANNOT.match(head)
-    said = _REFUSALS.find(head) or (cannot[0] if cannot else "")
+    word = _STATUSES.find(head)
+    said = word if word in _REFUSALS else head[: end_of(_CANNOT, head)]
     if said and _ENDS.match(head, len(said)):
         return "refusal", head[: len(said)]
-    if _LACKS.find(head) or head.replace(",", "").startswith(_DECLINES):
+    lacks = word and word not in _REFUSALS and word not in _ERRORS
+    if lacks or head.replace(",", "").startswith(_DECLINES):
         return "refusal", ""
-    if _ERRORS.find(head) or _EXCEPTION.match(head) or _HTTP_ERROR.match(head):
+    if word in _ERRORS or _EXCEPTION.match(head) or _HTTP_ERROR.match(head):
         return "error of a program", ""
     return ("placeholder" if is_placeholder(text) else ""), ""
 
@@ -227,6 +228,7 @@ _CHOICES: Final = table_of("choices")
 _OPTIONS: Final = table_of("options")
 _COPULAS: Final = table_of("copulas")
 _VERBS: Final = table_of("verbs")
+_OWN: Final = table_of("openers", "claims", "verbs", "mine")  # begins a lead-in within a sentence
 _FIRST: Final = table_of(
     "openers", "claims", "articles", "owners", "nouns", "choices", "verbs"
 )  # of a lead-in
@@ -299,8 +301,11 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
     masked = text.translate(_MARKS)
     for begin in _BEGIN.finditer(masked):
         front = text[text.rfind("\n", 0, begin.end()) + 1 : begin.end()]
-        end = find_lead_in(masked, begin.end(), line=not any(map(str.isalpha, front)))
+        line = not any(map(str.isalpha, front))
+        end = find_lead_in(masked, begin.end(), line)
         quoted = front.startswith(">") or front.count('"') % 2 or "“" in front
+        if not line and front.rstrip()[-1] in ",;–—，；":  # According to others, the answer is B
+            quoted = quoted or not _OWN.find(masked, begin.end())
         if end == begin.end() or quoted:
             continue
         heading = "\n" in text[begin.end() : end]

@@ -19,7 +19,9 @@ _ENGLISH: Final = {
     "and": "and, And, AND",
     "or": "or, OR",
     # Lead-ins: [openers] [claims] [owners] nouns [owners] copulas, or verbs
-    "openers": "so, thus, therefore, hence, overall, in conclusion, but, here is, here's",
+    "openers": "so, thus, therefore, hence, overall, in conclusion, in summary, to conclude,"
+    " in short, based on the above, based on this, given all this, but, here is, here's",
+    "mine": "my, our",
     "claims": "I believe, I think, I expect, I believe that, I think that, I expect that,"
     " I predict that, I conclude that",
     "articles": "the",
@@ -95,6 +97,7 @@ _CHINESE: Final = {
     "and": "和, 与, 以及",
     "or": "或",
     "openers": "所以, 因此, 故, 综上所述, 综上, 总之",
+    "mine": "我",
     "owners": "我的, 我, 最终, 最后, 正确, 的",
     "nouns": "答案, 预测, 预测结果, 预测值, 回答, 结果, 结论, 选择, 判断",
     "copulas": "是, 为, 选",
@@ -131,6 +134,7 @@ _SPANISH: Final = {
     "openers": "así que, por lo tanto, por tanto, en conclusión",
     "claims": "creo que, pienso que",
     "articles": "la, el",
+    "mine": "mi",
     "owners": "mi, final, definitiva, definitivo, correcta",
     "nouns": "respuesta, respuestas, predicción, prediccion, pronóstico, pronostico",
     "copulas": "es, son, será",

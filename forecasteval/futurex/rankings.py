@@ -128,11 +128,12 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     the items; else separators do.
     """
     ranks = list(_RANK.finditer(masked))
+    numbers = {rank: _number(rank) for rank in ranks}
     chain: list[re.Match[str]] = []
     if ranks and ranks[0].start() == _skip_bullets(masked, 0, len(masked)):
-        style, first = _style(ranks[0]), _number(ranks[0])
+        style = _style(ranks[0])
         for rank in ranks:
-            if _style(rank) == style and _number(rank) == first + len(chain):
+            if _style(rank) == style and numbers[rank] == numbers[ranks[0]] + len(chain):
                 chain.append(rank)
     separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
     cuts = [place for cut in separators for place in cut.span()]
@@ -149,7 +150,7 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     for begin, end in begins:
         head = heads.get(begin)
         if head and (_is_rank(head, masked) or (len(chain) > 1 and head in chain)):
-            parts.append((_number(head), _skip_bullets(masked, head.end(), end), end))
+            parts.append((numbers[head], _skip_bullets(masked, head.end(), end), end))
         else:
             parts.append((0, begin, end))
     return parts
