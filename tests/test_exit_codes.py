@@ -30,6 +30,8 @@ sys.path[0] = os.path.dirname(script)
 def act(event, arguments):
     if event == "open" and str(arguments[0]).endswith(name):
         if action == "interrupt":
+            # Ignored, if it is below nohup or in the background of a shell.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.raise_signal(signal.SIGINT)
         else:
             raise ZeroDivisionError

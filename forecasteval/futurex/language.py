@@ -155,8 +155,8 @@ LANGUAGES: Final[tuple[Mapping[str, str], ...]] = (_ENGLISH, _CHINESE, _SPANISH,
 def words(*kinds: str) -> tuple[str, ...]:
     """List the words of some kinds in every language.
 
-    >>> words("copulas")
-    ('is', 'are', 'will be', 'would be', '是', '为', 'es', 'son', 'será')
+    >>> words("copulas")[:3]
+    ('is', 'are', 'will be')
     """
     texts = [language[kind] for kind in kinds for language in LANGUAGES if kind in language]
     return tuple(word for text in texts for word in split_words(text))
