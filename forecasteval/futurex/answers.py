@@ -42,6 +42,7 @@ SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|ã
 
 
 _NOTHING: Final = Unparsed("")
+_QUOTE: Final = 40  # characters of a line by which it repeats the prompt
 
 
 @dataclass(slots=True, eq=False)
@@ -58,6 +59,7 @@ class Answer:
     stated: bool = False
     problem: Unparsed = _NOTHING
     before: Answer | None = None
+    lines: Sequence[str] = ()
     _cleaned: str | None = None
 
     @property
@@ -124,7 +126,7 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     if "ox" in raw and _is_echo(raw, prompt):
         return Answer("", boxed=False, problem=ECHO)
     if not in_box:
-        return find_statement(text, prompt) or _hold(_drop_confidence(text), boxed=False)
+        return find_statement(text, prompt) or _hold_prose(text, prompt)
     return _hold(_drop_confidence(text))
 
 
@@ -133,6 +135,16 @@ def _hold(text: str, boxed: bool = True, stated: bool = False) -> Answer:
         return Answer(text, (), boxed, stated)
     elements = parse_literal(text)
     return Answer(elements[0] if len(elements) == 1 else text, elements, boxed, stated)
+
+
+def _hold_prose(text: str, prompt: str) -> Answer:
+    """Return a text that states nothing, with its lines if it does not repeat the prompt."""
+    answer = _hold(_drop_confidence(text), boxed=False)
+    lines = [line for line in text.split("\n") if line.strip()]
+    long = [line[-_QUOTE:] for line in lines[:2] + lines[-2:] if len(line) >= _QUOTE]
+    if len(lines) > 1 and not any(is_quoted(end, prompt) for end in long):
+        answer.lines = lines
+    return answer
 
 
 def hold_answer(passages: Sequence[str]) -> Answer:
@@ -349,6 +361,8 @@ def _find_mapping(text: str) -> Answer | None:
         return _hold(said, boxed=False, stated=True)
     elif not values and (not objects or text[: objects[0][0]].strip("` \njson")):
         return None  # there is more than an object
+    elif len(pairs) == 1 and isinstance(pairs[0][1], list) and (said := _write_value(pairs[0][1])):
+        return _hold(said, boxed=False, stated=True)  # {"ranking": ["Hart", "Solberg"]}
     return Answer("", boxed=False, problem=problem)
 
 
@@ -369,11 +383,13 @@ def _write_value(value: object) -> str:
 
 class TruthOf(Generic[Read]):
     """A ground truth: it reads answers as its kind has them (picks, names, a number) and scores
-    what it read. `kind`: what a question of level 3 or 4 asks for.
+    what it read. `kind`: what a question of level 3 or 4 asks for. `is_plain`: what it reads is
+    told from prose, as names are not.
     """
 
     __slots__ = ()
     kind: str = "ranking"
+    is_plain = False
 
     def read(self, answer: Answer) -> Read | Unparsed:
         """Read the value of an answer, or the reason why it cannot be read."""
@@ -402,8 +418,19 @@ class TruthOf(Generic[Read]):
     def score(self, answer: Answer) -> AnswerScore:
         """Compute the score of an answer: of its last statement that can be read."""
         read = self.read(answer)
-        if not isinstance(read, Unparsed):
-            return self.compare(read)
-        if read.is_silent and (before := answer.before):
-            return self.score(before) if before.text else unparsed(before.problem)
-        return unparsed(read)
+        if isinstance(read, Unparsed) and read.is_silent and not answer.boxed:
+            if before := answer.before:
+                return self.score(before) if before.text else unparsed(before.problem)
+            alone = self.read_alone(answer.lines)
+            read = read if alone is None else alone
+        return unparsed(read) if isinstance(read, Unparsed) else self.compare(read)
+
+    def read_alone(self, lines: Sequence[str]) -> Read | None:
+        """Read the value that stands alone on the first or the last of some lines; None if there is
+        no such line. Two of them are no answer but a list, perhaps of options.
+        """
+        ends = dict.fromkeys(number % len(lines) for number in (0, 1, -2, -1) if lines)
+        plain = [number for number in ends if self.is_plain and not find_lead_in(lines[number])]
+        reads = {number: self.read(Answer(lines[number], boxed=False)) for number in plain}
+        alone = [(number, read) for number, read in reads.items() if not isinstance(read, Unparsed)]
+        return alone[0][1] if len(alone) == 1 and alone[0][0] in (0, len(lines) - 1) else None

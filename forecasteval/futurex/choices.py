@@ -418,6 +418,7 @@ class ChoiceTruth(TruthOf[Picks]):
     sets (level 2).
     """
 
+    is_plain = True
     options: Options
     picks: Picks
     exact: bool

@@ -26,19 +26,20 @@ _ENGLISH: Final = {
     " I predict that, I conclude that",
     "articles": "the",
     "owners": "my, our, final, best, overall, predicted, most likely, single, correct, selected",
-    "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans",
+    "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans, estimate",
     "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess, verdict,"
-    " decision, conclusion",
+    " decision, conclusion, result, order, ranking",
     "options": "option, options",
     "copulas": "is, are, will be, would be, should be, must be",
     "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with, I'll go with,"
-    " I'd say, final:",
+    " I'd say, I'd pick, I'd choose, I would pick, I would choose, final:",
     "hedges": "probably, most likely, likely, definitely, surely, both, maybe, perhaps, possibly",
     # What answers nothing
     "refusals": "n/a, n.a, na, nan, none, null, nil, tbd, idk, unknown, unsure, unpredictable,"
     " undetermined, not available, not applicable, not sure, not known, insufficient data,"
     " insufficient information, not enough data, not enough information",
-    "lacks": "no data, no idea, no answer, no prediction, no clear, no information",
+    "lacks": "no data, no idea, no answer, no prediction, no clear, no information,"
+    " no further information, no one knows, no one can",
     "declines": "I'm sorry, I am sorry, I'm very sorry, I’m sorry, Sorry I, Sorry but I, sorry I,"
     " As an AI, I cannot, I can't, I can’t, I can not, I am unable to, I'm unable to,"
     " I am not able to, I'm not able to, I do not have access, I don't have access,"

@@ -226,6 +226,7 @@ class NumberTruth(TruthOf[Reading]):
 
     __slots__ = ("asked_scale", "prompt", "quantity", "sigma")
     kind = "number"
+    is_plain = True
 
     def __init__(
         self, quantity: Quantity, asked_scale: float | None, sigma: float | None, prompt: str = ""
