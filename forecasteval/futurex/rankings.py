@@ -215,7 +215,7 @@ def parse_items(
         ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
         cut = next(ends, cuts[-1])
         items[-1:] = [last[: cut.start()], last[cut.end() :]]
-    return tuple(map(parse_name, items))
+    return tuple(map(parse_name, filter(_is_name, items)))
 
 
 # --- Lists and sentences ---

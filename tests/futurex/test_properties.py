@@ -270,6 +270,7 @@ def test_any_question_scores_or_is_refused(
 
 @thorough
 @example("0{以及0以及")  # an `and` at the end
+@example("以及")  # nothing else
 @given(text=ANY_TEXT)
 def test_parsers_never_raise(text: str) -> None:
     last_boxed(text)
