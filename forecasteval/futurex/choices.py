@@ -10,7 +10,7 @@ from typing import Final
 from forecasteval.common.markup import clean
 from forecasteval.common.patterns import WordTable, end_of, lazy
 
-from .answers import Answer, TruthOf, drop_lead_in
+from .answers import Answer, TruthOf, drop_lead_in, find_status
 from .doubts import begins_denied, find_doubt, is_asked
 from .language import pattern_of, table_of, words
 from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
@@ -377,6 +377,8 @@ def _is_taken_back(token: str, label: str, end: int, options: Options) -> bool:
         YES_NO.get(word[0].lower(), meaning) != meaning for word in _LONE_WORD.finditer(token, end)
     ):
         return True
+    if meaning and find_status(token[end:].lstrip(" .,:;–—-"))[0] == "refusal":
+        return True  # No - I cannot answer this
     aside = _BRACKETS.match(token, end_of(_BLANKS, token, end))
     if aside and options.find_label(aside[0][1:-1].strip()) not in ("", label):
         return True
