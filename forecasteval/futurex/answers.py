@@ -332,8 +332,9 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
 
 def _find_tail(text: str) -> int:
     """Find where the last lines of a text begin that are not empty."""
-    full = [line.start() for line in _FULL_LINE.finditer(text, max(0, len(text) - _MAX_TAIL))]
-    return full[-_MAX_LINES:][0] if full else 0
+    begin = max(0, len(text) - _MAX_TAIL)
+    full = [line.start() for line in _FULL_LINE.finditer(text, begin)]
+    return full[-_MAX_LINES:][0] if full else begin  # one line of megabytes
 
 
 _ANSWER_KEY: Final = lazy(r"(?i)(?:(?:my|final)[\s_-]?)?(?:answer|prediction)")

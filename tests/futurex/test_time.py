@@ -48,6 +48,8 @@ ANSWERS: Final[list[tuple[str, int, str, Callable[[int], str]]]] = [
     ("backslashes", LONG, "one option", repeated("\\", after="boxed{B}")),
     ("prose without a box", LONG, "ranking", repeated("word ")),
     ("names without a box", SPAN, "ranking", repeated("Red. b, ")),
+    ("sentences on one line", LONG, "some options", repeated("1. ")),
+    ("clauses on one line", LONG, "some options", repeated("— ")),
     ("words without a box", SPAN, "some names", repeated("will ")),
     ("commas without a box", LONG, "ranking", repeated(",")),
     ("a number of megabytes", LONG, "number", repeated("9")),
