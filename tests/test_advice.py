@@ -668,7 +668,7 @@ def test_a_line_of_pandas(folder: Path, form: Form) -> None:
     assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
 
 
-@advice("odds are all above 1, as prices in cents are, not used: divide them by 100")
+@advice("odds are all above 1, not used: write cents / 100, or 1 / decimal odds")
 def test_prices_in_cents(folder: Path) -> None:
     rows = read_json(ROOT / "prediction/prophet-sample.json")
     problems = read_json(ROOT / "dataset/prophet-sample.json")
@@ -677,10 +677,10 @@ def test_prices_in_cents(folder: Path) -> None:
     ]
     write(folder, {"dataset/p.json": problems, "prediction/p-x.json": cents})
     out = succeed(folder, "-f", "p-x")
-    factor = int(find(r"prices in cents are, not used: divide them by (\d+)", out))
+    factor = int(find(r"odds are all above 1, not used: write cents / (\d+)", out))
     whole = [{**row, "odds": [price / factor for price in row["odds"]]} for row in cents]
     write(folder, {"prediction/p-x.json": whole})
-    assert "prices in cents" not in succeed(folder, "-f", "p-x")
+    assert "above 1" not in succeed(folder, "-f", "p-x")
 
 
 @advice("a file in dataset/ whose name begins like this one's, or --dataset")

@@ -90,7 +90,7 @@ def all_of_each(good: Bools, starts: Ints) -> Bools:
 def ends_of_runs(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     """Find where the runs of equal rows of a table end, and how long they are."""
     changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    ends = np.flatnonzero(np.append(changes, True)) + 1
+    ends = np.flatnonzero(np.append(changes, True)[: len(columns[0])]) + 1
     return ends, np.diff(ends, prepend=0)
 
 

@@ -235,14 +235,15 @@ def _suggest_melt(
     wide, texts = list[str](), list[str]()
     for name in columns:
         values = cells[name] - {""}
-        if name not in kept and values:
+        if name and name not in kept and values:
             kind = texts if any(math.isnan(parse_number(cell)) for cell in values) else wide
             kind.append(name)
     numbers = {parse_number(cell) for name in wide for cell in cells[name] - {""}}
     results = {cell.casefold() for cell in cells.get(roles.get("result", ""), ())} - {""}
     name = "option" if "forecaster" in roles else "forecaster"
     known = {column.strip().casefold() for column in wide} if name == "option" else FLAGS.keys()
-    is_sure = results <= known and (bool(results) or name == "forecaster")
+    has_side = any("yes" in re.findall(r"[^\W_]+", column.casefold()) for column in wide)
+    is_sure = results <= known and (not has_side if name == "forecaster" else bool(results))
     if len(wide) < 2 or min(numbers) < 0 or max(numbers) > 1 or not is_sure:
         return ""
     ids = [name for name in columns if name in (*kept, *texts)]

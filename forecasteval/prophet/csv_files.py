@@ -95,7 +95,7 @@ def load_csv(path: Path) -> CsvData:
     text = decode_utf8(raw, str(path))
     rows = csv_rows(text, str(path), strict=False)
     _, columns = next(rows, (0, list[str]()))
-    twice = [name for name in columns if columns.count(name) > 1]
+    twice = [name for name in columns if name and columns.count(name) > 1]
     if twice:
         got = f"{printable(twice[0], 60)} twice"
         raise InputError(str(path), "expected columns of different names", got)

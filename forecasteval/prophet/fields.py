@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
@@ -25,6 +26,7 @@ SHARE: Final = "resolved to a share, neither Yes nor No"
 NO_FLAG: Final = "an outcome is neither 0 nor 1"
 BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
 _DAY: Final = 86_400 - 1e-6  # seconds
+_SHORT_HOUR: Final = re.compile(r"(?<=\d[ T])(?=\d:)")  # 9:30, as spreadsheets write it
 
 
 class Refusal(dict[str, Any]):
@@ -148,7 +150,7 @@ def parse_moment(text: str, is_end: bool = False) -> tuple[float, bool]:
 
     A date alone is the beginning of its day (UTC), or the end if it `is_end`.
     """
-    bare = text.strip().removesuffix(" UTC")
+    bare = _SHORT_HOUR.sub("0", text.strip().removesuffix(" UTC"))
     try:
         moment = datetime.fromisoformat(bare)
         zoned = moment.tzinfo is not None or text.rstrip().endswith(" UTC")
@@ -219,7 +221,7 @@ def parse_prices(
         for values, rows in ((q, odds), (bid, bids))
     )
     bad = {
-        "odds are all above 1, as prices in cents are, not used: divide them by 100": in_cents,
+        "odds are all above 1, not used: write cents / 100, or 1 / decimal odds": in_cents,
         "odds are not a number in (0, 1] for every option, not used": no_odds & ~in_cents,
         "bids are not a number in [0, odds] for every option, not used": no_bids & ~in_cents,
     }

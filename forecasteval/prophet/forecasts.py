@@ -293,18 +293,21 @@ def choose_forecasts(
         return None
     time = np.nan_to_num(data.time, nan=-math.inf)
     data = data.select(np.lexsort((time, data.forecaster, data.event)))
-    data = _drop_doubtful(data, events.ids, notes)
     data = data.keep(_judge_times(data, events, late, notes))
+    data = _choose_last(_drop_doubtful(data, events.ids, notes), events.ids, notes)
     if not len(data.event):
         return None
-    data = _choose_last(data, events.ids, notes)
     used, forecaster = np.unique(data.forecaster, return_inverse=True)
     return data._replace(names=[data.names[at] for at in used.tolist()], forecaster=forecaster)
 
 
 def _drop_doubtful(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
-    """Drop forecasts that differ from another one of their event, forecaster and time."""
-    time = np.nan_to_num(data.time, nan=-math.inf)
+    """Drop forecasts that differ from another one of their event, forecaster and time.
+
+    One of unknown time, which stands first, may be of any.
+    """
+    ends, counts = ends_of_runs(data.event, data.forecaster)
+    time = np.where(np.repeat(np.isnan(data.time[ends - counts]), counts), -math.inf, data.time)
     ends, counts = ends_of_runs(data.event, data.forecaster, time)
     last = np.repeat(ends - 1, counts)
     again = np.flatnonzero(last != np.arange(len(last)))

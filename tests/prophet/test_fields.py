@@ -19,6 +19,7 @@ from forecasteval.prophet.fields import parse_moment
         ("2025-02-07T03:40:25.123456789Z", (1738899625.123456, True)),
         ("2025-02-07", (1738886400.0, True)),
         ("2025-02-07T03:40", (1738899600.0, False)),
+        ("2025-02-07 3:40", (1738899600.0, False)),
     ],
 )
 def test_time(text: str, expected: tuple[float, bool]) -> None:

@@ -131,6 +131,22 @@ def test_differing_forecasts_of_one_time_are_left_out_whatever_their_order() -> 
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.parametrize("time", [None, "02/01/2025 10:00"])
+def test_an_unknown_time_is_neither_before_nor_after_a_known_one(time: object) -> None:
+    problem: Row = {"problem_id": 1, "options": ["A", "B"], "correct_answer": "A"}
+    row: Row = {"problem_id": 1, "username": "ada", "prediction": [0.1, 0.9], "timestamp": time}
+    known = {**row, "timestamp": "2025-01-01T00:00:00Z"}
+    bob = {**known, "username": "bob"}
+    other = {**known, "prediction": [0.8, 0.2]}
+    left_out = ("several forecasts without a time that tells them apart", 2)
+    found = evaluate([row, other, bob], [problem])
+    assert found["forecasters"].keys() == {"bob"}
+    assert left_out in [(entry["reason"], entry["count"]) for entry in found["excluded"]]
+    assert evaluate([row, known, bob], [problem])["forecasters"].keys() == {"ada", "bob"}
+    closed = evaluate([row, other, bob], [{**problem, "end_date": "2025-02-01"}])
+    assert closed["forecasters"]["ada"]["brier"] == pytest.approx(0.04)
+
+
 # --- Who is who ---
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,7 @@ def test_won_is_of_the_option(tmp_path: Path) -> None:
 
 def test_prices_in_cents_are_named(tmp_path: Path) -> None:
     """Of a question, too, whose No would cost 1 - 50."""
-    text = "odds are all above 1, as prices in cents are, not used: divide them by 100"
+    text = "odds are all above 1, not used: write cents / 100, or 1 / decimal odds"
     for rows, columns in (
         (["Q,ada,0.75,Yes,50"], "question,model,prob,result,price"),
         (["Q,A,ada,0.75,1,50", "Q,B,ada,0.25,0,51"], "question,option,model,prob,result,price"),
@@ -175,6 +176,25 @@ def test_prices_in_cents_are_named(tmp_path: Path) -> None:
         results = binary(tmp_path, rows, columns)
         assert f"{text}: 1 (ada on Q)" in results["warnings"]
         assert results["forecasters"]["ada"]["n_priced"] == 0
+
+
+def test_columns_without_a_name_are_not_read(tmp_path: Path) -> None:
+    """As a spreadsheet saves them beside its table."""
+    rows = ["0,Q1,ada,0.75,Yes,,", "1,Q2,ada,0.25,No,,"]
+    found = binary(tmp_path, rows, ",question,model,prob,result,,")
+    assert found["forecasters"]["ada"]["brier"] == 0.0625
+
+
+@pytest.mark.parametrize("names", ["yes_price,no_price", "Yes,No", "Prob (Yes),Prob (No)"])
+def test_the_two_sides_of_a_question_are_no_forecasters(names: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected a column 'forecaster'") as caught:
+        binary(tmp_path, ["Q1,0.75,0.25,Yes", "Q2,0.5,0.5,No"], f"question,{names},result")
+    assert "pandas" not in str(caught.value)
+
+
+def test_a_line_of_pandas_leaves_columns_without_a_name_out(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=re.escape("melt(['question', 'result'], ['ada', 'bob']")):
+        binary(tmp_path, ["0,Q1,0.75,0.25,Yes", "1,Q2,1,0,No"], ",question,ada,bob,result")
 
 
 def test_a_result_that_may_be_of_the_forecast_is_refused(tmp_path: Path) -> None:
