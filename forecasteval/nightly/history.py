@@ -321,7 +321,7 @@ def _read_row(
         dataset=dataset,
         system=row.system_name,
         reason=share,  # if its rank comes or goes
-        unscored=file.kept is True and row.rank is None,
+        unscored=file.kept is True and row.rank is None and not row.about.baseline,
         # nan, where no level counts, would differ from itself every night
         score=None if math.isnan(row.score) else row.score,
         rank=row.rank,

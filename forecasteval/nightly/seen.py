@@ -65,7 +65,9 @@ def look(root: Path, scorer: Scorer, tasks: Sequence[Files], policy: str) -> Sig
 
 @dataclass
 class _Record:
-    """What nights saw first: truths by dataset and id; by stem the sha256 and answers of a file."""
+    """What nights saw first: truths by dataset and id; by stem the sha256 and answers of a file,
+    without a sha256 if it has gone.
+    """
 
     nights: list[str]
     truths: dict[str, dict[str, int]]
@@ -76,7 +78,9 @@ def _read(path: Path, policy: str) -> _Record:
     """Read the record of all nights; without it a night could be unfair, unless all is kept."""
     if path.exists():
         with contextlib.suppress(ValueError, InputError):
-            return from_record(_Record, json.loads(read_file(path)))
+            record = from_record(_Record, json.loads(read_file(path)))
+            if all(datetime.fromisoformat(night).tzinfo for night in record.nights):
+                return record
     if policy == "keep" or not path.exists():
         return _Record([], {}, {})
     expected = "expected the nights of answers; restore it from an earlier night, or delete it: "
@@ -96,8 +100,13 @@ class _Night:
         self.large: list[str] = []  # files that are not recorded
         self._record = record
         self._times = [*map(datetime.fromisoformat, record.nights), now()]
-        gone = [record.files.pop(name)[1] for name in record.files.keys() - names]
-        self._gone = {_hashes(answers): answers for answers in gone}
+        gone = {
+            name: answers
+            for name, (checksum, answers) in record.files.items()
+            if checksum and name not in names
+        }
+        record.files |= {name: ("", answers) for name, answers in gone.items()}  # if it comes back
+        self._gone = {_hashes(answers): answers for answers in gone.values()}
 
     def write(self, path: Path) -> None:
         """Write the record, if there is something new in it."""
@@ -122,7 +131,7 @@ class _Night:
         if found != checksum:
             hashes = self.read(hash_answers, path) or {}
             if not checksum:  # perhaps it had another name
-                answers = self._gone.get(frozenset(hashes.items()), {})
+                answers = self._gone.get(frozenset(hashes.items()), answers)
             night = len(self._record.nights)
             new = {name: (each, night) for name, each in hashes.items()}
             same = {

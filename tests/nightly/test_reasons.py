@@ -264,6 +264,15 @@ def test_a_baseline(first_night: Path, tmp_path: Path) -> None:
     )
 
 
+def test_a_baseline_that_is_kept_has_lost_nothing(first_night: Path, tmp_path: Path) -> None:
+    """It had no rank before, and stands among the others as it did."""
+    root = copy(first_night, tmp_path)
+    write(root, {"prediction/systems.json": {"b": {"baseline": True}}})
+    night(root)
+    write(root, {"prediction/250922-b.json": "["})
+    assert night(root) == {}
+
+
 def test_a_file_of_a_set_is_not_that_of_each_forecaster(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/p.json": (ROOT / "dataset/prophet-sample.json").read_bytes()})
     forecasts = read_json(ROOT / "prediction/prophet-sample.json")

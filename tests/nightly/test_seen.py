@@ -231,6 +231,24 @@ def test_a_file_with_another_name_keeps_its_nights(tmp_path: Path, name: str) ->
     assert [*table(root).values()] == [(1, 0, 0)]
 
 
+def test_a_file_that_was_away_for_a_night_keeps_its_nights(tmp_path: Path) -> None:
+    """A copy under another name, made once it had gone, does not."""
+    root = ask(tmp_path)
+    answer(root, "a", **ALL)
+    night(root, 1)
+    resolve(root, q0="A")
+    night(root, 2)
+    (root / "prediction/w-a.json").unlink()
+    night(root, 3)
+    answer(root, "a", **ALL)
+    answer(root, "b", **ALL)
+    night(root, 4)
+    assert table(root) == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
+    answer(root, "a", **{**ALL, "q0": "A  "})
+    night(root, 5)
+    assert table(root)["w-a"] == (0, 1, 1)
+
+
 def test_a_copy_beside_its_model_is_late(tmp_path: Path) -> None:
     root = ask(tmp_path)
     answer(root, "a", **ALL)
@@ -261,7 +279,10 @@ def test_a_damaged_record(tmp_path: Path) -> None:
     resolve(root, q0="A")
     night(root, 1)
     record = root / "evaluation/seen.jsonl"
-    for damage in ("[]\n", "", record.read_text()[:90], '{"nights": []}\n'):
+    times = [
+        json.dumps({"files": {}, "nights": [time], "truths": {}}) for time in ("x", "2026-01-01")
+    ]
+    for damage in ("[]\n", "", record.read_text()[:90], '{"nights": []}\n', *times):
         record.write_text(damage)
         assert_refused(night(root, 2), "seen.jsonl", "restore it from an earlier night")
         assert night(root, 2, "keep").code == 0
