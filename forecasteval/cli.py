@@ -227,7 +227,8 @@ def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None
     )
     file = args.unread if args.unread.parent.name else f".{os.sep}{args.unread}"
     words = shlex.join(["-f", str(file), "--dataset", str(questions)])
-    todo = f"fill in each answer, then run {command_line(PROGRAM)} {words}"
+    todo = "fill in each answer, add the answers that were read (else they count as missing)"
+    todo += f", then run {command_line(PROGRAM)} {words}"
     print(printable(f"{len(rows)} in {args.unread}: {todo}"), file=sys.stderr)
 
 

@@ -344,14 +344,22 @@ def test_answers_under_another_key(folder: Path) -> None:
     assert "3 questions" in succeed(folder, "-f", "./NAME.json", "--dataset", "d")
 
 
-@advice("fill in each answer, then run {} {}")
+@advice(
+    "fill in each answer, add the answers that were read (else they count as missing)",
+    ", then run {} {}",
+)
 def test_answers_that_were_not_read(folder: Path) -> None:
     write(folder, {"prediction/d-x.json": {"q1": "A", "q2": "It depends on many things."}})
     done = call(folder, "-f", "d-x", "--unread", "to do.jsonl")
     rows = [json.loads(line) for line in (folder / "to do.jsonl").read_text().splitlines()]
-    write(folder, {"to do.jsonl": [{**row, "answer": "A"} for row in rows]})
-    again = call_line(folder, find("then run (.*)", done.err))
-    assert (again.code, "3 questions" in again.out) == (0, True)
+    filled = [{**row, "answer": "A"} for row in rows]
+    missing = {}
+    for name, read in (("with", [{"id": "q1", "answer": "A"}]), ("without", [])):
+        write(folder, {"to do.jsonl": [*filled, *read]})
+        again = call_line(folder, find("then run (.*)", done.err) + " --json")
+        assert again.code == 0
+        missing[name] = again.json["missing_count"]
+    assert missing == {"with": 1, "without": 2}
 
 
 @advice(" (--relative-sigma 0.05 gives them one)")

@@ -173,7 +173,7 @@ def choose_columns(report: Report, names: Collection[str]) -> Report:
     }
     for name in names:
         if name not in known:
-            expected = f"expected columns of the tables: {', '.join(sorted(known))}"
+            expected = f"expected columns of the tables: {', '.join(sorted(known - {''}))}"
             raise InputError("--columns", expected, repr(name))
     return [block._replace(chosen=names) if block in tables else block for block in report]
 
