@@ -298,6 +298,7 @@ class Deadline(NamedTuple):
 
     closes: datetime | None
     has_truth: bool
+    is_damaged: bool = False  # what should be a time is none
 
     def is_past(self, now: datetime) -> bool:
         """Tell whether the question is closed."""

@@ -323,8 +323,10 @@ def _say(pair: Pair, evidence: str) -> str:
     if is_significant:
         side = "higher" if pair.difference > 0 else "lower"
         return f"{a} is {side} than {b} by {value[1:]}{bounds}, {evidence}."
-    least = pair.detectable
-    power = f"; a difference of {least:.2f} would be found four times out of five" if least else ""
+    least = pair.detectable or 0.0
+    power = ""
+    if abs(pair.difference) < least:  # else it was not: few questions differ, or pairs are many
+        power = f"; a difference of {least:.2f} would be found four times out of five"
     return f"{a} and {b} cannot be told apart: {value}{bounds}, {evidence}{power}."
 
 

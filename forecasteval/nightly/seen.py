@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.benchmark import Deadline, Files, Late
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import InputError, grouped_names
 from forecasteval.common.files import hash_file, read_file, write_atomic
 from forecasteval.common.forms import from_record
 from forecasteval.common.records import dump_json, group_by
@@ -31,8 +31,8 @@ _Answers = dict[str, tuple[str, int]]  # hash and night, by id; also of those th
 
 
 class Sight(NamedTuple):
-    """What a night sees: the tasks with their late answers, the datasets with open questions, and a
-    note on each file that is too large to be recorded.
+    """What a night sees: the tasks with their late answers, the datasets with open questions, and
+    notes on what makes no answer late: files that are too large to be recorded, damaged times.
     """
 
     tasks: list[Files]
@@ -46,6 +46,7 @@ def look(root: Path, scorer: Scorer, tasks: Sequence[Files], policy: str) -> Sig
     night = _Night(_read(path, policy), {file.stem for file in list_predictions(root)})
     late: dict[Files, Late] = {}
     open_: list[OpenDataset] = []
+    notes: list[str] = []
     of_dataset = group_by(tasks, attrgetter("dataset"))
     for dataset in list_datasets(root):
         wing = scorer.recognise(dataset, dataset)
@@ -57,10 +58,13 @@ def look(root: Path, scorer: Scorer, tasks: Sequence[Files], policy: str) -> Sig
                 if policy != "keep":
                     late[task] = Late(policy, night.find_late(answers, truths, deadlines))
             open_ += night.find_open(dataset.name, deadlines)
+            if damaged := [name for name, each in deadlines.items() if each.is_damaged]:
+                what = "'closes' that is no time of ISO 8601 closes nothing"
+                notes.append(f"{dataset.name}: {what}: {grouped_names(damaged)}")
     night.write(path)
-    large = night.large if policy != "keep" else []
-    notes = [f"not recorded, and never late, as it is above 10 MB: {name}" for name in large]
-    return Sight([task._replace(late=late.get(task)) for task in tasks], open_, notes)
+    notes += [f"not recorded, and never late, as it is above 10 MB: {name}" for name in night.large]
+    tasks = [task._replace(late=late.get(task)) for task in tasks]
+    return Sight(tasks, open_, notes if policy != "keep" else [])
 
 
 @dataclass

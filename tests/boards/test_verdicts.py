@@ -32,6 +32,15 @@ def test_what_would_have_been_found() -> None:
     assert line == f"{begin}; a difference of 0.10 would be found four times out of five."
 
 
+def test_nothing_smaller_would_have_been_found() -> None:
+    """Of five questions that differ, no p-value is below 0.0625."""
+    a, b = (
+        system(name, *(place < count for place in range(7))) for name, count in (("a", 7), ("b", 2))
+    )
+    (line,) = list_verdicts(compare([a, b]))
+    assert line == "a and b cannot be told apart: +0.71 [0.26, 1.00], p = 0.0625, on 7 questions."
+
+
 def test_each_against_the_first_by_the_p_of_holm() -> None:
     lines = list_verdicts(compare([right("a", 30), right("b", 10), right("c", 28)]))
     assert [line.split(", ")[-2] for line in lines] == ["p < 0.0001 (Holm)", "p = 0.5000 (Holm)"]

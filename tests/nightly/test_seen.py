@@ -205,6 +205,14 @@ def test_closed_questions(tmp_path: Path) -> None:
     assert table(root)["w-c"] == (0.5, 1, 1)
 
 
+def test_a_closing_that_is_no_time_is_named(tmp_path: Path) -> None:
+    root = ask(tmp_path, q0="12.10.2026", q1="soon", q2="2026-10-12")
+    answer(root, "a", **ALL)
+    assert night(root, 1, "keep").err == ""
+    said = "w.json: 'closes' that is no time of ISO 8601 closes nothing: 2 (q0, q1)\n"
+    assert night(root, 2).err.endswith(said)
+
+
 def test_a_damaged_night_of_a_file_costs_no_answer(tmp_path: Path) -> None:
     root = ask(tmp_path)
     answer(root, "a", **ALL)
