@@ -178,8 +178,9 @@ def _score_files(args: argparse.Namespace) -> int:
     given = args.file or [DEFAULT_PREDICTION]
     datasets = _find_datasets(args)
     names = [*chain(*find_named(given, args.root, scorer.has_questions, datasets))]
-    if args.unread and (len(names) > 1 or os.path.lexists(args.unread)):
-        expected = "expected one file to score, and a file that does not exist yet"
+    is_new = args.unread and args.unread.suffix == ".jsonl" and not os.path.lexists(args.unread)
+    if args.unread and (len(names) > 1 or not is_new):
+        expected = "expected one file to score, and a name.jsonl that does not exist yet"
         raise InputError(f"--unread {printable(args.unread)}", expected)
     for results in score_names(scorer, args.root, names, datasets, fail):
         try:

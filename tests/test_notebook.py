@@ -17,7 +17,8 @@ import pytest
 
 from cli import ROOT, Record, import_extra, number, q, write
 from eval import FutureXEvaluator
-from forecasteval.boards import rank
+from forecasteval.boards import compare, rank
+from forecasteval.common.errors import InputError
 from forecasteval.display.results import Results
 from llm_server import LlmServer
 
@@ -256,6 +257,19 @@ def test_results_in_memory_are_ranked_by_their_names() -> None:
         "mine",
         "system 2",
     ]
+
+
+def test_what_is_no_list_of_results_is_refused_in_one_line() -> None:
+    a = FutureXEvaluator().evaluate_all([{**q("1"), "answer": "A"}])
+    for call in (
+        lambda: rank(a),
+        lambda: rank({"a": a}),  # type: ignore[arg-type]
+        lambda: rank(["250915-random"]),  # type: ignore[list-item]
+        lambda: compare(a, a),  # type: ignore[arg-type]
+        lambda: compare([a, "250915-random"]),  # type: ignore[list-item]
+    ):
+        with pytest.raises(InputError, match="results: expected a list of results, got str"):
+            call()
 
 
 def test_evaluate_inside_a_loop_without_a_notebook() -> None:

@@ -35,7 +35,7 @@ from .board import (
 from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
-from .reading import distinct_names, read_system
+from .reading import distinct_names, read_system, require_result
 from .scale import Level
 from .significance import Difference, detectable_difference, measure_difference
 from .systems import System, make_questions, require_same_policy
@@ -62,6 +62,7 @@ def group_results(
 def _require_items(results: Iterable[Mapping[str, object]]) -> None:
     """Raise InputError for a result that ranks forecasters itself."""
     for result in results:
+        require_result(result)
         if "ranking" in result:
             raise InputError(
                 "compare",

@@ -143,12 +143,19 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
     return from_record(FileRow, record, name)
 
 
+def require_result(result: object) -> None:
+    """Raise InputError for what is no result, as the keys of one that is in no list."""
+    if not isinstance(result, Mapping):
+        raise InputError("results", "expected a list of results", type(result).__name__)
+
+
 def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
     """Make the results' names, or `system 1` …; a name that was there before carries its place: `a
     (2)`.
     """
     names: list[str] = []
     for number, result in enumerate(results, 1):
+        require_result(result)
         name = str(result.get("name", f"system {number}"))
         names.append(f"{name} ({number})" if name in names else name)
     return names

@@ -250,6 +250,8 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
 
 def _run_parse(args: argparse.Namespace, program: str) -> None:
     if args.unread:
+        if args.unread.suffix != ".jsonl":
+            raise InputError(str(args.unread), "expected a name that ends with .jsonl")
         require_new(args.unread)
     records = itertools.chain.from_iterable(map(load_records, args.source))
     prediction, warnings, unread = parse_replies(records)

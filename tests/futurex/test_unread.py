@@ -59,11 +59,12 @@ def test_a_file_is_not_overwritten_and_two_files_have_no_one_list(tmp_path: Path
     write(tmp_path, {"dataset/w.json": QUESTIONS, "prediction/w-a.json": ANSWERS})
     write(tmp_path, {"prediction/w-b.json": ANSWERS, "mine.jsonl": ANSWERS})
     for words in (["-f", "w-a", "--unread", str(tmp_path / "mine.jsonl")],
+                  ["-f", "w-a", "--unread", str(tmp_path / "new.csv")],
                   ["-f", "w-a", "-f", "w-b", "--unread", str(tmp_path / "new.jsonl")]):  # fmt: skip
         done = run(tmp_path, *words)
         assert done.code == 2
         assert "--unread" in done.err
-        assert not (tmp_path / "new.jsonl").exists()
+        assert not [*tmp_path.glob("new.*")]
 
 
 def test_nothing_is_written_where_all_was_read(tmp_path: Path) -> None:

@@ -336,6 +336,8 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
     (["render", "t/q.json"], "t/prompt_all_varying.txt: expected a template with {options}"),
     (["parse", "none.jsonl", "-o", "p.json"],
      "none.jsonl: expected replies with an index, got none"),
+    (["parse", "none.jsonl", "-o", "p.json", "--unread", "new.csv"],
+     "new.csv: expected a name that ends with .jsonl"),
     (["import", "t.csv", "-o", "tables", "--yield", "nope", "--conditions", "base"],
      "t.csv: no column nope in the first row, which is the header, got base, y"),
     (["import", "t.csv", "-o", "taken", "--yield", "y", "--conditions", "base"],
