@@ -27,6 +27,7 @@ from forecasteval.common.markup import (
 from forecasteval.common.patterns import end_of, lazy
 from forecasteval.common.records import number_text
 
+from .doubts import denies, find_doubt
 from .language import table_of, words
 from .rules import AnswerScore, Unparsed, unparsed
 
@@ -244,6 +245,9 @@ _OWN: Final = table_of("openers", "claims", "verbs", "mine")  # begins a lead-in
 _FIRST: Final = table_of(
     "openers", "claims", "articles", "owners", "nouns", "choices", "verbs"
 )  # of a lead-in
+_CORRECTIONS: Final = table_of("corrections")
+_GOES_ON: Final = tuple(":：?？,，;；")  # in front of what is said below
+_HEADING_WORDS: Final = 4
 _OUTCOME: Final = "the outcome be "  # options begin so
 _COMMA: Final = lazy(r"[,，]?\s*")
 _BLANKS: Final = lazy(r"\s*")
@@ -312,6 +316,8 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
     text = text[max(_find_tail(text), tag.end() if tag else 0) :]
     masked = text.translate(_MARKS)
     for begin in _BEGIN.finditer(masked):
+        if not _FIRST.find(masked, begin.end()):  # most; what follows is slow
+            continue
         front = text[text.rfind("\n", 0, begin.end()) + 1 : begin.end()]
         line = not any(map(str.isalpha, front))
         end = find_lead_in(masked, begin.end(), line)
@@ -338,6 +344,7 @@ def _find_tail(text: str) -> int:
 
 
 _ANSWER_KEY: Final = lazy(r"(?i)(?:(?:my|final)[\s_-]?)?(?:answer|prediction)")
+_NO_ANSWER_KEYS: Final = ("options", "candidates", "sources", "warnings")
 _ERROR_KEYS: Final = ("error", "errors", "exception", "traceback")
 # Objects as pairs: an answer may be given twice.
 _DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
@@ -363,6 +370,8 @@ def _find_mapping(text: str) -> Answer | None:
     elif not values and (not objects or text[: objects[0][0]].strip("` \njson")):
         return None  # there is more than an object
     elif len(pairs) == 1 and isinstance(pairs[0][1], list) and (said := _write_value(pairs[0][1])):
+        if denies(pairs[0][0]) or pairs[0][0].lower() in _NO_ANSWER_KEYS:  # {"excluded": […]}
+            return Answer("", boxed=False, problem=problem)
         return _hold(said, boxed=False, stated=True)  # {"ranking": ["Hart", "Solberg"]}
     return Answer("", boxed=False, problem=problem)
 
@@ -428,10 +437,34 @@ class TruthOf(Generic[Read]):
 
     def read_alone(self, lines: Sequence[str]) -> Read | None:
         """Read the value that stands alone on the first or the last of some lines; None if there is
-        no such line. Two of them are no answer but a list, perhaps of options.
+        no such line. Two of them are no answer but a list, perhaps of options; a status beside one
+        is none either.
         """
-        ends = dict.fromkeys(number % len(lines) for number in (0, 1, -2, -1) if lines)
-        plain = [number for number in ends if self.is_plain and not find_lead_in(lines[number])]
+        if not self.is_plain or not lines:
+            return None
+        plain = [number for number, line in enumerate(lines) if not find_lead_in(line)]
         reads = {number: self.read(Answer(lines[number], boxed=False)) for number in plain}
-        alone = [(number, read) for number, read in reads.items() if not isinstance(read, Unparsed)]
-        return alone[0][1] if len(alone) == 1 and alone[0][0] in (0, len(lines) - 1) else None
+        said = {
+            number: read
+            for number, read in reads.items()
+            if not (isinstance(read, Unparsed) and read.is_silent)
+        }
+        if len(said) != 1:
+            return None
+        ((number, read),) = said.items()
+        first, last = number == 0, number == len(lines) - 1
+        alone = (first and not _goes_on(lines[1])) or (last and not _is_heading(lines[-2]))
+        return read if alone and not isinstance(read, Unparsed) else None
+
+
+def _goes_on(line: str) -> bool:
+    """Return whether a line goes on with the one above, or takes it back: `is unlikely`."""
+    line = line.strip(" *_`")
+    return line[:1].islower() or find_doubt(line) is not None or bool(_CORRECTIONS.find(line))
+
+
+def _is_heading(line: str) -> bool:
+    """Return whether a line says what stands below: `Last close`, `Bookmakers say:`."""
+    line = line.strip(" #*_`")
+    short = line.isascii() and line[:1].isalnum() and len(line.split()) <= _HEADING_WORDS
+    return line[-1:] in _GOES_ON or (short and line[-1:].isalnum())

@@ -38,7 +38,8 @@ _ENGLISH: Final = {
     "refusals": "n/a, n.a, na, nan, none, null, nil, tbd, idk, unknown, unsure, unpredictable,"
     " undetermined, not available, not applicable, not sure, not known, insufficient data,"
     " insufficient information, not enough data, not enough information",
-    "lacks": "no data, no idea, no answer, no prediction, no clear, no information,"
+    "lacks": "no data, no idea, no answer, no prediction, no clear, no information, no comment,"
+    " no problem, no doubt, no results, no result, no response,"
     " no further information, no one knows, no one can",
     "declines": "I'm sorry, I am sorry, I'm very sorry, I’m sorry, Sorry I, Sorry but I, sorry I,"
     " As an AI, I cannot, I can't, I can’t, I can not, I am unable to, I'm unable to,"
@@ -55,10 +56,13 @@ _ENGLISH: Final = {
     " everything but, anybody but, anyone except, everyone except, doubts, doubted, doubtful,"
     " fail to, fails to, failed to, refuses, refused",
     "taken back": "wrong, false, incorrect, untrue, withdrawn, retracted, superseded, unlikely,"
+    " out of the question, ruled out, excluded, impossible,"
     " not likely, not right, not correct, not true, not my answer, no longer",
     "fillers": "but, though, it, this, that, also, well, then, else, even",
     "guesses": "or, nor, could be, could also be, might be, may be, maybe, perhaps, possibly,"
     " either, alternatively, alternative, backup, if not, as likely",
+    "corrections": "actually, wait, correction, edit, update, on reflection, on second thought,"
+    " scratch that, scrap that",
     "but": "but, could, might, may, probably",
     "not all": "all except, all but, everything except, all of the above, none of the above",
     "denied ends": "not, no",
@@ -142,6 +146,7 @@ _SPANISH: Final = {
     "verbs": "predigo, elijo",
     "hedges": "probablemente",
     "guesses": "o, quizá, quizás, tal vez",
+    "lacks": "no lo sé, no lo se, no sé, no se sabe, no hay datos, no tengo",
     "declines": "Lo siento, No puedo",
     "about": "aproximadamente, alrededor de, cerca de, unos, unas, más de, menos de",
 }

@@ -31,6 +31,9 @@ def boxed(pattern: str, before: str = "", after: str = "") -> Callable[[int], st
 # name, size, kind of question, text of that size; the whole table runs as answers
 ANSWERS: Final[list[tuple[str, int, str, Callable[[int], str]]]] = [
     ("boxes that never close", LONG, "one option", repeated(r"\boxed{")),
+    ("sentences in one line", LONG, "one option", repeated("。")),
+    ("statements in one line", LONG, "one option", repeated("答案是。")),
+    ("values, each alone on a line", SPAN, "one option", repeated("A\n", "x\n")),
     ("closed boxes", LONG, "some options", repeated(r"\boxed{A}")),
     ("joined boxes", LONG, "some options", repeated(r"\boxed{A}, ")),
     ("joined boxes of names", LONG, "ranking", repeated("\\boxed{a}、\n")),
