@@ -769,7 +769,9 @@ def test_a_file_that_is_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @advice("expected a table in text: save the sheet as CSV", "save the sheet as CSV")
-@pytest.mark.parametrize("command", ["convert", "rxnopt import"])
+@pytest.mark.parametrize(
+    "command", ["convert", pytest.param("rxnopt import", marks=pytest.mark.extra("openpyxl"))]
+)
 def test_a_workbook(folder: Path, command: str) -> None:
     with zipfile.ZipFile(folder / "x.xlsx", "w") as book:
         book.writestr("xl/workbook.xml", "")
