@@ -218,6 +218,8 @@ def _score_files(args: argparse.Namespace) -> int:
 
 def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:
     """Write the answers of a result that were not read, and say what to do with them."""
+    if "unparsed_count" not in results:  # forecasts, or indices of options
+        raise InputError("--unread", "needs a file of answers as text", str(results["benchmark"]))
     if not (rows := list_unread(results)):
         print(f"{PROGRAM}: --unread: every answer was read", file=sys.stderr)
         return

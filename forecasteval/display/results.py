@@ -134,7 +134,7 @@ def list_unread(results: Results) -> list[dict[str, object]]:
             "text": item.get("answer"),
             "answer": None,
         }
-        for item in results.get("items", ())
+        for item in results["items"]
         if item["outcome"] == "unparsed"
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cli import PROMPT, Record, run, write
+from cli import PROMPT, ROOT, Record, run, write
 
 LONG = "The index was at 40, then at 50. " * 40 + "It may well end near 60, or 70."
 
@@ -71,4 +71,12 @@ def test_nothing_is_written_where_all_was_read(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/w.json": QUESTIONS, "prediction/w-a.json": ANSWERS[2:]})
     done = run(tmp_path, "-f", "w-a", "--unread", str(tmp_path / "new.jsonl"))
     assert (done.code, "every answer was read" in done.err) == (0, True)
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["prophet-sample", "multiple_choice_all_varying-random"])
+def test_only_answers_in_words_can_be_unread(tmp_path: Path, name: str) -> None:
+    words = ("-f", name, "--unread", str(tmp_path / "new.jsonl"))
+    done = run(ROOT, "--output", str(tmp_path), *words)
+    assert (done.code, "--unread: needs a file of answers as text, got " in done.err) == (2, True)
     assert not (tmp_path / "new.jsonl").exists()
