@@ -66,7 +66,16 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         "date",
         "start_time",
     ),
-    "closed": ("close_time", "actual_close_time", "scheduled_close_time", "end_date", "closes"),
+    "closed": (
+        "close_time",
+        "actual_close_time",
+        "scheduled_close_time",
+        "end_date",
+        "closes",
+        "close_date",
+        "closing_time",
+        "closing_date",
+    ),
     "category": ("category", "topic"),
     "series": ("series", "cluster"),
 }

@@ -178,6 +178,17 @@ def test_prices_in_cents_are_named(tmp_path: Path) -> None:
         assert results["forecasters"]["ada"]["n_priced"] == 0
 
 
+@pytest.mark.parametrize("name", ["Close Date", "closing_time", "closing date"])
+def test_closing_times_by_the_names_that_people_give(name: str, tmp_path: Path) -> None:
+    rows = ["Q1,ada,0.75,Yes,2025-03-01,2025-02-01", "Q2,ada,0.5,No,2025-01-01,2025-02-01"]
+    [entry] = [
+        entry
+        for entry in binary(tmp_path, rows, f"question,model,prob,result,date,{name}")["excluded"]
+        if entry["what"] == "forecast"
+    ]
+    assert (entry["reason"], entry["names"]) == ("after the event closed", ["ada on Q1"])
+
+
 def test_columns_without_a_name_are_not_read(tmp_path: Path) -> None:
     """As a spreadsheet saves them beside its table."""
     rows = ["0,Q1,ada,0.75,Yes,,", "1,Q2,ada,0.25,No,,"]
