@@ -245,6 +245,7 @@ _OWN: Final = table_of("openers", "claims", "verbs", "mine")  # begins a lead-in
 _FIRST: Final = table_of(
     "openers", "claims", "articles", "owners", "nouns", "choices", "verbs"
 )  # of a lead-in
+_NO: Final = frozenset(words("no"))
 _CORRECTIONS: Final = table_of("corrections")
 _GOES_ON: Final = tuple(":：?？,，;；")  # in front of what is said below
 _HEADING_WORDS: Final = 4
@@ -452,15 +453,24 @@ class TruthOf(Generic[Read]):
         if len(said) != 1:
             return None
         ((number, read),) = said.items()
-        first, last = number == 0, number == len(lines) - 1
-        alone = (first and not _goes_on(lines[1])) or (last and not _is_heading(lines[-2]))
+        if number == len(lines) - 1:
+            alone = not _is_heading(lines[-2])
+        else:
+            alone = number == 0 and not _goes_on(lines[1]) and not self._is_doubted(*lines[:2])
         return read if alone and not isinstance(read, Unparsed) else None
+
+    def _is_doubted(self, line: str, below: str) -> bool:
+        """Return whether the line below takes a value back, or offers another: `Or C`."""
+        other = find_doubt(below.strip(" *_`"))
+        if not other:  # what is unlikely below a No agrees with it
+            return other == "" and line.strip(" *_`.!").lower() not in _NO
+        return not isinstance(self.read(Answer(other, boxed=False)), Unparsed)
 
 
 def _goes_on(line: str) -> bool:
-    """Return whether a line goes on with the one above, or takes it back: `is unlikely`."""
+    """Return whether a line goes on with the one above, or corrects it: `is what they say`."""
     line = line.strip(" *_`")
-    return line[:1].islower() or find_doubt(line) is not None or bool(_CORRECTIONS.find(line))
+    return line[:1].islower() or bool(_CORRECTIONS.find(line))
 
 
 def _is_heading(line: str) -> bool:

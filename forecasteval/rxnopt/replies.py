@@ -180,7 +180,7 @@ _STATED: Final = _pattern(
 # A first or last line that is an option alone; below a heading it is one only if it is bare.
 _END: Final = _pattern(
     r"(?:\A(?!#+ .*\n|(?s:.*)\n{LINE}\n)"
-    r"|^(?:(?!#).*[^:\n]|.*(?=\n[0-9]+\Z))\n(?=[^#\n].*(?<![0-9][.)])\Z|.\Z))"
+    r"|^(?:(?!#).*[^:\n]|(?!.*\b{NOT}\b).*(?=\n[0-9]+\Z))\n(?=[^#\n].*(?<![0-9][.)])\Z|.\Z))"
     r"(?=({LINE})$)"
 )
 _NEXT: Final = _pattern(  # the last two items of a list
