@@ -183,6 +183,7 @@ _CANNOT: Final = lazy(
     r"(?i)(?:i\s)?(?:can(?:not|\snot|['’]t)|could\snot|unable\sto|do\snot|don['’]t)\s"
     r"(?:predict|determine|know|answer|say)(?:\s[a-z]{1,12}){0,4}"
 )
+_TITLE: Final = lazy(r"[A-Z][a-z]+ [A-Z][a-z]+[,;、\n]")  # No Problem, in a list of songs
 _ENDS: Final = lazy(r"\s?(?:\Z|[-–—(:;,.!?\n])")
 _EXCEPTION: Final = lazy(
     r"\s{0,9}[\w.]{0,69}(?i:error|exception)(?:\s\w{1,9}|\s?\([^()\n]{0,40}\))?\s?:"
@@ -207,7 +208,7 @@ def find_status(text: str) -> tuple[str, str]:
     if said and _ENDS.match(head, len(said)):
         return "refusal", head[: len(said)]
     lacks = word and word not in _REFUSALS and word not in _ERRORS
-    if lacks or head.replace(",", "").startswith(_DECLINES):
+    if (lacks and not _TITLE.match(head)) or head.replace(",", "").startswith(_DECLINES):
         return "refusal", ""
     if word in _ERRORS or _EXCEPTION.match(head) or _HTTP_ERROR.match(head):
         return "error of a program", ""

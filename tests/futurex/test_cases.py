@@ -14,7 +14,7 @@ from forecasteval.common.records import dump_json
 
 SMALLEST: Final = {
     "choices": 348, "rankings": 320, "names": 87, "numbers": 445, "boxes": 115, "refusals": 84,
-    "spanish": 42, "plain_lines": 53,
+    "spanish": 42, "plain_lines": 54,
 }  # fmt: skip
 TABLES: Final = {name: read_json(CASES / f"{name}.json") for name in SMALLEST}
 ROWS: Final = [
