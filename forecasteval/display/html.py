@@ -101,7 +101,7 @@ def show_score(value: float | None, digits: int = 3) -> str:
     """Show a number with a minus sign that is as wide as a plus sign; – if there is none."""
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def show_signed(value: float | None, digits: int = 3) -> str:

@@ -329,8 +329,12 @@ def show_value(value: Any, digits: int = 4) -> Any:
 
 
 def show_number(value: float | None, digits: int = 4) -> str:
-    """`digits` decimals; – if there is no number."""
-    return "–" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+    """`digits` decimals, of a zero without a minus sign; – if there is no number.
+
+    >>> show_number(-0.25), show_number(-0.00001), show_number(None)
+    ('-0.2500', '0.0000', '–')
+    """
+    return "–" if value is None or math.isnan(value) else f"{value:z.{digits}f}"
 
 
 def show_p(value: float | None) -> str:
