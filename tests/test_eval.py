@@ -167,6 +167,22 @@ def test_frames_in_and_out() -> None:
         assert "explanation" not in results["items"][0]
 
 
+def test_answers_and_questions_are_joined_by_id() -> None:
+    """As lists and as frames."""
+    questions = [{**asked(4, "30", "", 3.0), "id": "a"}, {**asked(1, "Yes", ""), "id": "b"}]
+    for question in questions:
+        del question["answer"]
+    answers = [{"id": "b", "answer": "Yes"}, {"id": "c", "answer": "No"}]
+    for data in ((answers, questions), (pd.DataFrame(answers), pd.DataFrame(questions))):
+        results = FutureXEvaluator().evaluate_all(*data)
+        assert list(results.to_frame()["score"]) == [0, 1]
+        assert results["missing_count"] == 1
+        (warning,) = results["warnings"]
+        assert warning == "prediction without a question, not used: 1 (c)"
+    with pytest.raises(InputError, match="expected predictions for this dataset"):
+        FutureXEvaluator().evaluate_all(answers[1:], questions)
+
+
 def test_paths_are_text_too() -> None:
     by_text = FutureXEvaluator().evaluate_file(
         f"{ROOT}/prediction/250915-random.json", f"{ROOT}/dataset/250915.json"

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import Evaluator, Files
-from forecasteval.common.errors import InputError
+from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.records import is_null, number_text
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
-from .join import AnsweredQuestions, load_answers
+from .join import AnsweredQuestions, join_answers, load_answers
 from .report import explain, report_blocks
 from .results import Scoring
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
@@ -102,21 +102,26 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
 
         Raises InputError if the question has no usable level, truth or Std.
         """
-        results = self.evaluate_all(
-            [{**question, "answer": answer, "prediction": None}], "question"
-        )
+        asked: dict[str, object] = {**question, "answer": answer, "prediction": None}
+        results = self.evaluate(AnsweredQuestions("question", [asked]))
         return float(results["items"][0]["score"] or 0)
 
-    def evaluate_all(self, data: Iterable[Mapping[str, object]], where: str = "data") -> Results:
-        """Score questions that carry "answer" (or "prediction"); docs/python.md has every key of
-        the result, a dict.
+    def evaluate_all(
+        self,
+        data: Iterable[Mapping[str, object]],
+        questions: Iterable[Mapping[str, object]] | None = None,
+    ) -> Results:
+        """Score questions that carry "answer" (or "prediction"), or answers to `questions`, joined
+        by id; docs/python.md has every key of the result, a dict.
 
         overall_score = Σ w·mean over the levels that have questions, w renormalised; a level
-        without questions is nan. Intervals: `common.statistics.stratified_interval`. `where` names
-        the data in errors. `data` may be a pandas DataFrame. Raises InputError if a record cannot
-        be scored at all.
+        without questions is nan. Intervals: `common.statistics.stratified_interval`. Both may be a
+        pandas DataFrame. Raises InputError if a record cannot be scored at all.
         """
-        return self.evaluate(AnsweredQuestions(where, _records(data)))
+        records, notes = _records(data), RecordNotes()
+        if questions is not None:
+            records, notes = join_answers(list(_records(questions)), records, "data")
+        return self.evaluate(AnsweredQuestions("data", records, notes=notes))
 
     def read(self, files: Files) -> AnsweredQuestions:
         """Read the questions of a dataset with the answers of a prediction file, or a file that has
