@@ -184,7 +184,7 @@ FORMS: Final = [
         Q,
         "question|model|p|resolved|resolution",
         "{q}|{who}|{p}|2025-07-01|{f}",
-        "'resolved' must be true or false, as '2025-07-01'",
+        "'resolved' must be true or false, got '2025-07-01'",
         change("resolved", lambda _: "true"),
     ),
     Form(
@@ -200,7 +200,7 @@ FORMS: Final = [
         Q,
         "question|model|p|resolution",
         "{q}|{who}|{p}|Resolved as {Yes}",
-        "must be Yes or No, as 'Resolved as",
+        "must be Yes or No, got 'Resolved as",
         change("resolution", lambda cell: cell.split()[-1]),
     ),
     Form(
@@ -249,7 +249,7 @@ FORMS: Final = [
         Q,
         "question|model|probability|resolution",
         "{q}|{who}|likely|{Yes}",
-        "probabilities must be numbers in [0, 1], as 'likely'",
+        "probabilities must be numbers in [0, 1], got 'likely'",
     ),
     Form(
         "one cell with a sign",
@@ -536,7 +536,7 @@ FORMS: Final = [
         Q,
         "question|model|p|resolution",
         "{q}|{who}|{p}|{Y}",
-        "must be Yes or No, as 'Y'",
+        "must be Yes or No, got 'Y'",
         change("resolution", {"Y": "Yes", "N": "No"}.__getitem__),
     ),
     Form(
@@ -633,14 +633,14 @@ FORMS: Final = [
         R,
         "event|option|model|prob|result",
         "{q}|{opt}|{who}|{p}|{place}",
-        "an outcome is neither 0 nor 1, as '2' (R1): write 1 and 0",
+        "an outcome is neither 0 nor 1, got '2' (R1): write 1 and 0",
     ),
     Form(
         "an index from 1",
         R,
         "event|option|model|prob|winner",
         "{q}|{opt}|{who}|{p}|{from1}",
-        "a winner is not among the options, as '2' (R2): 3",
+        "a winner is not among the options, got '2' (R2): 3",
         change("winner", lambda cell: OPTIONS[int(cell) - 1]),
     ),
     Form(

@@ -91,7 +91,7 @@ class DataNotes:
     def explain(self, reason: str) -> str:
         """Say a reason with an example, and what to do."""
         name, cell = self.examples.get(reason, ("", ""))
-        return f"{reason}, as {cell!r} ({name}){_advise(reason, cell)}" if cell else reason
+        return f"{reason}, got {cell!r} ({name}){_advise(reason, cell)}" if cell else reason
 
     def exclude(
         self, what: str, reason: str, names: Iterable[str], count: int | None = None

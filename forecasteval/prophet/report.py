@@ -105,11 +105,12 @@ def describe_size(results: ProphetResult) -> str:
     events, clusters = results["n_events"], results["n_clusters"]
     counts = results["event_classes"].items()
     classes = ", ".join(f"{count} {name}" for name, count in counts if count)
-    series = f" in {clusters} clusters (series)" if clusters < events else ""
+    series = f" in {show_count(clusters, 'cluster')} (series)" if clusters < events else ""
+    few = ", too few for intervals" if series and clusters == 1 else ""
     count = len(results["forecasters"]) + len(results["provisional"])
     pending = f", {results['n_pending']} pending" if results["n_pending"] else ""
     counted = show_count(count, "forecaster"), show_count(results["n_forecasts"], "forecast")
-    size = f"{show_count(events, 'event')} ({classes}){series}{pending}"
+    size = f"{show_count(events, 'event')} ({classes}){series}{few}{pending}"
     return ", ".join([size, *counted])
 
 

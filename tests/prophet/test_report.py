@@ -38,6 +38,15 @@ def test_report_of_little_and_hostile_data() -> None:
     assert "nan" not in report.lower()
 
 
+def test_a_board_of_one_series_says_why_it_has_no_intervals() -> None:
+    problems = [{**GOOD_PROBLEM, "problem_id": name, "series": "S"} for name in ("a", "b")]
+    rows = [{**GOOD[0], "problem_id": problem["problem_id"]} for problem in problems]
+    results = evaluate(rows, problems, min_events=2)
+    [row] = results["forecasters"].values()
+    assert row["brier_interval"] is None
+    assert " in 1 cluster (series), too few for intervals, 1 forecaster," in str(results)
+
+
 def test_a_frame_has_a_row_per_forecaster() -> None:
     """Best first; the baselines are last, and intervals are two numbers."""
     frame = sample_results().to_frame()

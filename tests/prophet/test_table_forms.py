@@ -92,7 +92,7 @@ def test_what_is_left_out_is_named(name: str, tmp_path: Path) -> None:
     if name == "a blank series":
         assert board["n_clusters"] == 1
     if name == "one cell with a sign":
-        reason = "probabilities must be numbers in [0, 1], as '70%' (cid on Q1): write 0.7 for 70%"
+        reason = "probabilities must be numbers in [0, 1], got '70%' (cid on Q1): write 0.7 for 70%"
         assert board["excluded"][0]["example"] == reason
 
 
@@ -128,15 +128,15 @@ def test_records_are_what_they_plainly_are(name: str) -> None:
 @pytest.mark.parametrize(
     ("p", "words"),
     [
-        ([25, 75], "as '25' (ada on 0): 25 is above 1: percent? divide by 100"),
-        (["25%", "75%"], "as '25%' (ada on 0): write 0.25 for 25%"),
-        (["0,25", "0,75"], "as '0,25' (ada on 0): write 0.25 for 0,25"),
-        (["low", "high"], "as 'low' (ada on 0)"),
+        ([25, 75], "got '25' (ada on 0): 25 is above 1: percent? divide by 100"),
+        (["25%", "75%"], "got '25%' (ada on 0): write 0.25 for 25%"),
+        (["0,25", "0,75"], "got '0,25' (ada on 0): write 0.25 for 0,25"),
+        (["low", "high"], "got 'low' (ada on 0)"),
         ([0.75], "2 of 3 forecasts cannot be scored: expected a probability for every option"),
         ({"Red": 0.5, "Grey": 0.5}, "expected a probability for every option"),
-        (0.75, "expected a probability for every option, as '0.75' (ada on 0)"),
-        ({"red": 0.25, "blue": 0.75}, """as '{"red": 0.25, "blue": 0.75}' (ada on 0)"""),
-        ("[0.25, 0.75]", "expected a probability for every option, as '[0.25, 0.75]' (ada on 0)"),
+        (0.75, "expected a probability for every option, got '0.75' (ada on 0)"),
+        ({"red": 0.25, "blue": 0.75}, """got '{"red": 0.25, "blue": 0.75}' (ada on 0)"""),
+        ("[0.25, 0.75]", "expected a probability for every option, got '[0.25, 0.75]' (ada on 0)"),
     ],
 )
 def test_a_file_of_which_most_falls_for_one_reason_is_refused(p: object, words: str) -> None:
