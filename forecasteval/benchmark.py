@@ -288,11 +288,6 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def refuse_check(files: object) -> Any:
-    """Stand for a check that a benchmark does not have."""
-    raise InputError("check", "expected files of a benchmark that has one")
-
-
 class Deadline(NamedTuple):
     """When a question closes, in UTC, if it ever does, and whether it has a truth."""
 
@@ -322,10 +317,10 @@ class Benchmark(NamedTuple):
     claims_file: Callable[[Path, Path | None], bool]
     evaluator: Callable[..., Evaluator[Any, Any]]
     options: tuple[Option, ...] = ()
-    check: Callable[[Path], Results] = refuse_check
+    check: Callable[[Path], Results] | None = None
     ranks_together: Callable[[Path], bool] | None = None
     has_questions: Callable[[Path], bool] | None = None
-    check_answers: Callable[[Files], Iterator[Checked]] = refuse_check
+    check_answers: Callable[[Files], Iterator[Checked]] | None = None
     list_deadlines: Callable[[Path], dict[str, Deadline]] | None = None
     hash_answers: Callable[[Path], dict[str, str]] | None = None
 
@@ -336,29 +331,31 @@ GROUP: Final = "forecasteval.benchmarks"  # of entry points
 
 
 @cache
-def find_installed() -> tuple[Benchmark, ...]:
-    """Load the benchmarks that installed packages declare as entry points, in the order of their
-    names.
+def list_benchmarks(ours: tuple[Benchmark, ...]) -> tuple[Benchmark, ...]:
+    """List the benchmarks that installed packages declare as entry points, in the order of their
+    names, and `ours` behind them.
 
-    Raises InputError for one that cannot be loaded, that is no `Benchmark`, or has a taken name.
+    One that cannot be loaded, that is no `Benchmark`, or has a taken name costs a line on stderr.
     """
     if not any(map(_declares_some, sys.path)):
-        return ()
+        return ours
     from importlib.metadata import entry_points  # here: it costs a fifth of a command's start
 
-    found: dict[str, Benchmark] = {}
+    found: list[Benchmark] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        where = f"entry point {point.name} of {GROUP}"
         try:
             wing = point.load()
+            if not isinstance(wing, Benchmark):
+                raise TypeError("expected a forecasteval.benchmark.Benchmark")
+            if wing.name in {other.name for other in (*found, *ours)}:
+                raise ValueError(f"expected another name than {wing.name}, which is taken")
         except Exception as error:  # whatever the code of another package does
-            got = f"{type(error).__name__}: {error}"
-            raise InputError(where, f"expected {point.value}", got) from None
-        if not isinstance(wing, Benchmark):
-            raise InputError(where, "expected a forecasteval.benchmark.Benchmark", repr(wing))
-        if found.setdefault(wing.name, wing) is not wing:
-            raise InputError(where, "expected another name", f"a second {wing.name}")
-    return tuple(found.values())
+            problem = printable(f"{type(error).__name__}: {error}", 200)
+            where = f"entry point {point.name} of {GROUP}"
+            print(f"{where}: {point.value} is left out, {problem}", file=sys.stderr)
+        else:
+            found.append(wing)
+    return (*found, *ours)
 
 
 def _declares_some(folder: str) -> bool:

@@ -30,7 +30,7 @@ from forecasteval.benchmark import (
     Files,
     Option,
     add_options,
-    find_installed,
+    list_benchmarks,
     whole_number,
 )
 from forecasteval.common.errors import (
@@ -156,7 +156,10 @@ def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
     under = "exit with 6 if a score is below SCORE"
     add("--fail-under", metavar="SCORE", type=_parse_threshold, help=under)
     add_options(
-        parser, reversed(list_benchmarks()), False, lambda wing: not shown or wing.name in shown
+        parser,
+        reversed(list_benchmarks(BENCHMARKS)),
+        False,
+        lambda wing: not shown or wing.name in shown,
     )
     return parser
 
@@ -346,7 +349,7 @@ def _folder_options() -> dict[str, Option]:
     """List the options that a settings file may have, by flag. What commands that rank systems do
     not have, or not in that form, is none.
     """
-    options = [option for wing in list_benchmarks() for option in wing.options]
+    options = [option for wing in list_benchmarks(BENCHMARKS) for option in wing.options]
     return {option.flag: option for option in (*options, *_RANKING) if option.scope != "run"}
 
 
@@ -360,7 +363,7 @@ def list_setting_mistakes(path: Path) -> list[str]:
     while True:
         options = vars(parser.parse_args([*chain(*settings.words.values())]))
         try:
-            Scorer(list_benchmarks(), options, Path()).require_usable_options()
+            Scorer(list_benchmarks(BENCHMARKS), options, Path()).require_usable_options()
         except InputError as error:
             mistakes.append(settings.place(error))
             if settings.words.pop(flag_of(error), None):  # there may be others
@@ -371,17 +374,7 @@ def list_setting_mistakes(path: Path) -> list[str]:
 def _scorer(args: argparse.Namespace) -> Scorer:
     """Return the scorer for files of any benchmark with the options that were given."""
     output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
-    return Scorer(list_benchmarks(), vars(args), Path(output))
-
-
-def list_benchmarks() -> tuple[Benchmark, ...]:
-    """List the benchmarks in the order in which they claim a file: those of other packages first,
-    FutureX last, which claims every file.
-    """
-    own = {wing.name for wing in BENCHMARKS}
-    if taken := [wing.name for wing in find_installed() if wing.name in own]:
-        raise InputError(f"benchmark {taken[0]}", "expected another name, as this one is taken")
-    return (*find_installed(), *BENCHMARKS)
+    return Scorer(list_benchmarks(BENCHMARKS), vars(args), Path(output))
 
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:
@@ -419,7 +412,7 @@ def nightly(argv: Sequence[str]) -> int:
     )
     for option in _RANKING:
         option.add_to(parser.add_argument)
-    add_options(parser, reversed(list_benchmarks()), ranked=True)
+    add_options(parser, reversed(list_benchmarks(BENCHMARKS)), ranked=True)
     args = _parse(parser, argv)
     from forecasteval.nightly import commands
 
@@ -447,7 +440,7 @@ def compare(argv: Sequence[str]) -> int:
     worse = "exit with 6 if a system is significantly worse than the first one"
     add("--fail-if-worse", action="store_true", help=worse)
     is_compared: Callable[[Benchmark], bool] = lambda wing: not wing.ranks_together  # noqa: E731
-    add_options(parser, reversed(list_benchmarks()), True, is_compared)
+    add_options(parser, reversed(list_benchmarks(BENCHMARKS)), True, is_compared)
     args = _parse(parser, argv)
     from forecasteval.nightly import pages
     from forecasteval.ranking.gate import require_not_worse
@@ -575,7 +568,7 @@ def check(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.owner is not None and not args.names:
         parser.error("--owner: expected the files that LOGIN changes")
-    scorer = Scorer(list_benchmarks(), {}, args.root)
+    scorer = Scorer(list_benchmarks(BENCHMARKS), {}, args.root)
     work = partial(_check_change if args.owner is not None else _check_file, args, scorer)
     from forecasteval.nightly.check import list_files
 

@@ -7,15 +7,17 @@ report, lines per question and page.
 from __future__ import annotations
 
 import math
+import traceback
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final, NamedTuple, TypedDict
 
 from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Files, Option
 from forecasteval.common.errors import (
+    EvaluationError,
     InputError,
     OtherQuestionsError,
     RecordNotes,
@@ -34,18 +36,11 @@ from forecasteval.common.records import (
     load_records,
 )
 from forecasteval.common.statistics import mean, stratified_interval
-from forecasteval.display.html import Html, Page, join, show_heat, show_score, span, tag
-from forecasteval.display.pages import MOST, count_rows, make_keys, show_text
+from forecasteval.display.html import Page, join
+from forecasteval.display.pages import MOST, make_keys, show_text
 from forecasteval.display.results import Results, list_warnings, make_report
-from forecasteval.display.rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows
-from forecasteval.display.tables import (
-    Column,
-    Report,
-    format_signature,
-    make_table,
-    show_interval,
-    show_number,
-)
+from forecasteval.display.run_page import RunPage, ShownQuestion
+from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
 
 __all__ = [  # what a benchmark needs
     "ITEMS",
@@ -95,13 +90,12 @@ class Answers:
     """The questions of a dataset, each with its answer, and what is known of the files."""
 
     rows: list[tuple[JsonObject, object]]
-    notes: RecordNotes
+    warnings: list[str]
     sums: dict[str, str]
-    warnings: list[str] = field(default_factory=list)
-    damaged: int = 0  # lines of the predictions that are not JSON
+    damaged: int  # lines of the predictions that are not JSON
 
     def messages(self) -> list[str]:
-        return [*self.warnings, *self.notes.lines()]
+        return self.warnings
 
     def checksums(self) -> dict[str, str]:
         return self.sums
@@ -124,9 +118,7 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
         """Score an answer, which is not None; InputError for a question that cannot be scored."""
 
     def _find_worst(self) -> float:
-        if self.worst is not None:
-            return self.worst
-        return self.bounds[0] if self.higher_is_better else self.bounds[1]
+        return self.bounds[not self.higher_is_better] if self.worst is None else self.worst
 
     def settings(self) -> dict[str, object]:
         return {"evaluator": f"{self.benchmark} {self.version}"}
@@ -140,16 +132,12 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
 
     def _score_row(self, question: JsonObject, answer: object) -> PlainItem:
         worst = self._find_worst()
-        scored: Score | Unread = Score(worst, why="no answer")
-        outcome = "missing"
+        outcome, scored = "missing", Score(worst, why="no answer")
         if not is_null(answer) and answer != "":
-            scored = self.score_answer(question, answer)
-            outcome = "scored" if isinstance(scored, Score) else "unparsed"
-        if isinstance(scored, Unread):
-            scored = Score(worst, why=f"not read: {scored.why}")
-        if not math.isfinite(scored.score):
-            where = f"{self.benchmark}, question {printable(question.get('id'), 60)}"
-            raise InputError(where, "expected a finite score", str(scored.score))
+            outcome, read = "scored", self._score_answer(question, answer)
+            if isinstance(read, Unread):
+                outcome, read = "unparsed", Score(worst, why=f"not read: {read.why}")
+            scored = read
         return {
             "id": question.get("id"),
             "question": hash_question(dump_json(question)),
@@ -159,6 +147,21 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
             "answer": as_text(answer)[:_KEPT],
             "why": scored.why,
         }
+
+    def _score_answer(self, question: JsonObject, answer: object) -> Score | Unread:
+        """Score an answer; InputError, with the place, for whatever goes wrong in it."""
+        where = f"{self.benchmark}, question {printable(question.get('id'), 60)}"
+        try:
+            scored = self.score_answer(question, answer)
+        except EvaluationError:
+            raise
+        except Exception as error:  # whatever the code of another package does
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            problem = f"score_answer failed in {place.filename}, line {place.lineno}"
+            raise InputError(where, problem, f"{type(error).__name__}: {error}") from error
+        if isinstance(scored, Score) and not math.isfinite(scored.score):
+            raise InputError(where, "expected a finite score", str(scored.score))
+        return scored
 
     def summarise(self, scores: list[PlainItem], data: Answers) -> dict[str, object]:
         values = [item["score"] for item in scores]
@@ -181,23 +184,74 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
         lower = "" if self.higher_is_better else "; lower is better"
         lines = [
             f"Score {score}, 95% interval {interval}" + lower,
-            f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}: they have "
-            f"the worst score, {self._find_worst():g}.",
+            self._say_missing(results),
             *list_warnings(results),
         ]
         rows: Report = ["", make_table(_COLUMNS, results["items"])] if items else []
         size = show_count(len(results["items"]), "question")
         return make_report(results, [size], [*lines, *rows])
 
+    def _say_missing(self, results: Results) -> str:
+        """Say how many answers have the worst score."""
+        counts = f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}"
+        return f"{counts}: they have the worst score, {self._find_worst():g}."
+
     def explain(self, item: PlainItem) -> str:
         return item["why"]
 
     def page(self, results: Results, data: Answers) -> Page:
-        return make_page(results, self.higher_is_better, self.bounds)
+        """Make the page of a result; its colours and costs are shares of the best score."""
+        items: Sequence[PlainItem] = results["items"]
+        worst, best = self._find_worst(), self.bounds[self.higher_is_better]
+
+        def share(score: float) -> float:
+            return (score - worst) / (best - worst) if math.isfinite(best - worst) else 0.0
+
+        def cost(item: PlainItem) -> float:
+            return (1 - share(item["score"])) / len(items)
+
+        def list_questions() -> list[ShownQuestion]:
+            shown = sorted(items, key=cost, reverse=True)[:MOST]
+            keys = make_keys(map(_name_item, shown))
+            return [_show_item(*pair, cost(pair[0])) for pair in zip(shown, keys, strict=True)]
+
+        return RunPage(
+            results,
+            show_count(len(items), "question"),
+            results["overall_score"],
+            results["overall_interval"],
+            notes=[self._say_missing(results)],
+            scores=make_table(_OUTCOMES, Counter(map(itemgetter("outcome"), items)).items()),
+            costs=[(item["outcome"], cost(item)) for item in items],
+            charts={},
+            questions=list_questions,
+            texts=dict,
+            share=share,
+        ).page()
 
 
+def _name_item(item: PlainItem) -> str:
+    """Name the question of an item."""
+    return "(no id)" if item["id"] is None else printable(item["id"], 120)
+
+
+def _show_item(item: PlainItem, key: str, cost: float) -> ShownQuestion:
+    return ShownQuestion(
+        key,
+        item["id"],
+        item["score"],
+        cost,
+        item["outcome"],
+        join(_name_item(item)),
+        item["why"],
+        facts=[("Read", show_text(item["read"]))],
+        texts=[("Answer", show_text(item["answer"]))],
+    )
+
+
+_OUTCOMES: Final = (Column("", itemgetter(0)), Column("Questions", itemgetter(1), "number"))
 _COLUMNS: Final = (
-    Column("Id", lambda item: printable(item["id"], 26)),
+    Column("Id", lambda item: printable(_name_item(item), 26)),
     Column("Score", itemgetter("score"), "number"),
     Column("Outcome", itemgetter("outcome"), spare=1),
     Column("Read", lambda item: printable(item["read"], _WIDTH), spare=2),
@@ -215,10 +269,10 @@ def read_answers(files: Files) -> Answers:
     A question whose answers differ has none, and no answer is for a question without an id; both
     are noted. Raises InputError without a dataset, and if no answer has an id of its questions.
     """
-    if files.dataset is None or len(files.datasets) > 1:
+    if len(files.datasets) != 1:
         expected = "expected one dataset: a file in dataset/ whose name begins like this one's"
         raise InputError(str(files.path), f"{expected}, or --dataset", str(len(files.datasets)))
-    questions, predictions = load_records(files.dataset), load_records(files.path)
+    questions, predictions = map(load_records, (*files.datasets, files.path))
     notes = RecordNotes()
     answers: dict[str, object] = {}
     for number, record in enumerate(predictions, 1):
@@ -227,23 +281,22 @@ def read_answers(files: Files) -> Answers:
             notes["prediction without id, not used"].append(f"record {number}")
             continue
         answer = next((record[key] for key in ANSWER_KEYS if not is_null(record.get(key))), None)
-        if name in answers and answers[name] != answer:
+        if answers.setdefault(name, answer) != answer:
             notes["ambiguous prediction, counted as missing"].append(name)
-            answer = None
-        answers[name] = answer
+            answers[name] = None
     rows: list[tuple[JsonObject, object]] = []
     counts: Counter[str] = Counter()
     for number, question in enumerate(questions, 1):
         if not isinstance(question, Mapping):
-            place = f"{files.dataset}: {questions.place(number)}"
+            place = f"{questions.path}: {questions.place(number)}"
             raise InputError(place, "expected an object", type(question).__name__)
         name = _read_id(question)
         if not name:
             notes["record without id"].append(f"record {number}")
         counts[name] += 1
-        rows.append((question, answers.get(name) if name else None))
+        rows.append((question, answers.get(name)))
     if not rows:
-        raise InputError(str(files.dataset), "expected questions", "none")
+        raise InputError(str(questions.path), "expected questions", "none")
     if answers and counts.keys().isdisjoint(answers):
         names = grouped_names(list(answers))
         raise OtherQuestionsError(str(files.path), "expected predictions for this dataset", names)
@@ -252,74 +305,11 @@ def read_answers(files: Files) -> Answers:
     if twice := [name for name, count in counts.items() if name and count > 1]:
         notes["id of several questions, which have the same answer"] = twice
     sums = {"dataset_sha256": questions.sha256, "prediction_sha256": predictions.sha256}
-    warnings = [*questions.warnings, *predictions.warnings]
-    return Answers(rows, notes, sums, warnings, predictions.damaged)
+    warnings = [*questions.warnings, *predictions.warnings, *notes.lines()]
+    return Answers(rows, warnings, sums, predictions.damaged)
 
 
 def _read_id(record: object) -> str:
     """Read the id of a record as text; "" if it has none."""
     name = record.get("id") if isinstance(record, Mapping) else None
     return "" if is_null(name) else str(name).strip()
-
-
-# --- The page ---
-
-
-def make_page(results: Results, higher_is_better: bool, bounds: tuple[float, float]) -> Page:
-    """Make the page of a result: the score, and every question, the worst first."""
-    items: Sequence[PlainItem] = results["items"]
-    shown = sorted(items, key=itemgetter("score"), reverse=not higher_is_better)[:MOST]
-    worst, best = bounds if higher_is_better else bounds[::-1]
-    dataset = results.get("dataset")
-
-    def draw_body() -> Iterator[Html]:
-        outcomes = Counter(item["outcome"] for item in items).items()
-        chips = [Choice(outcome, f"{outcome} {count}") for outcome, count in outcomes]
-        orders = [("score" if higher_is_better else "-score", "worst first")]
-        filters = draw_chips("questions", "outcome", chips)
-        yield draw_bar("questions", "questions", filters, orders=orders)
-        if len(shown) < len(items):
-            yield tag("p", count_rows(len(shown), len(items), "the worst"), class_="cap")
-        keys = make_keys(item["id"] for item in shown)
-        rows = [
-            _draw_item(item, key, (item["score"] - worst) / (best - worst))
-            for item, key in zip(shown, keys, strict=True)
-        ]
-        yield draw_rows("questions", ("Score", "", "Question", "Reason", ""), rows, "cost")
-
-    return Page(
-        title=printable(results.get("name") or results["benchmark"], 120),
-        facts=" · ".join(
-            [results["benchmark"], printable(dataset, 120), show_count(len(items), "question")]
-        ),
-        summary=lambda: _draw_summary(results),
-        body=draw_body,
-        charts=dict,
-        signature=format_signature(results["signature"], dataset),
-    )
-
-
-def _draw_summary(results: Results) -> Html:
-    """Draw the score with its interval, and the remarks."""
-    ends = " – ".join(map(show_score, results["overall_interval"] or ())) or "unknown"
-    about = span("s", "95% interval", tag("br"), ends)
-    score = tag("b", show_score(results["overall_score"]), class_="big")
-    notes = [f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}."]
-    notes += list_warnings(results)
-    listed = tag("ul", *(tag("li", note) for note in notes), class_="notes")
-    return join(tag("p", score, about, class_="hero"), listed)
-
-
-def _draw_item(item: PlainItem, key: str, share: float) -> OpenRow:
-    """Draw a question; `share` is that of the best score."""
-    cells = [
-        show_heat(item["score"], share, kind="chip"),
-        span("lv"),
-        span("qt", show_text(item["id"], 120)),
-        span("why", show_text(item["why"] or item["outcome"], 200)),
-        span("co"),
-    ]
-    facts = [("Outcome", item["outcome"]), ("Read", show_text(item["read"]))]
-    inside = draw_inside(key, facts, [("Answer", show_text(item["answer"]))], item["id"])
-    data = {"outcome": item["outcome"], "score": f"{item['score']:.6f}"}
-    return OpenRow(key, cells, data, inside)

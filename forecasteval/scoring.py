@@ -16,6 +16,7 @@ from forecasteval.display.submissions import submission_results
 from forecasteval.lookup import find_prediction, group_files
 
 Score = Callable[[Files], Results]
+_NO_CHECK: Final = "expected a file of a benchmark that has a check"
 _SHARED: Final = (
     PACKAGE / "common",
     *(PACKAGE / name for name in ("benchmark.py", "plain.py", "scoring.py")),
@@ -87,17 +88,26 @@ class Scorer:
 
     def check(self, path: Path) -> Results:
         """Find the mistakes in a dataset; InputError if its benchmark has no check."""
-        return self.recognise(path, path).check(path)
+        wing = self.recognise(path, path)
+        if wing.check is None:
+            raise InputError(str(path), _NO_CHECK, wing.name)
+        return wing.check(path)
 
     def check_answers(self, files: Files) -> Results:
         """Say what becomes of each answer of a prediction file, whatever is true."""
         wing = self.recognise(files.path, files.dataset)
+        if wing.check_answers is None:
+            raise InputError(str(files.path), _NO_CHECK, wing.name)
         datasets = ", ".join(path.name for path in files.datasets)
         answers = wing.check_answers(files)
         return submission_results(wing.name, files.prediction, datasets, answers)
 
     def settings(self, name: str) -> dict[str, object]:
-        """Return the part of a benchmark's signatures that does not depend on the files."""
+        """Return the part of a benchmark's signatures that does not depend on the files; {} of one
+        that is no longer installed.
+        """
+        if name not in self.wings:
+            return {}
         return {**self._evaluator(name).settings(), "code_sha256": self.hash_code(name)}
 
     def require_usable_options(self) -> None:

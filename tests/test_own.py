@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from cli import ROOT, Done, assert_refused, box, q, read_json, run, warning, write
-from forecasteval.benchmark import find_installed
+from forecasteval.benchmark import list_benchmarks
 from html_page import check_page
 from pages import read, read_blocks
 
@@ -77,9 +77,9 @@ def declare(folder: Path, text: str, points: dict[str, str]) -> Path:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Makes this process see the packages of a folder, until the end of the test."""
-    find_installed.cache_clear()
+    list_benchmarks.cache_clear()
     yield lambda folder: monkeypatch.syspath_prepend(str(folder))
-    find_installed.cache_clear()
+    list_benchmarks.cache_clear()
     for name in ("crps", "other"):
         sys.modules.pop(name, None)
 
@@ -171,20 +171,94 @@ OTHER: Final = CODE + "\nTEXT = 'no benchmark'\nCLASH = BENCHMARK._replace(name=
 @pytest.mark.parametrize(
     ("points", "words"),
     [
-        ({"gone": "nowhere:BENCHMARK"}, ["gone", "expected nowhere:BENCHMARK", "ModuleNotFound"]),
+        ({"gone": "nowhere:BENCHMARK"}, ["gone", "nowhere:BENCHMARK", "ModuleNotFoundError"]),
         ({"gone": "other:MISSING"}, ["gone", "AttributeError"]),
         ({"text": "other:TEXT"}, ["text", "expected a forecasteval.benchmark.Benchmark"]),
         ({"clash": "other:CLASH"}, ["FutureX", "another name"]),
-        ({"a": "other:BENCHMARK", "b": "other:SECOND"}, ["entry point b", "a second CRPS"]),
-        ({"option": "other:TAKEN"}, ["benchmark CRPS", "--json"]),
+        ({"a": "other:BENCHMARK", "b": "other:SECOND"}, ["entry point b", "another name", "CRPS"]),
+        ({"a": "broken:BENCHMARK"}, ["entry point a", "ZeroDivisionError"]),
     ],
 )
-def test_a_package_that_is_wrong_is_one_line(
+def test_a_package_that_is_wrong_costs_a_line(
     here: Any, tmp_path: Path, points: dict[str, str], words: list[str]
 ) -> None:
     more = "SECOND = BENCHMARK._replace(options=())\n"
-    more += "from forecasteval.plain import Option\n"
-    more += "TAKEN = BENCHMARK._replace(options=(Option('--json', 'x'),))\n"
-    here(declare(tmp_path, OTHER + more, points))
+    folder = declare(tmp_path, OTHER + more, points)
+    write(folder, {"broken.py": "1 / 0\n"})
+    here(folder)
     write(tmp_path, {"prediction/250915-random.json": [q(answer=box("A"))]})
-    assert_refused(run(tmp_path), *words)
+    done = run(tmp_path)
+    (line,) = done.err.splitlines()
+    assert done.code == 0
+    assert all(word in line for word in words), line
+
+
+def test_an_option_that_another_has_is_refused(here: Any, tmp_path: Path) -> None:
+    more = "from forecasteval.plain import Option\n"
+    more += "TAKEN = BENCHMARK._replace(options=(Option('--json', 'x'),))\n"
+    here(declare(tmp_path, OTHER + more, {"option": "other:TAKEN"}))
+    assert_refused(run(tmp_path), "benchmark CRPS", "--json")
+
+
+SECOND: Final = CODE.replace("CRPS", "Second").replace('"scale"', '"width"')
+
+
+def test_two_packages_and_one_that_fails(site: Path, here: Any, tmp_path: Path) -> None:
+    """What a package does wrong while it scores costs its file, in one line, and no other."""
+    broken = SECOND.replace("mean = f", "samples[len(samples)]\n        mean = f")
+    here(site)
+    here(declare(tmp_path, broken, {"other": "other:BENCHMARK"}))
+    second = [{"id": "rain", "value": 3, "width": 2}]
+    files = {"dataset/m1.json": second, "prediction/m1-a.json": {"rain": [3, 4]}}
+    root = write(tmp_path, {**FILES, **files})
+    done = run(root, "-f", "w1-sharp", "-f", "m1-a")
+    assert (done.code, done.out.splitlines()[0]) == (3, "CRPS  w1-sharp")
+    (line,) = done.err.splitlines()
+    for word in ("Second, question rain", "score_answer failed", "other.py, line", "IndexError"):
+        assert word in line
+    done = run(root, "nightly")
+    assert done.code == 3
+    assert "CRPS, w1.json, 2 questions" in done.out or "CRPS, one system" in done.out
+    assert "IndexError" in done.err + done.out
+
+
+def test_two_packages_have_their_own_boards(site: Path, here: Any, tmp_path: Path) -> None:
+    here(site)
+    here(declare(tmp_path, SECOND, {"other": "other:BENCHMARK"}))
+    second = [{"id": "rain", "value": 3, "width": 2}]
+    files = {"dataset/m1.json": second, "prediction/m1-a.json": {"rain": [3, 4]}}
+    done = run(write(tmp_path, {**FILES, **files}), "nightly", "--html")
+    assert (done.code, done.err) == (0, "")
+    assert "Leaderboard  CRPS, one system" in done.out
+    assert "Leaderboard  Second, one system" in done.out
+
+
+def test_check_says_that_the_benchmark_has_none(site: Path, here: Any, tmp_path: Path) -> None:
+    here(site)
+    root = write(tmp_path, FILES)
+    expected = "expected a file of a benchmark that has a check, got CRPS"
+    assert_refused(run(root, "check", "w1"), "w1.json", expected)
+    assert_refused(run(root, "check", "w1-sharp"), "w1-sharp.json", expected)
+
+
+def test_a_question_without_an_id_is_shown(site: Path, here: Any, tmp_path: Path) -> None:
+    here(site)
+    root = write(tmp_path, {**FILES, "dataset/w1.json": QUESTIONS})
+    done = run(root, "-f", "w1-sharp", "--items", "--html")
+    assert "(no id)  -1.0000  missing" in done.out
+    page = (root / "evaluation/w1-sharp.html").read_text("utf-8")
+    check_page(page)
+    assert "(no id)" in page
+    assert "None" not in page
+
+
+def test_rows_of_a_benchmark_that_is_gone_stay(
+    site: Path, monkeypatch: pytest.MonkeyPatch, here: Any, tmp_path: Path
+) -> None:
+    root = write(tmp_path, FILES)
+    with monkeypatch.context() as installed:
+        installed.syspath_prepend(str(site))
+        assert run(root, "nightly").code == 0
+    list_benchmarks.cache_clear()
+    done = run(root, "nightly")
+    assert (done.code, "Leaderboard  CRPS, one system" in done.out) == (0, True)

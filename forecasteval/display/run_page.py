@@ -80,7 +80,8 @@ class RunPage:
 
     `size` says how many questions there are. `costs` are (cause, cost) of each item, `filters` and
     `orders` those of the questions besides causes. `charts` are those of `plot`: all but that of
-    the scores stand below the questions; `texts` are those of `Page`.
+    the scores stand below the questions; `texts` are those of `Page`. `share` is the share of the
+    best score that a score is.
     """
 
     results: Results
@@ -96,6 +97,7 @@ class RunPage:
     filters: Sequence[Html] = ()
     orders: Sequence[tuple[str, str]] = ()
     lead: str = ""
+    share: Callable[[float], float] = float
 
     @property
     def below(self) -> list[Chart]:
@@ -139,14 +141,14 @@ class RunPage:
     def _draw_body(self) -> Iterator[Html]:
         """Draw the bar of what was lost, the filters, the questions, and the charts below."""
         questions = self.questions()
-        yield _draw_causes(self.costs, self.score)
+        yield _draw_causes(self.costs, self.share(self.score))
         yield draw_bar("questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders])
         if len(questions) < len(self.costs):
             note = count_rows(len(questions), len(self.costs), "what costs most")
             yield tag("p", note, class_="cap")
         titles = ("Score", "", "Question", "Reason", "Costs")
         most = max((cost for _, cost in self.costs), default=0.0) or 1.0
-        rows = [_draw_question(question, most) for question in questions]
+        rows = [_draw_question(question, most, self.share) for question in questions]
         yield draw_rows("questions", titles, rows, "cost")
         for chart in self.below:
             table = draw_scroll(chart.title, draw_marks(chart.table))
@@ -272,14 +274,16 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
 # --- Questions ---
 
 
-def _draw_question(question: ShownQuestion, most: float) -> OpenRow:
+def _draw_question(
+    question: ShownQuestion, most: float, share: Callable[[float], float]
+) -> OpenRow:
     """Draw a question; its cost has a bar for its share of the `most` that one costs."""
     score = question.score
     why = question.why
     cost = question.cost
     lost = [show_signed(-cost), draw_bar_of(cost / most)] if cost else [""]
     cells = [
-        show_heat(score, kind="chip"),
+        show_heat(score, None if score is None else share(score), kind="chip"),
         span("lv", question.level),
         span("qt", question.title),
         span("why", show_text(why, 200)),
