@@ -236,7 +236,7 @@ def changes_report(changes: Sequence[Change], names: Mapping[str, str]) -> Repor
 def draw_changes(history: History, names: Mapping[str, str]) -> Html:
     """Draw the changes as a section of the page."""
     if history.night < 2:
-        text = "This is the first night: there is nothing to compare it with."
+        text = "Nothing has changed since the first night."
         return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
     table, more = tabulate_changes(history.changes, names)
     said = [tag("li", text) for text in say_changes(history.changes)]

@@ -59,6 +59,7 @@ _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 NEW, REMOVED, BACK = "new", "removed", "in its file again"
 LEFT, WAITING, VOID = "no longer in its file", "all truths withdrawn", "all questions void"
 RULES, ANSWERS, QUESTIONS = "other rules or version", "new answers", "other questions or truths"
+RENAMED: Final = "renamed"
 LATE: Final = "other late answers"
 OF_A_SET: Final = " in its set"  # whose forecasters share a result
 BASELINE = {True: "a baseline: no rank", False: "no baseline any more: ranked"}
@@ -200,9 +201,11 @@ def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str
     if before is None:
         return NEW
     reasons = [RULES] * _differ(before, line, *_OF_RULES)
-    if _differ(before, line, "prediction", "prediction_sha256"):
+    if _differ(before, line, "prediction_sha256"):
         is_set = line.metric not in _METRICS.values() and ", " in line.prediction
         reasons.append(ANSWERS + OF_A_SET * is_set)
+    elif _differ(before, line, "prediction"):
+        reasons.append(RENAMED)
     reasons += [LATE] * _differ(before, line, "late_sha256")
     if before.score is None and before.questions_sha256 is None:  # it had no row
         reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))

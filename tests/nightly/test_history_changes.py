@@ -48,7 +48,9 @@ def root(tmp_path: Path) -> Path:
 def test_unchanged(root: Path) -> None:
     before = snapshot(root)
     assert night(root) == []
-    assert "Changed" not in run(root, "nightly").out
+    assert "What changed" not in run(root, "nightly").out
+    page = (root / "evaluation/leaderboard.html").read_text("utf-8")
+    assert "Nothing has changed since the first night." in page
     assert snapshot(root) == before
 
 

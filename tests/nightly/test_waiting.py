@@ -210,6 +210,17 @@ def test_an_alias_goes_on_with_the_history_of_its_system(tmp_path: Path) -> None
     assert changed(week(tmp_path, "BAAAAAAA", "250922"))[-1] == ("new", reason)
 
 
+def test_a_system_that_is_renamed_has_no_new_answers(tmp_path: Path) -> None:
+    run(week(tmp_path, "AAAAAAAA", "250922"), "nightly")
+    (tmp_path / "prediction/250922-a.json").rename(tmp_path / "prediction/250922-new.json")
+    rename(tmp_path, {"new": ["a"]})
+    assert changed(tmp_path) == [("new", "renamed")]
+    (tmp_path / "prediction/250922-new.json").rename(tmp_path / "prediction/250922-a.json")
+    assert dict(changed(week(tmp_path, "BAAAAAAA", "250922", b="AAAAAAAA"))) == {
+        "new": "renamed, 1 truth corrected", "b": "new answers, 1 truth corrected",
+    }  # fmt: skip
+
+
 def test_another_file_name_is_another_system(tmp_path: Path) -> None:
     """Whatever is in the file."""
     run(week(tmp_path, "AAAAAAAA", a="AAAAAAAA"), "nightly")
