@@ -12,12 +12,16 @@ from cli import ROOT
 _VERBS: Final = (
     r"write|say|name|rename|give|put|delete|keep|remove|leave|fill|run|save|split|join|convert|unpack"
     r"|make|unmerge|use|set|see|add|try|choose|take|change|divide|ask|move|install|call|format"
+    r"|calculate|check|open|correct|fix|mend|pick|pass|rerun|repeat|retry|sort|quote|close"
+    r"|restart|wait|replace|start|update|upgrade|download|edit|mark|state|export|register|shorten"
+    r"|specify|provide|merge|exclude|press|verify|ensure|unzip|insert|recalculate|restore"
 )
 # An option, a command, a line of Python or a shell, an imperative at the beginning of a clause.
 _ADVICE: Final = re.compile(
     r"(?<![\w-])--?[a-z]|pip install|pandas\.|iconv|`[^`]+`|did you mean"
     r"|\{\} (?:check|convert|nightly|rxnopt)\b"
-    rf"|(?:^|[;:,?(] ?|\bor |\bthen )(?:{_VERBS})\b(?! SD)"
+    rf"|(?:^|[;:,?(] ?|\b(?:or|then|please) )(?:{_VERBS})\b(?! SD)"
+    rf"|(?:\. |\bPlease )(?i:{_VERBS})\b"
 )
 # Patterns, pages, examples of a help, lists of words.
 _CODE: Final = re.compile(
@@ -30,20 +34,30 @@ def list_advices() -> dict[str, str]:
     """Where each message with an advice stands; what is filled in is `{}`."""
     found: dict[str, str] = {}
     for path in [ROOT / "eval.py", *sorted((ROOT / "forecasteval").rglob("*.py"))]:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        unseen = {id(node) for node in _find_unseen(tree)}
-        for node, text in _find_texts(tree, unseen):
-            if " " in text and _ADVICE.search(text) and not _CODE.search(text):
-                found[text] = f"{path.relative_to(ROOT)}:{node.lineno}"
+        for text, line in find_advices(path.read_text(encoding="utf-8")).items():
+            found[text] = f"{path.relative_to(ROOT)}:{line}"
     return found
+
+
+def find_advices(code: str) -> dict[str, int]:
+    """The messages with an advice in the code of a module, and their lines."""
+    tree = ast.parse(code)
+    unseen = {id(node) for node in _find_unseen(tree)}
+    return {
+        text: node.lineno
+        for node, text in _find_texts(tree, unseen)
+        if " " in text and _ADVICE.search(text) and not _CODE.search(text)
+    }
 
 
 def _find_unseen(tree: ast.AST) -> Iterator[ast.AST]:
     for node in ast.walk(tree):
         match node:
-            case ast.Module(body=[ast.Expr(text), *_]) | ast.ClassDef(body=[ast.Expr(text), *_]):
-                yield text
-            case ast.FunctionDef(body=[ast.Expr(text), *_]):
+            case (
+                ast.Module(body=[ast.Expr(ast.Constant() as text), *_])
+                | ast.ClassDef(body=[ast.Expr(ast.Constant() as text), *_])
+                | ast.FunctionDef(body=[ast.Expr(ast.Constant() as text), *_])
+            ):
                 yield text
             case ast.keyword(arg=name, value=value) if name in _UNSEEN:
                 yield value

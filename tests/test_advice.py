@@ -27,7 +27,7 @@ import pytest
 import crps_wing
 import eval as program
 import prophet_forms
-from advice import list_advices
+from advice import find_advices, list_advices
 from cli import ROOT, Done, box, number, q, question, read_json, run_wing, with_root, write
 from forecasteval import cli
 from llm_server import LlmServer, honest
@@ -79,6 +79,25 @@ def test_every_advice_in_the_source_has_a_test() -> None:
     found = list_advices()
     assert {text: place for text, place in found.items() if text not in _TESTED | NO_ADVICE} == {}
     assert _TESTED - found.keys() == set()  # which nobody reads any more
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'warn("two files: use --newest for the last")',
+        'warn(f"{name}: rename it to {other}.json")',
+        'warn("two files; " + "delete one of " + name)',
+        'warn("two files" if name else "none; split it")',
+        'warn(f"{name}: " + ", ".join(["open it in an editor"]))',
+        'warn("{}: choose one of {}".format(name, other))',
+        'raise InputError(name, "expected one file", "two. Please delete one")',
+        'return "check the spelling"',
+    ],
+)
+def test_an_advice_that_somebody_adds_is_found(line: str) -> None:
+    assert find_advices(f"def tell(warn, name, other):\n    {line}\n")
+    shown = f'def tell(warn, name, other):\n    "Delete a file, by --newest."\n    {line}\n'
+    assert len(find_advices(shown)) == 1  # not what the docstring says
 
 
 # --- What a person types, and reads ---
@@ -939,6 +958,26 @@ def test_dates_of_excel(folder: Path) -> None:
     assert "row 2, ratio: 1:02" in said
     book.active["A2"] = find(r"typed \((.*?)\): format the column as text", said)
     book.save(folder / "s.xlsx")
+    assert "left out 0" in succeed(folder, *words)
+
+
+@advice("expected the value of a formula: calculate and save the workbook again")
+@pytest.mark.extra("openpyxl")
+def test_a_formula_without_its_value(folder: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()  # which calculates nothing
+    words = ("rxnopt", "import", "s.xlsx", "--yield", "y", "--conditions", "base", "-o", "t")
+    for row in (("base", "y"), ("KOH", "=5+5"), ("NaOH", 90)):
+        book.active.append(row)
+    book.save(folder / "made.xlsx")
+    with zipfile.ZipFile(folder / "made.xlsx") as made:
+        parts = {name: made.read(name) for name in made.namelist()}
+    shutil.copy(folder / "made.xlsx", folder / "s.xlsx")
+    assert "cell B2: expected the value of a formula: calculate" in refuse(folder, *words)
+    with zipfile.ZipFile(folder / "s.xlsx", "w") as saved:  # as Excel saves what it calculated
+        for name, part in parts.items():
+            saved.writestr(name, re.sub(b"(</f>)<v ?/>|(</f>)<v></v>", b"</f><v>10</v>", part))
     assert "left out 0" in succeed(folder, *words)
 
 

@@ -17,6 +17,7 @@ import pytest
 from filelock import FileLock
 
 from cli import ROOT, question, write
+from forecasteval import cli as program
 from llm_server import LlmServer, error, questions
 from pages import read_table
 
@@ -231,6 +232,18 @@ def test_help_names_these_codes(folder: Path, command: str) -> None:
     )
     _, _, exits = " ".join(done.stdout.split()).partition("exit codes: ")
     assert [int(code) for code in re.findall("(?:^|, )([0-9]+) ", exits)] == sorted(ways(command))
+
+
+def test_these_are_all_commands(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "eval.py"), "rxnopt", "nonsense"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    choices = re.findall(r"\w+", done.stderr.partition("choose from")[2].partition("\n")[0])
+    known = {*program.COMMANDS} - {"rxnopt"} | {f"rxnopt {name}" for name in choices}
+    assert known == COMMANDS.keys() - {""}
 
 
 def test_the_table_has_all_codes_and_no_other() -> None:
