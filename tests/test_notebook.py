@@ -231,7 +231,7 @@ def test_language_model_inside_the_running_loop(executed: Executed) -> None:
     assert asked == {"prompts": 3, "answered": 3, "failures": {}, "degraded": False}
     assert int(decided) == 2
     assert executed.asked == 6  # in two cells
-    assert "Language model: prompts sent 3, answered 3," in executed.html(6)
+    assert "Language model: prompts 3, answered 3," in executed.html(6)
     assert executed.text(7).split() == ["True", "True"]
 
 

@@ -104,6 +104,6 @@ def draw_weeks(standing: ShownRanking, name: str) -> Html:
         shown = [cells.get(id(week), Html()) for week in standing.weeks]
         lines.append(TableLine([join(entry.shown), *shown]))
     title = "Every system in every week"
-    note = "a cell leads to the page of the run"
+    note = "a cell leads to the page of the run" if standing.linked else ""
     drawn = draw_scroll(title, draw_table(heads, lines, "mx"))
     return draw_fold(title, drawn, note=note, name=name)

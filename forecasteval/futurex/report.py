@@ -32,7 +32,7 @@ _UNEQUAL: Final = "number not equal"  # where there is no σ
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
 _MODEL: Final = (
-    "Language model: prompts sent {prompts}, answered {answered}, refused by validation {invalid}, "
+    "Language model: prompts {prompts}, answered {answered}, refused by validation {invalid}, "
     "failed {failed}; answers found {extracted}; scores changed {changed}; calls {calls}, requests "
     "{requests}, tokens {tokens[prompt]} + {tokens[completion]}."
 )

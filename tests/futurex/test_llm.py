@@ -141,7 +141,7 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
         "this result is degraded: another run may give another score",
     ]
     assert (
-        "Language model: prompts sent 5, answered 2, refused by validation 1, failed 2; answers"
+        "Language model: prompts 5, answered 2, refused by validation 1, failed 2; answers"
         " found 2; scores changed 1; calls 5, requests 5, tokens 400 + 40."
         in format_text(results.report())
     )

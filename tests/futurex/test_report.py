@@ -69,7 +69,7 @@ ASKED = {
 def test_what_a_language_model_did() -> None:
     told = lines(report_blocks(result(q(), llm=ASKED, llm_names=ASKED)))
     assert (
-        "Language model: prompts sent 5, answered 3, refused by validation 1, failed 1; "
+        "Language model: prompts 5, answered 3, refused by validation 1, failed 1; "
         "answers found 2; scores changed 2; calls 6, requests 9, "
         "tokens 50 + 7." in told
     )

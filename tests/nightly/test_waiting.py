@@ -242,6 +242,15 @@ def test_a_system_that_is_in_no_table_over_all_weeks_has_not_gone(tmp_path: Path
     assert run(tmp_path, "nightly", "--json").json["changes"] == []
 
 
+def test_cells_of_weeks_lead_to_pages_only_where_there_are_some(tmp_path: Path) -> None:
+    week(week(tmp_path, "AAAAAABA", "250915"), "AAAABBBB", "250922")
+    for options in ((), ("--html",)):
+        run(tmp_path, "nightly", *options)
+        page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+        assert "Every system in every week" in page
+        assert ("a cell leads to the page of the run" in page) == bool(options)
+
+
 def test_each_nights_scores_over_all_weeks_are_in_the_history(tmp_path: Path) -> None:
     run(week(week(tmp_path, "AAAAAABA", "250915"), "AAAA....", "250922"), "nightly")
     done = run(week(tmp_path, "AAAABBBB", "250922"), "nightly")
