@@ -318,13 +318,10 @@ def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) 
             [weight / len(values) * value for weight, values in one for value in values]
             for one in strata
         ]
-        pairs = np.arange(len(parts)), np.full(len(parts), len(parts))  # with one without points
-        flips = sign_flip_test(np.vstack([parts, np.zeros(len(parts[0]))]), pairs, 2000, batch)
-        rows = [
-            (w, np.vstack([[one[at][1] for one in strata], np.zeros(size)]))
-            for at, (w, size) in enumerate(zip(weights, sizes, strict=True))
-        ]
-        for one, p, corrected in zip(strata, flips, skewness_test(rows, pairs), strict=True):
+        for one, row in zip(strata, parts, strict=True):  # with a system without points
+            p = sign_flip_test(np.array([row, np.zeros(len(row))]), 2000, batch)[0, 1]
+            both = [(w, np.array([values, np.zeros(len(values))])) for w, values in one]
+            corrected = skewness_test(both)[0, 1]
             t = t_test(one)
             skewness = t if np.isnan(corrected) else corrected
             tests = {"sign flips": p, "t": t, "skewness": skewness, "both": max(p, skewness)}

@@ -49,7 +49,6 @@ def judge_ranks(
     rng = np.random.default_rng(seed)
     levels = np.resize(LEVELS, questions)
     numbers = np.arange(len(levels)) % 2 == 0
-    pairs = np.triu_indices(systems, 1)
     failed, held, widths = 0, 0.0, 0.0
     for _ in range(boards):
         skills = spread * rng.normal(0, 1, systems)
@@ -59,8 +58,7 @@ def judge_ranks(
             (weight, scores[:, levels == level]) for level, weight in enumerate(LEVEL_WEIGHTS)
         ]
         parts = np.hstack([weight / rows.shape[1] * rows for weight, rows in strata])
-        p = np.ones((systems, systems))
-        p[pairs] = paired_test(strata, parts, pairs)
+        p = paired_test(strata, parts)
         overall = parts.sum(axis=1)
         low, high = np.transpose(rank_ranges(np.subtract.outer(overall, overall), p, ALPHA))
         best = 1 + (skills[:, None] < skills).sum(axis=1)
@@ -89,9 +87,8 @@ def gate_fails(count: int, questions: int, lost: float | None, seed: int = 1) ->
         rows = rng.choice(
             [1.0, 0.0, -1.0], (count, questions), p=[0.2 + lost / 2, 0.6, 0.2 - lost / 2]
         )
-    both = np.vstack([rows, np.zeros(questions)])  # each against a system without points
-    pairs = np.arange(count), np.full(count, count)
-    tests = paired_test([(1.0, both)], both / questions, pairs)
+    pairs = np.stack([rows, np.zeros_like(rows)], axis=1)  # each against a system without points
+    tests = [paired_test([(1.0, both)], both / questions)[0, 1] for both in pairs]
     return float(np.mean((np.array(tests) < ALPHA) & (rows.sum(axis=1) > 0)))
 
 

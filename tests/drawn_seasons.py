@@ -158,7 +158,7 @@ def judge_season(season: Season, systems: int) -> dict[str, float]:
     same = np.sign(differences.value) == np.sign(gaps)
     everyone = np.triu_indices(len(p), 1)
     is_sure = np.zeros(p.shape, bool)
-    is_sure[everyone] = np.array(holm(p[everyone].tolist())) < ALPHA
+    is_sure[everyone] = holm(p[everyone]) < ALPHA
     own = own_scores(season)
     ranks = np.argsort(np.argsort(-truth, kind="stable")) + 1
     bounds = np.array(rank_ranges(differences.value, p, ALPHA))[:systems]

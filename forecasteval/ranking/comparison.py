@@ -37,8 +37,8 @@ from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, read_system, require_result
 from .scale import Level
-from .significance import Difference, detectable_difference, measure_difference
-from .systems import System, make_questions, require_same_policy
+from .significance import detectable_difference
+from .systems import System, levels_that_count, make_questions, require_same_policy
 
 SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
@@ -75,8 +75,8 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
     """Measure the differences of systems, pair by pair; see `forecasteval.boards.compare`."""
     systems = _read_systems(groups)
     first = systems[0]
-    counts = {level: count for level, count in first.counts.items() if count}
-    levels = [*counts]
+    levels = levels_that_count(first.counts, 0)
+    counts = {level: first.counts[level] for level in levels}
     return Comparison(
         **first.scale.describe(),
         dataset=groups[0][0].get("dataset"),
@@ -100,15 +100,12 @@ def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[Syst
     """Read a system of the results of its runs; InputError unless all were asked the same and
     scored alike.
     """
-    names = distinct_names([_name_runs(runs) for runs in groups])
+    names = distinct_names(map(_name_runs, groups))
     systems: list[System] = []
-    first = groups[0][0]
-    first_name = ""
     for name, results in zip(names, groups, strict=True):
         runs = [read_system(result, name if len(results) == 1 else None) for result in results]
-        first_name = first_name or runs[0].name
         for result, run in zip(results, runs, strict=True):
-            _require_same_questions(first, result, (first_name, run.name))
+            _require_same_questions(groups[0][0], result, (names[0], run.name))
         systems.append(combine_runs(runs, name))
         require_same_policy(systems[0], systems[-1])
     return systems
@@ -134,14 +131,16 @@ def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]
             Counter((str(item["id"]), str(item.get(field))) for item in result["items"])
             for result in (a, b)
         )
-        only = _list_some(of_a - of_b), _list_some(of_b - of_a)
-        if any(only) and field == "id":
-            listed = [
-                f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some
-            ]
-            raise InputError(where, "expected the same questions", "; ".join(listed))
-        if any(only):
-            raise InputError(where, f"expected the same {field}s", f"other ones for {only[0]}")
+        only = [*zip(names, (of_a - of_b, of_b - of_a), strict=True)]
+        if any(counts for _, counts in only):
+            if field == "id":
+                listed = [
+                    f"only in {name}: {_list_some(counts)}" for name, counts in only if counts
+                ]
+                raise InputError(where, "expected the same questions", "; ".join(listed))
+            raise InputError(
+                where, f"expected the same {field}s", f"other ones for {_list_some(of_a - of_b)}"
+            )
     raise InputError(
         where, "expected the same questions", "the same ids and truths with another prompt or Std"
     )
@@ -158,13 +157,13 @@ def _list_some(counts: Counter[tuple[str, str]]) -> str:
 
 
 def _make_pairs(
-    names: Sequence[str],
     gaps: Sequence[Gap],
     answers: Sequence[tuple[System, System]],
+    names: Sequence[str],
     levels: Sequence[Level],
 ) -> list[Pair]:
     """Make the pairs of systems, those of the first one first; `answers` to the same questions."""
-    adjusted = holm([gap.p for gap in gaps])
+    adjusted = holm([gap.p for gap in gaps]).tolist()
     return [
         Pair(
             a=a,
@@ -181,52 +180,53 @@ def _make_pairs(
 
 
 def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
+    import numpy as np
+
     from .pairs import compare_systems
 
-    both = list(combinations(systems, 2))
-    differences = [measure_difference(a, b, levels) for a, b in both]
     p = compare_systems(systems, levels)
-    gaps = [
-        _measure_gap(difference, systems[0], float(p[places]))
-        for difference, places in zip(
-            differences, combinations(range(len(systems)), 2), strict=True
-        )
-    ]
-    pairs = _make_pairs([system.name for system in systems], gaps, both, levels)
+    both = list(combinations(systems, 2))
+    tests = p[np.triu_indices(len(p), 1)].tolist()
+    gaps = [measure_gap(a, b, levels, test) for (a, b), test in zip(both, tests, strict=True)]
+    pairs = _make_pairs(gaps, both, [system.name for system in systems], levels)
     return [
-        _describe_pair(pair, a, b, difference)
-        for pair, (a, b), difference in zip(pairs, both, differences, strict=True)
+        PairedDifference(
+            **vars(pair),
+            level_differences={level: _compare_level(a, b, level) for level in levels},
+            questions=_find_movers(a, b, levels),
+        )
+        for pair, (a, b) in zip(pairs, both, strict=True)
     ]
 
 
-def _measure_gap(difference: Difference, system: System, p: float) -> Gap:
-    """Measure the interval of a difference of two systems like this one, and what is detectable."""
-    most = system.share * system.scale.width
-    error = stratified_error(difference.spread)
+def measure_gap(a: System, b: System, levels: Sequence[Level], p: float = math.nan) -> Gap:
+    """Measure the weighted score of a system A minus that of B, on the same questions."""
+    strata = [
+        (a.weights[level], [a.share * (x - y) for x, y in _pair_scores(a, b, level)])
+        for level in levels
+    ]
+    spread = a.cluster(strata, levels)
+    most = a.share * a.scale.width
+    error = stratified_error(spread)
     least = detectable_difference(error) if error else math.inf
     return Gap(
-        difference.value,
-        stratified_interval(difference.spread, (-most, most)),
+        stratified_mean(strata),
+        stratified_interval(spread, (-most, most)),
         p,
-        least if least <= system.scale.width else None,
+        least if least <= a.scale.width else None,
     )
 
 
-def _describe_pair(pair: Pair, a: System, b: System, difference: Difference) -> PairedDifference:
-    levels = [*pair.levels]
-    most = a.share * a.scale.width
-    by_level = {
-        level: LevelDifference(
-            scores=[mean(system.questions[level].scores) for system in (a, b)],
-            difference=mean(values),
-            interval=stratified_interval([(1.0, values)], (-most, most)),
-        )
-        for level, (_, values) in zip(levels, difference.spread, strict=True)
-    }
-    return PairedDifference(
-        **vars(pair),
-        level_differences=by_level,
-        questions=_movers(a, b, levels, difference.parts),
+def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]]:
+    return list(zip(a.questions[level].scores, b.questions[level].scores, strict=True))
+
+
+def _compare_level(a: System, b: System, level: Level) -> LevelDifference:
+    gap = measure_gap(a, b, [level])
+    return LevelDifference(
+        scores=[mean(system.questions[level].scores) for system in (a, b)],
+        difference=gap.difference,
+        interval=gap.interval,
     )
 
 
@@ -237,18 +237,18 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
     both: dict[Level, list[bool]] = {}
     for level in levels:
         answered = zip(a.questions[level].answered, b.questions[level].answered, strict=True)
-        both[level] = [x and y for x, y in answered]
+        both[level] = list(map(all, answered))
     count = sum(map(sum, both.values()))
     if count in (0, sum(map(len, both.values()))):
         return None
-    read = _keep(a, both), _keep(b, both)
-    gap = _measure_gap(measure_difference(*read, levels), a, math.nan)
+    a, b = _keep(a, both), _keep(b, both)
+    gap = measure_gap(a, b, levels)
     return BothRead(
         n=count,
-        scores=[stratified_mean(system.strata(levels)) for system in read],
+        scores=[stratified_mean(system.strata(levels)) for system in (a, b)],
         difference=gap.difference,
         interval=gap.interval,
-        levels=_tally(*read, levels),
+        levels=_tally(a, b, levels),
     )
 
 
@@ -265,31 +265,24 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
     """Wins, ties and losses of A by level."""
     tallies = {}
     for level in levels:
-        scores = zip(a.questions[level].scores, b.questions[level].scores, strict=True)
-        gains = [a.scale.sign * (x - y) for x, y in scores]
+        gains = [a.scale.sign * (x - y) for x, y in _pair_scores(a, b, level)]
         wins = sum(gain > 0 for gain in gains)
         losses = sum(gain < 0 for gain in gains)
         tallies[level] = Tally(wins=wins, ties=len(gains) - wins - losses, losses=losses)
     return tallies
 
 
-def _movers(a: System, b: System, levels: Sequence[Level], parts: Sequence[float]) -> list[Mover]:
-    """Return the questions that add most to a difference, the largest first."""
-    rows = [
-        (name, level or None, x, y)
-        for level in levels
-        for name, x, y in zip(
-            a.questions[level].ids,
-            a.questions[level].scores,
-            b.questions[level].scores,
-            strict=True,
-        )
-    ]
-    movers = [
-        Mover(id=name, level=level, a=x, b=y, adds=part)
-        for (name, level, x, y), part in zip(rows, parts, strict=True)
-        if part
-    ]
+def _find_movers(a: System, b: System, levels: Sequence[Level]) -> list[Mover]:
+    """Find the questions that add most to a difference, the largest first."""
+    total = math.fsum(a.weights[level] for level in levels)
+    movers = []
+    for level in levels:
+        weight = a.weights[level] / total / a.counts[level]
+        movers += [
+            Mover(id=name, level=level or None, a=x, b=y, adds=weight * (a.share * (x - y)))
+            for name, (x, y) in zip(a.questions[level].ids, _pair_scores(a, b, level), strict=True)
+            if x != y
+        ]
     return sorted(movers, key=lambda mover: (-abs(mover.adds), str(mover.id)))[:MOVERS]
 
 
@@ -322,7 +315,7 @@ def compare_over_weeks(
     return SeasonComparison(
         **vars(season.describe()),
         systems=[rows[name] for name in names],
-        pairs=_make_pairs(names, gaps, answers, [*season.weights]),
+        pairs=_make_pairs(gaps, answers, names, [*season.weights]),
     )
 
 

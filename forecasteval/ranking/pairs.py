@@ -13,13 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.statistics import t_tail
 
 from .scale import Level
-from .systems import System
+from .systems import Strata, System
+from .weeks import TAILS
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Pairs = tuple[Array, Array]  # the places of the first systems, and of the second ones
 ArrayStrata = Sequence[tuple[float, Array]]  # a weight, and systems × values
 
 FLIPS: Final = 10_000
@@ -27,7 +26,6 @@ EXACT_FLIPS: Final = 13  # non-zero differences up to which all 2^13 = 8,192 sig
 _NOISE: Final = 1e-12  # what is rounding
 _MOST_SKEWNESS: Final = 2.0
 _BLOCK: Final = 1 << 22  # numbers held at a time
-_TAILS: Final = np.vectorize(t_tail, otypes=[float])
 
 
 def compare_systems(systems: Sequence[System], levels: Sequence[Level]) -> Array:
@@ -36,34 +34,28 @@ def compare_systems(systems: Sequence[System], levels: Sequence[Level]) -> Array
     Returns S × S two-sided p-values (`paired_test`), not adjusted; 1 on the diagonal, and all of
     them where no level counts.
     """
-    p = np.ones((len(systems), len(systems)))
-    pairs = np.triu_indices(len(systems), 1)
-    if levels and len(systems) > 1:
-        strata = [system.strata(levels) for system in systems]
-        p[pairs] = paired_test(
-            _stack([system.cluster(s, levels) for system, s in zip(systems, strata, strict=True)]),
-            _sum_clusters(
-                _stack(strata), [systems[0].questions[level].clusters for level in levels]
-            ),
-            pairs,
-        )
+    if not levels:
+        return np.ones((len(systems), len(systems)))
+    strata = [system.strata(levels) for system in systems]
+    clustered = [system.cluster(each, levels) for system, each in zip(systems, strata, strict=True)]
+    names = [name for level in levels for name in systems[0].questions[level].clusters]
+    p = paired_test(_stack(clustered), _sum_clusters(_stack(strata), names))
     return np.minimum(p, p.T)
 
 
-def _stack(strata: Sequence[Sequence[tuple[float, Sequence[float]]]]) -> ArrayStrata:
+def _stack(strata: Sequence[Strata]) -> ArrayStrata:
     """Put the values of all systems in one array for each stratum."""
     return [
         (same[0][0], np.array([values for _, values in same])) for same in zip(*strata, strict=True)
     ]
 
 
-def _sum_clusters(strata: ArrayStrata, clusters: Sequence[Sequence[str]]) -> Array:
+def _sum_clusters(strata: ArrayStrata, names: Sequence[str]) -> Array:
     """Sum what questions add to each score, by what changes its sign as one: a question, or a
     cluster of them over all levels.
     """
     total = math.fsum(weight for weight, _ in strata)
     parts = np.hstack([weight / total / rows.shape[1] * rows for weight, rows in strata])
-    names = [name for of_level in clusters for name in of_level]
     if not names:
         return parts
     units = np.unique(names, return_inverse=True)[1]
@@ -73,7 +65,7 @@ def _sum_clusters(strata: ArrayStrata, clusters: Sequence[Sequence[str]]) -> Arr
 # --- Tests ---
 
 
-def paired_test(strata: ArrayStrata, parts: Array, pairs: Pairs, seed: int = 0) -> Array:
+def paired_test(strata: ArrayStrata, parts: Array) -> Array:
     """Compute the two-sided p-value of each pair: the larger of `sign_flip_test` and
     `skewness_test`.
 
@@ -86,14 +78,14 @@ def paired_test(strata: ArrayStrata, parts: Array, pairs: Pairs, seed: int = 0) 
     There the correction decides alone, down to 2 / 2^n, the least that the signs of the n questions
     that differ can give.
     """
-    flips = sign_flip_test(parts, pairs, seed=seed)
-    corrected = skewness_test(strata, pairs)
-    least = 2.0 ** (1 - np.minimum(_count_differing(parts, pairs), 1000))
+    flips = sign_flip_test(parts)
+    corrected = skewness_test(strata)
+    least = 2.0 ** (1 - np.minimum(_count_differing(parts), 1000))
     is_least = (flips <= 1 / (1 + FLIPS)) & ~np.isnan(corrected)
     return np.where(is_least, np.maximum(corrected, least), np.fmax(flips, corrected))
 
 
-def sign_flip_test(parts: Array, pairs: Pairs, flips: int = FLIPS, seed: int = 0) -> Array:
+def sign_flip_test(parts: Array, flips: int = FLIPS, seed: int = 0) -> Array:
     """Compute two-sided p-values of paired differences by random signs (Fisher, The Design of
     Experiments, 1935, §21).
 
@@ -106,23 +98,22 @@ def sign_flip_test(parts: Array, pairs: Pairs, flips: int = FLIPS, seed: int = 0
     """
     if not np.isfinite(parts).all():
         raise InputError("sign_flip_test", "expected finite differences")
-    a, b = pairs
     scores = parts.sum(axis=1)
     sizes = np.abs(parts).sum(axis=1)
     # A sum that is equal but for rounding counts.
-    least = np.abs(scores[a] - scores[b]) - _NOISE * (sizes[a] + sizes[b])
-    p = np.ones(len(a))
-    counts = _count_differing(parts, pairs)
-    for at in np.flatnonzero(counts <= EXACT_FLIPS):
-        sizes = np.sort(np.abs(parts[a[at]] - parts[b[at]]))[::-1][: counts[at]]
-        p[at] = np.mean(np.abs(_list_signs(len(sizes)) @ sizes) >= least[at])
-    rest = np.flatnonzero(counts > EXACT_FLIPS)
-    a, b, least = a[rest], b[rest], least[rest]
-    hits = np.zeros(len(rest))
-    for signs in _draw_signs(parts.shape[1], flips if len(rest) else 0, len(rest), seed):
+    least = np.abs(np.subtract.outer(scores, scores)) - _NOISE * np.add.outer(sizes, sizes)
+    counts = _count_differing(parts)
+    is_random = counts > EXACT_FLIPS
+    hits = np.zeros(counts.shape)
+    for signs in _draw_signs(parts.shape, flips if is_random.any() else 0, seed):
         sums = parts @ signs
-        hits += np.count_nonzero(np.abs(sums[a] - sums[b]) >= least[:, None], axis=1)
-    p[rest] = (1 + hits) / (1 + flips)
+        for place, own in enumerate(sums):
+            is_hit = np.abs(own - sums) >= least[place][:, None]
+            hits[place] += np.count_nonzero(is_hit, axis=1)
+    p = (1 + hits) / (1 + flips)
+    for a, b in np.argwhere(~is_random):
+        differences = np.sort(np.abs(parts[a] - parts[b]))[::-1][: counts[a, b]]
+        p[a, b] = np.mean(np.abs(_list_signs(len(differences)) @ differences) >= least[a, b])
     return p
 
 
@@ -132,10 +123,11 @@ def _list_signs(count: int) -> Array:
     return np.array(list(product((1.0, -1.0), repeat=count)))
 
 
-def _draw_signs(count: int, flips: int, pairs: int, seed: int) -> Iterator[Array]:
-    """Draw random signs of `count` questions, a column per flip; some flips at a time."""
+def _draw_signs(shape: tuple[int, ...], flips: int, seed: int) -> Iterator[Array]:
+    """Draw random signs of the questions of S × Q parts, a column per flip, some at a time."""
+    count = shape[1]
     rng = np.random.default_rng(seed)
-    step = max(1, _BLOCK // max(count, pairs, 1))
+    step = max(1, _BLOCK // max(*shape, 1))
     for start in range(0, flips, step):
         # Whole words: what is drawn must not depend on how many flips are drawn at a time.
         words = rng.integers(0, 1 << 64, (min(step, flips - start), (count + 63) // 64), np.uint64)
@@ -143,7 +135,7 @@ def _draw_signs(count: int, flips: int, pairs: int, seed: int) -> Iterator[Array
         yield 2.0 * signs.T - 1
 
 
-def skewness_test(strata: ArrayStrata, pairs: Pairs) -> Array:
+def skewness_test(strata: ArrayStrata) -> Array:
     """Compute two-sided p-values of stratified mean differences of 0 by Student's t, corrected for
     skewness; nan as `stratified_error`.
 
@@ -152,42 +144,37 @@ def skewness_test(strata: ArrayStrata, pairs: Pairs) -> Array:
     and V as in `stratified_error`. Against t, g counts up to 2/|t|, so that |T| > 0.48·|t|: beyond,
     eight wins of nine would be a weaker case than seven.
     """
-    a, b = pairs
-    p = np.full(len(a), np.nan)
-    used = [(weight, rows) for weight, rows in strata if weight > 0 and rows.shape[1]]
-    if any(rows.shape[1] < 2 for _, rows in used):
-        return p
-    total = math.fsum(weight for weight, _ in used)
-    value, variance, squares, third = np.zeros((4, len(p)))
-    for weight, rows in used:
-        n = rows.shape[1]
-        share = weight / total
-        means = rows.mean(axis=1)
-        centred = rows - means[:, None]
-        # Sums of (x − y)² and (x − y)³ of every pair, of sums of products.
-        own = (centred**2).sum(axis=1)
-        both = own[a] + own[b]
-        square = both - 2 * (centred @ centred.T)[pairs]
-        square[square < _NOISE * both] = 0.0
-        cubes = centred**2 @ centred.T
-        cube = cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b]
-        part = share**2 * square / (n - 1) / n
-        value += share * (means[a] - means[b])
-        variance += part
-        squares += part**2 / (n - 1)
-        third += share**3 * cube / n**3
-    known = np.flatnonzero(variance >= 1e-30)  # rounding noise of equal values counts as 0
-    value, variance, squares, third = (x[known] for x in (value, variance, squares, third))
-    t = value / np.sqrt(variance)
-    g = third / variance**1.5
-    is_against = g * t < -_MOST_SKEWNESS
-    g[is_against] = -_MOST_SKEWNESS / t[is_against]
-    p[known] = _TAILS(t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6, variance**2 / squares)
-    return p
+    total = math.fsum(weight for weight, _ in strata)
+    value, variance, squares, third = np.zeros((4, *[len(strata[0][1])] * 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for weight, rows in strata:
+            n = rows.shape[1]
+            share = weight / total
+            means = rows.mean(axis=1)
+            centred = rows - means[:, None]
+            # Sums of (x − y)² and (x − y)³ of every pair, of sums of products.
+            own = (centred**2).sum(axis=1)
+            both = np.add.outer(own, own)
+            square = both - 2 * (centred @ centred.T)
+            square[square < _NOISE * both] = 0.0
+            cubes = centred**2 @ centred.T
+            part = share**2 * square / (n - 1) / n
+            value += share * np.subtract.outer(means, means)
+            variance += part
+            squares += part**2 / (n - 1)
+            third += (
+                share**3
+                * (np.subtract.outer(np.diag(cubes), np.diag(cubes)) - 3 * (cubes - cubes.T))
+                / n**3
+            )
+        variance[variance < 1e-30] = np.nan  # rounding noise of equal values counts as 0
+        t = value / np.sqrt(variance)
+        g = third / variance**1.5
+        g = np.where(g * t < -_MOST_SKEWNESS, -_MOST_SKEWNESS / t, g)
+        return TAILS(t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6, variance**2 / squares)
 
 
-def _count_differing(parts: Array, pairs: Pairs) -> Array:
+def _count_differing(parts: Array) -> Array:
     """Count the questions that add something to the difference of each pair."""
     noise = _NOISE * np.abs(parts).max(initial=0.0)
-    differing = [np.abs(parts[a] - parts[b]) > noise for a, b in zip(*pairs, strict=True)]
-    return np.array(list(map(np.count_nonzero, differing)), int)
+    return np.array([np.count_nonzero(np.abs(row - parts) > noise, axis=1) for row in parts])

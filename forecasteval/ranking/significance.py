@@ -1,36 +1,13 @@
-"""Paired differences of two systems, shared ranks, power."""
+"""Shared ranks, power."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from forecasteval.common.statistics import stratified_mean, t_quantile
-
-from .scale import Level
-from .systems import Strata, System
+from forecasteval.common.statistics import t_quantile
 
 _EQUAL: Final = 1e-12  # scores that differ by less are equal
-
-
-class Difference(NamedTuple):
-    """The weighted score of a system A minus that of B, on the same questions."""
-
-    value: float
-    spread: Strata  # what clusters differ by, by level: errors are made of it
-    parts: list[float]  # what every question adds to the value
-
-
-def measure_difference(a: System, b: System, levels: Sequence[Level]) -> Difference:
-    """Measure the difference of two systems over `levels`."""
-    strata: Strata = []
-    for level in levels:
-        scores = zip(a.questions[level].scores, b.questions[level].scores, strict=True)
-        strata.append((a.weights[level], [a.share * (x - y) for x, y in scores]))
-    total = math.fsum(weight for weight, values in strata if values)
-    parts = [weight / total / len(values) * value for weight, values in strata for value in values]
-    return Difference(stratified_mean(strata), a.cluster(strata, levels), parts)
 
 
 def shared_ranks(scores: Sequence[float]) -> list[int]:

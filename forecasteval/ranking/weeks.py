@@ -7,6 +7,7 @@ bad weeks of single systems enter as a design effect. docs/methods.md has the fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -115,8 +116,8 @@ def _expit(logits: Array) -> Array:
 
 
 # Student's t of arrays: two-sided tails of (t, degrees of freedom), quantiles of (p, degrees).
-_TAILS: Final = np.vectorize(t_tail, otypes=[float])
-_QUANTILES: Final = np.vectorize(t_quantile, otypes=[float])
+TAILS: Final[Callable[..., Array]] = np.vectorize(t_tail, otypes=[float])
+_QUANTILES: Final[Callable[..., Array]] = np.vectorize(t_quantile, otypes=[float])
 
 
 def _number(names: Array) -> Array:
@@ -283,12 +284,9 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     None is below 2 / 2^n, the least that the signs of the n questions of the system with fewer can
     give.
     """
+    value, variance, freedom = differences
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(differences.value) / np.sqrt(differences.variance)
-    least = 2.0 ** (1 - np.minimum(np.minimum(fit.counts[:, None], fit.counts), 1000))
-    none = np.isnan(differences.variance) | (np.abs(differences.value) < _NOISE)
-    upper = np.triu(np.isfinite(t) & ~none, 1)
-    p = np.zeros_like(t)
-    p[upper] = _TAILS(t[upper], differences.freedom[upper])
-    p = np.clip(p + p.T, least, 1.0)
-    return np.where(none, 1.0, p)
+        t = np.where(np.abs(value) < _NOISE, 0.0, value / np.sqrt(variance))
+    least = 2.0 ** (1 - np.minimum(np.minimum.outer(fit.counts, fit.counts), 1000))
+    p: Array = np.clip(np.nan_to_num(TAILS(t, freedom), nan=1.0), least, 1.0)
+    return p

@@ -4,7 +4,6 @@ judged.
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,6 @@ from cli import Record, number, q
 from forecasteval.common.errors import InputError
 from forecasteval.ranking.files import ForecasterTable, model_failures
 from forecasteval.ranking.reading import distinct_names, read_result, read_system
-from forecasteval.ranking.significance import measure_difference
 from forecasteval.ranking.systems import System, count_unread, require_same_policy
 
 RECORDS = [
@@ -134,14 +132,3 @@ def test_other_policies_are_named() -> None:
     )
     with pytest.raises(InputError, match=told):
         require_same_policy(a, other)
-
-
-def test_parts_add_up_to_the_difference() -> None:
-    a = read_system(score(RECORDS, "a"))
-    b = read_system(
-        score([*RECORDS[:2], q("c"), number("d", Std=4, answer="104"), *RECORDS[4:]], "b")
-    )
-    difference = measure_difference(a, b, [1, 4])
-    assert difference.value == pytest.approx((0.1 * -1 / 4 + 0.4 * 0.75) / 0.5)
-    assert math.fsum(difference.parts) == pytest.approx(difference.value)
-    assert [len(values) for _, values in difference.spread] == [4, 1]
