@@ -31,10 +31,13 @@ class InputError(EvaluationError):
         super().__init__(where, expected, got)
         self.where, self.expected, self.got = where, expected, got
 
+    @property
+    def problem(self) -> str:
+        """Say what is wrong, without where."""
+        return f"{self.expected}, got {self.got}" if self.got else self.expected
+
     def __str__(self) -> str:
-        return printable(
-            f"{self.where}: {self.expected}" + (f", got {self.got}" if self.got else "")
-        )
+        return printable(f"{self.where}: {self.problem}")
 
 
 class OtherQuestionsError(InputError):

@@ -18,7 +18,6 @@ from forecasteval.common.errors import printable
 from forecasteval.common.records import JsonObject, as_text, group_by, natural_key
 from forecasteval.common.statistics import (
     mean,
-    rank_ranges,
     stratified_interval,
     stratified_mean,
     variance,
@@ -31,9 +30,8 @@ from .names import split_name, without_run
 from .pooled import pool_systems
 from .reading import question_key
 from .scale import Level
-from .significance import shared_ranks
+from .significance import assign_ranks
 from .systems import (
-    ALPHA,
     System,
     count_unread,
     levels_that_count,
@@ -142,15 +140,18 @@ def _rank_rows(
 
     from .pairs import compare_systems
 
-    ranked = [pair for pair in scored if levels and pair[1].system not in baselines]
-    systems = [system for _, system in ranked]
-    scores = [row.overall_score for row, _ in ranked]
+    ranked = [
+        place
+        for place, (_, system) in enumerate(scored)
+        if levels and system.system not in baselines
+    ]
+    scores = [scored[place][0].overall_score for place in ranked]
     better = np.subtract.outer(scores, scores) * scored[0][1].scale.sign
-    ranges = rank_ranges(better, compare_systems(systems, levels), ALPHA) if systems else []
-    ranks = dict(zip(map(id, systems), zip(shared_ranks(scores), ranges, strict=True), strict=True))
+    p = compare_systems([scored[place][1] for place in ranked], levels)
+    ranks = assign_ranks(ranked, scores, better, p)
     rows = []
-    for row, system in scored:
-        rank, interval = ranks.get(id(system), (None, None))
+    for place, (row, system) in enumerate(scored):
+        rank, interval = ranks.get(place, (None, None))
         rows.append(
             SystemRow(
                 **vars(row),

@@ -156,8 +156,7 @@ class Systems(NamedTuple):
     def names_of(self, system: str) -> list[str]:
         """Return all names by which users may call a system."""
         other = [name for name, target in self.aliases.items() if target == system]
-        shown = self.entries.get(system, UNKNOWN).name
-        return [system, *other, *([shown] if shown else [])]
+        return [system, *other, *filter(None, [self.entries.get(system, UNKNOWN).name])]
 
 
 NO_SYSTEMS: Final = Systems({}, {}, [], {})
@@ -172,19 +171,16 @@ def read_systems(folder: Path) -> Systems:
         return NO_SYSTEMS
     try:
         value = parse_json(decode_utf8(read_file(path), SYSTEMS_FILE), SYSTEMS_FILE)
+        if not isinstance(value, dict):
+            raise InputError(SYSTEMS_FILE, "expected an object of systems", describe_value(value))
     except InputError as error:
-        mistake = str(error).removeprefix(f"{printable(path)}: ").removeprefix(f"{SYSTEMS_FILE}: ")
-        return NO_SYSTEMS._replace(mistakes=[mistake])
-    if not isinstance(value, dict):
-        return NO_SYSTEMS._replace(
-            mistakes=[f"expected an object of systems, got {describe_value(value)}"]
-        )
+        return NO_SYSTEMS._replace(mistakes=[printable(error.problem)])
     mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
     read = {name: _read_entry(name, entry, mistakes) for name, entry in value.items()}
-    aliases: dict[str, str] = {}
+    aliases = {name: name for name in value}
     for system, entry in read.items():
         for name in entry.pop("aliases", ()):
-            if (value.keys() - {system}) & {name} or aliases.setdefault(name, system) != system:
+            if aliases.setdefault(name, system) != system:
                 mistakes.append(
                     f"system {printable(system, 40)}: "
                     f"the alias {printable(repr(name), 40)} is another system"

@@ -34,7 +34,7 @@ def compare_systems(systems: Sequence[System], levels: Sequence[Level]) -> Array
     Returns S × S two-sided p-values (`paired_test`), not adjusted; 1 on the diagonal, and all of
     them where no level counts.
     """
-    if not levels:
+    if not (systems and levels):
         return np.ones((len(systems), len(systems)))
     strata = [system.strata(levels) for system in systems]
     clustered = [system.cluster(each, levels) for system, each in zip(systems, strata, strict=True)]

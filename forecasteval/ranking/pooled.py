@@ -9,16 +9,16 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json, group_by, natural_key
-from forecasteval.common.statistics import mean, rank_ranges, stratified_mean
+from forecasteval.common.statistics import mean, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .scale import Interval, Level, Scale
-from .significance import detectable_difference, shared_ranks
-from .systems import ALPHA, Strata, System, count_unread, levels_that_count
+from .significance import assign_ranks, detectable_difference
+from .systems import Strata, System, count_unread, levels_that_count
 
 if TYPE_CHECKING:
     from .weeks import Array, Fit, Spread
@@ -93,50 +93,50 @@ class Season(NamedTuple):
     def _guess(self) -> float | None:
         """Compute what a blind guess expects on all questions, if each dataset says so of its."""
         known = [
-            (system.guess, sum(system.counts.values()))
+            (sum(system.counts.values()), [system.guess])
             for system in self.datasets.values()
             if system.guess is not None
         ]
-        if len(known) < len(self.datasets):
-            return None
-        return math.fsum(guess * n for guess, n in known) / sum(n for _, n in known)
+        return stratified_mean(known) if len(known) == len(self.datasets) else None
 
     def rows(self) -> list[SeasonRow]:
         """Return the score of every system, and what it is made of, in the order of their names."""
         from .weeks import half_widths, score_spread
 
-        halves = half_widths(score_spread(self.fit))
-        halves[~self.fit.varies] = math.nan
-        return list(map(self._row, self.answered, self.fit.scores.tolist(), halves.tolist()))
-
-    def _row(self, name: str, fitted: float, half: float) -> SeasonRow:
         scale = self.scale
         share = self.share
-        results = self.answered[name].values()
         worst = scale.low if scale.higher_is_better else scale.high
-        score = share * worst + scale.sign * scale.width * fitted
-        strata: Strata = [
-            (weight, [share * score for each in results for score in each.questions[level].scores])
-            for level, weight in self.weights.items()
-        ]
-        bounds = share * scale.low, share * scale.high
-        return SeasonRow(
-            name=name,
-            overall_score=score,
-            overall_interval=_interval(score, scale.width * half, bounds),
-            own_score=stratified_mean(strata),
-            level_scores={
-                level: mean(scores) for level, (_, scores) in zip(self.weights, strata, strict=True)
-            },
-            n=sum(len(scores) for _, scores in strata),
-            datasets=len(results),
-            n_runs=sum(max(1, len(result.runs)) for result in results),
-            **count_unread(results, self.weights),
-            warnings=sum(result.row.warnings for result in results),
-            degraded=any(result.row.degraded for result in results),
-            blank=[group[1] for group, result in self.answered[name].items() if result.is_blank],
-            kept=[group[1] for group, result in self.answered[name].items() if result.row.kept],
-        )
+        scores = share * worst + scale.sign * scale.width * self.fit.scores
+        halves = scale.width * half_widths(score_spread(self.fit))
+        halves[~self.fit.varies] = math.nan
+        rows = []
+        for (name, answered), score, half in zip(
+            self.answered.items(), scores.tolist(), halves.tolist(), strict=True
+        ):
+            results = answered.values()
+            strata: Strata = [
+                (weight, [share * own for each in results for own in each.questions[level].scores])
+                for level, weight in self.weights.items()
+            ]
+            row = SeasonRow(
+                name=name,
+                overall_score=score,
+                overall_interval=_interval(score, half, (share * scale.low, share * scale.high)),
+                own_score=stratified_mean(strata),
+                level_scores={
+                    level: mean(own) for level, (_, own) in zip(self.weights, strata, strict=True)
+                },
+                n=sum(len(own) for _, own in strata),
+                datasets=len(results),
+                n_runs=sum(max(1, len(result.runs)) for result in results),
+                **count_unread(results, self.weights),
+                warnings=sum(result.row.warnings for result in results),
+                degraded=any(result.row.degraded for result in results),
+                blank=[group[1] for group, result in answered.items() if result.is_blank],
+                kept=[group[1] for group, result in answered.items() if result.row.kept],
+            )
+            rows.append(row)
+        return rows
 
     def gap(self, better: int, other: int) -> Gap:
         """Return how much better a system is than another, by their places."""
@@ -200,8 +200,7 @@ def pool_systems(
             apart = sorted(name for other in parts if other is not part for name in other)
             season = fit_season(part, min_questions)
             if season:
-                settings = min_questions, min_datasets, baselines
-                tables.append(_make_table(season, apart, *settings))
+                tables.append(_make_table(season, apart, min_questions, min_datasets, baselines))
     return tables, remarks
 
 
@@ -306,6 +305,8 @@ def _make_table(
     baselines: Collection[str],
 ) -> PooledTable:
     """Make the table: systems and baselines, the best first, then provisional ones."""
+    import numpy as np
+
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = season.rows()
     sign = season.scale.sign
@@ -314,26 +315,17 @@ def _make_table(
     )
     is_few = [row.datasets < least for row in rows]
     ranked = [place for place in order if not is_few[place] and rows[place].name not in baselines]
-    none = dict.fromkeys(("rank", "rank_interval"))
-    ranks = _rank(season, ranked, rows)
-    listed = [
-        PooledRow(**vars(rows[place]), provisional=is_few[place], **ranks.get(place, none))
-        for place in sorted(order, key=is_few.__getitem__)
-    ]
+    pairs = np.ix_(ranked, ranked)
+    scores = [rows[place].overall_score for place in ranked]
+    ranks = assign_ranks(ranked, scores, season.gaps.value[pairs], season.p[pairs])
+    listed = []
+    for place in sorted(order, key=is_few.__getitem__):
+        rank, interval = ranks.get(place, (None, None))
+        row = PooledRow(
+            **vars(rows[place]), provisional=is_few[place], rank=rank, rank_interval=interval
+        )
+        listed.append(row)
     table = season.describe()
     settings = {"min_questions": min_questions or None, "min_datasets": least}
     table = replace(table, signature={**table.signature, **settings})
     return PooledTable(**vars(table), kind="pooled", apart=apart, rows=listed)
-
-
-def _rank(season: Season, ranked: list[int], rows: list[SeasonRow]) -> dict[int, dict[str, Any]]:
-    """Compute the ranks of the systems at the places `ranked`, best first."""
-    import numpy as np
-
-    pairs = np.ix_(ranked, ranked)
-    ranges = rank_ranges(season.gaps.value[pairs], season.p[pairs], ALPHA)
-    ranks = shared_ranks([rows[place].overall_score for place in ranked])
-    return {
-        place: {"rank": rank, "rank_interval": interval}
-        for place, rank, interval in zip(ranked, ranks, ranges, strict=True)
-    }

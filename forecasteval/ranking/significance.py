@@ -1,11 +1,13 @@
-"""Shared ranks, power."""
+"""Ranks of systems, power."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from forecasteval.common.statistics import t_quantile
+from forecasteval.common.statistics import rank_ranges, t_quantile
+
+from .systems import ALPHA
 
 _EQUAL: Final = 1e-12  # scores that differ by less are equal
 
@@ -21,6 +23,18 @@ def shared_ranks(scores: Sequence[float]) -> list[int]:
         same = place and abs(score - scores[place - 1]) < _EQUAL
         ranks.append(ranks[-1] if same else place + 1)
     return ranks
+
+
+def assign_ranks(
+    places: Sequence[int], scores: Sequence[float], better: Any, p: Any
+) -> dict[int, tuple[int, tuple[int, int]]]:
+    """Map the places of systems, best first, to their ranks, and the ranks that no test
+    contradicts.
+
+    `scores` are theirs; `better` and `p` as in `rank_ranges`.
+    """
+    ranges = rank_ranges(better, p, ALPHA)
+    return dict(zip(places, zip(shared_ranks(scores), ranges, strict=True), strict=True))
 
 
 def detectable_difference(error: tuple[float, float], power: float = 0.8) -> float:
