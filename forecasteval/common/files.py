@@ -199,20 +199,9 @@ def find_file(name: str, folder: Path) -> Path:
     raise InputError(printable(base, 200), f"no such file{hint}")
 
 
-def csv_header(path: Path) -> list[str]:
-    """Return the names in the first row of a CSV; none if it cannot be read."""
-    with contextlib.suppress(OSError, ValueError, InputError):
-        require_regular(path)
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            return next(csv_rows(lines, str(path)), (0, []))[1]
-    return []
-
-
-def csv_rows(
-    text: str | Iterable[str], where: str, strict: bool = True
-) -> Iterator[tuple[int, list[str]]]:
-    """Read every row of a CSV, given as text or as lines, from its header on: (line, cells). The
-    line is the one on which the row begins.
+def csv_rows(text: str, where: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """Read every row of a CSV from its header on: (line, cells). The line is the one on which the
+    row begins.
 
     A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records of the
     others, in which a cell that lacks is None, and a cell without a name has the key None. With
@@ -221,7 +210,7 @@ def csv_rows(
     """
     import csv  # here: most commands read none
 
-    lines = iter(io.StringIO(text, newline="") if isinstance(text, str) else text)
+    lines = io.StringIO(text, newline="")
     blank, first = next(
         ((number, line) for number, line in enumerate(lines) if line.strip("\r\n")), (0, "")
     )

@@ -19,9 +19,10 @@ from typing import Any, Final, TypeVar
 from .errors import UNSAFE, InputError
 from .files import (
     BYTE_ORDER_MARK,
-    csv_header,
     csv_rows,
     decode_utf8,
+    hash_file,
+    read_file,
     readable,
     require_plain,
     require_regular,
@@ -167,14 +168,13 @@ def load_records(path: Path, is_json: bool = False, value_key: str = "prediction
     file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no UTF-8,
     no JSON, empty, neither list nor object.
     """
-    (require_regular if is_json else require_plain)(path)
-    with readable(path):
-        if path.suffix == ".jsonl" and not _begins_list(path):
-            with path.open("rb") as file:
-                return _load_lines(path, file, path.stat().st_size > _MANY)
-        raw = path.read_bytes()
-    sha256, text = hashlib.sha256(raw).hexdigest(), decode_utf8(raw, str(path))
-    del raw
+    if not is_json:
+        require_plain(path)
+    sha256 = hash_file(path)
+    if path.suffix == ".jsonl" and not _begins_list(path):
+        with readable(path), path.open("rb") as file:
+            return _load_lines(path, file, sha256, path.stat().st_size > _MANY)
+    text = decode_utf8(read_file(path), str(path))
     if path.suffix == ".csv" and not is_json:
         records = _parse_rows(text, str(path))
         damaged = sum(type(record) is BadRecord for record in records)
@@ -185,9 +185,9 @@ def load_records(path: Path, is_json: bool = False, value_key: str = "prediction
     except InputError:
         if not _holds_lines(text):
             raise
-        loaded = _load_lines(path, (f"{line}\n".encode() for line in text.split("\n")))
+        loaded = _load_lines(path, map(str.encode, text.split("\n")), sha256)
         notes = [note.format("JSON Lines")] if path.suffix != ".jsonl" else []
-        return replace(loaded, sha256=sha256, warnings=notes)
+        return replace(loaded, warnings=notes)
     notes = [note.format("one JSON list")] if path.suffix == ".jsonl" else []
     return Loaded(path, _list_records(value, path, value_key), sha256, warnings=notes)
 
@@ -208,13 +208,9 @@ def _parse_rows(text: str, where: str) -> list[object]:
 
 def _list_records(value: object, path: Path, value_key: str) -> list[object]:
     """List the records of a JSON value."""
-    inner = [value.get(key) for key in WRAPPERS] if isinstance(value, dict) else []
-    lists = [
-        rows
-        for rows in inner
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
-    ]
-    value = lists[0] if lists else value
+    for rows in map(value.get, WRAPPERS) if isinstance(value, dict) else ():
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            return rows
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -238,16 +234,10 @@ class _Lines:
             yield from (record for _, record in _decode_lines(file, str(self.path)))
 
 
-def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Loaded:
-    digest, records, lines = hashlib.sha256(), list[object](), list[int]()
+def _load_lines(path: Path, file: Iterable[bytes], sha256: str, is_large: bool = False) -> Loaded:
+    records, lines = list[object](), list[int]()
     first, damaged = "", 0
-
-    def hash_lines() -> Iterator[bytes]:
-        for line in file:
-            digest.update(line)
-            yield line
-
-    for number, record in _decode_lines(hash_lines(), str(path)):
+    for number, record in _decode_lines(file, str(path)):
         lines.append(number)
         if not is_large:
             records.append(record)
@@ -260,7 +250,7 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
         raise InputError(str(path), expected, first or "an empty file")
     places = lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
     given = _Lines(path) if is_large else records
-    return Loaded(path, given, digest.hexdigest(), places, damaged=damaged)
+    return Loaded(path, given, sha256, places, damaged=damaged)
 
 
 def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, object]]:
@@ -305,14 +295,14 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
     Of a CSV the names in its first row, unless it `is_json`. If the first piece of a file contains
     no complete object, the whole file is read.
     """
-    if path.suffix == ".csv" and not is_json:
-        return set(csv_header(path))
     keys, text = set[str](), ""
     with contextlib.suppress(OSError, InputError):  # reading the file will raise them again
         require_regular(path)
         with path.open("rb") as file:
             for size in (1 << 16, -1):
                 text += file.read(size).decode("utf-8", "replace")
+                if path.suffix == ".csv" and not is_json:
+                    return set(next(csv_rows(text.removeprefix("\ufeff"), ""), (0, []))[1])
                 position = text.find("{")
                 with contextlib.suppress(ValueError, RecursionError):
                     for _ in range(20):

@@ -31,6 +31,15 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     return total
 
 
+def _log_gamma_step(a: float) -> float:
+    """Compute lgamma(a + 1/2) - lgamma(a): the difference of two large numbers loses digits, its
+    series does not.
+    """
+    if a > 100:
+        return 0.5 * math.log(a) - 1 / (8 * a) + 1 / (192 * a**3)
+    return math.lgamma(a + 0.5) - math.lgamma(a)
+
+
 def t_tail(t: float, df: float) -> float:
     """Compute P(|T| > t) of Student's t with `df` > 0 degrees of freedom. It is I_x(df/2, 1/2), x =
     df/(df + t²) (DLMF 8.17).
@@ -39,14 +48,9 @@ def t_tail(t: float, df: float) -> float:
     if not 1e-300 <= ratio < math.inf:
         return math.exp(-ratio)  # 1 of 0, 0 of infinity, nan of nan
     x, y = 1 / (1 + ratio), ratio / (1 + ratio)
-    # lgamma(a + 1/2) - lgamma(a): the difference of two large numbers loses digits, its series does
-    # not
-    gamma = (
-        0.5 * math.log(a) - 1 / (8 * a) + 1 / (192 * a**3)
-        if a > 100
-        else math.lgamma(a + 0.5) - math.lgamma(a)
+    front = math.exp(
+        _log_gamma_step(a) - math.lgamma(0.5) - a * math.log1p(ratio) + 0.5 * math.log(y)
     )
-    front = math.exp(gamma - math.lgamma(0.5) - a * math.log1p(ratio) + 0.5 * math.log(y))
     if x < (a + 1) / (a + 2.5):
         return front * _beta_fraction(a, 0.5, x) / a
     return 1.0 - front * _beta_fraction(0.5, a, y) / 0.5
@@ -62,8 +66,7 @@ def t_quantile(p: float, df: float) -> float:
     tail = 2 * (1 - p)
     if tail >= 1:
         return 0.0
-    gamma = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) if df < 1e6 else 0.5 * math.log(df / 2)
-    factor = math.exp(gamma - 0.5 * math.log(df * math.pi))
+    factor = math.exp(_log_gamma_step(df / 2) - 0.5 * math.log(df * math.pi))
     t = 1.0
     for _ in range(200):
         beyond = t_tail(t, df)

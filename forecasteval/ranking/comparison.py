@@ -102,10 +102,12 @@ def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[Syst
     """
     names = distinct_names(map(_name_runs, groups))
     systems: list[System] = []
+    first_name = ""
     for name, results in zip(names, groups, strict=True):
         runs = [read_system(result, name if len(results) == 1 else None) for result in results]
+        first_name = first_name or runs[0].name
         for result, run in zip(results, runs, strict=True):
-            _require_same_questions(groups[0][0], result, (names[0], run.name))
+            _require_same_questions(groups[0][0], result, (first_name, run.name))
         systems.append(combine_runs(runs, name))
         require_same_policy(systems[0], systems[-1])
     return systems

@@ -287,6 +287,7 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     value, variance, freedom = differences
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(np.abs(value) < _NOISE, 0.0, value / np.sqrt(variance))
+        p = np.nan_to_num(TAILS(t, freedom), nan=1.0)
     least = 2.0 ** (1 - np.minimum(np.minimum.outer(fit.counts, fit.counts), 1000))
-    p: Array = np.clip(np.nan_to_num(TAILS(t, freedom), nan=1.0), least, 1.0)
-    return p
+    floored: Array = np.maximum(p, least)
+    return floored
