@@ -14,10 +14,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    runtime_checkable,
+)
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import find_truths, hash_file, join_checksums
+from forecasteval.common.files import (
+    find_dataset,
+    find_file,
+    find_truths,
+    hash_file,
+    join_checksums,
+)
 from forecasteval.common.records import dump_json, hash_text
 from forecasteval.display.results import Results
 
@@ -185,6 +200,7 @@ class Files(NamedTuple):
         return {**sums, **self.late_signature}
 
 
+@runtime_checkable
 class FileData(Protocol):
     """What an evaluator reads of files."""
 
@@ -237,8 +253,16 @@ class Evaluator(ABC, Generic[Data, Scores]):
         """Return the page of a result; InputError if its benchmark has no pages."""
         raise InputError(self.benchmark, "expected a benchmark whose results have pages")
 
-    def evaluate(self, data: Data, names: Mapping[str, object] | None = None) -> Results:
-        """Return the result of data, with `names` in front."""
+    def evaluate(self, data: Data | str, names: Mapping[str, object] | None = None) -> Results:
+        """Return the result of what `read` gave, with `names` in front; or that of the prediction
+        with a NAME, as on the command line.
+        """
+        if isinstance(data, str):
+            path = find_file(data, Path("prediction"))
+            return self.evaluate_file(path, find_dataset(path, Path("dataset")) or ())
+        if not isinstance(data, FileData):
+            expected = "expected the NAME of a prediction; evaluate_all takes records"
+            raise InputError("evaluate", expected, type(data).__name__)
         with _without_collector():
             values = self.summarise(self.score(data), data)
         values["warnings"] = [*data.messages(), *values["warnings"]]

@@ -34,7 +34,8 @@ def rank(
     leaves missing answers out, and if results on the same questions were not scored by the same
     version and policies.
     """
-    read = map(reading.read_result, results, reading.distinct_names(results))
+    listed = reading.list_results(results)
+    read = map(reading.read_result, listed, reading.distinct_names(listed))
     return report.BoardResults(datasets.rank_results(read, min_questions, min_datasets))
 
 

@@ -35,7 +35,7 @@ from .board import (
 from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
-from .reading import distinct_names, read_system, require_result
+from .reading import distinct_names, list_results, read_system
 from .scale import Level
 from .significance import detectable_difference
 from .systems import System, levels_that_count, make_questions, require_same_policy
@@ -44,11 +44,10 @@ SYSTEMS: Final = 50  # that are compared at a time
 MOVERS: Final = 10  # questions that are shown to move a difference most
 
 
-def group_results(
-    results: Sequence[Mapping[str, object] | Sequence[Mapping[str, object]]],
-) -> list[list[Mapping[str, object]]]:
+def group_results(results: object) -> list[list[Mapping[str, object]]]:
     """List the results of each system's runs; InputError for what is not two systems or more."""
-    groups = [[entry] if isinstance(entry, Mapping) else list(entry) for entry in results]
+    systems = results if isinstance(results, Iterable) else [results]
+    groups = [list_results([entry] if isinstance(entry, Mapping) else entry) for entry in systems]
     if not all(groups):
         raise InputError("compare", "expected the results of a system's runs", "none")
     _require_items(chain.from_iterable(groups))
@@ -62,7 +61,6 @@ def group_results(
 def _require_items(results: Iterable[Mapping[str, object]]) -> None:
     """Raise InputError for a result that ranks forecasters itself."""
     for result in results:
-        require_result(result)
         if "ranking" in result:
             raise InputError(
                 "compare",
@@ -322,7 +320,7 @@ def compare_over_weeks(
 
 
 def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Season:
-    _require_items(results)
+    _require_items(list_results(results))
     systems = map(read_system, results, distinct_names(results))
     connected = [
         (system, part)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.forms import from_record
@@ -33,8 +33,6 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
     """Read the parts of a result that ranking needs. InputError for a score out of bounds, for
     what no benchmark makes, and as `read_system`.
     """
-    if "signature" not in results:
-        raise InputError(name or "results", "expected what an evaluator returns", "no 'signature'")
     if "ranking" not in results:
         system = read_system(results, name)
         low, high, _ = system.scale
@@ -57,8 +55,9 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     """Read the scores of one result. Raises InputError if it has none, or if missing answers are
     left out of it.
     """
-    signature = results["signature"]
     name = name or str(results.get("name", "system"))
+    row = _file_row(results, name)
+    signature = results["signature"]
     if "items" not in results:
         raise InputError(
             name, "expected a result with a score per question", str(results.get("benchmark"))
@@ -69,7 +68,6 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
             "missing answers must score 0: systems are judged on the same questions",
             "missing skip",
         )
-    row = _file_row(results, name)
     scale = read_scale(results)
     from_record(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
@@ -129,6 +127,8 @@ def question_key(item: JsonObject) -> tuple[str, float]:
 
 
 def _file_row(results: JsonObject, name: str) -> FileRow:
+    if "signature" not in results:
+        raise InputError(name, "expected what an evaluator returns", "no 'signature'")
     # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
     # texts in a file.
     signature = json.loads(dump_json(results["signature"]))
@@ -136,17 +136,20 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
         **dict.fromkeys(("benchmark", "dataset", "prediction")),
         **{key: results[key] for key in _COPIED if key in results},
         "name": name,
-        "warnings": len(results["warnings"]),
+        "warnings": len(results.get("warnings", ())),
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
     }
     return from_record(FileRow, record, name)
 
 
-def require_result(result: object) -> None:
-    """Raise InputError for what is no result, as the keys of one that is in no list."""
-    if not isinstance(result, Mapping):
-        raise InputError("results", "expected a list of results", type(result).__name__)
+def list_results(results: object) -> list[Mapping[str, object]]:
+    """List results; InputError for what is none, as the keys of one that is in no list."""
+    listed: list[Any] = list(results) if isinstance(results, Iterable) else [results]
+    for result in listed:
+        if not isinstance(result, Mapping):
+            raise InputError("results", "expected a list of results", type(result).__name__)
+    return listed
 
 
 def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
@@ -155,7 +158,6 @@ def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
     """
     names: list[str] = []
     for number, result in enumerate(results, 1):
-        require_result(result)
         name = str(result.get("name", f"system {number}"))
         names.append(f"{name} ({number})" if name in names else name)
     return names

@@ -5,13 +5,17 @@ judged.
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from boards_folders import score, system
-from cli import Record, number, q
+from cli import ROOT, Record, number, q
+from eval import FutureXEvaluator
+from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
 from forecasteval.ranking.files import ForecasterTable, model_failures
 from forecasteval.ranking.reading import distinct_names, read_result, read_system
@@ -132,3 +136,39 @@ def test_other_policies_are_named() -> None:
     )
     with pytest.raises(InputError, match=told):
         require_same_policy(a, other)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda: rank([1]), "results: expected a list of results, got int"),
+        (lambda: rank(None), "results: expected a list of results, got NoneType"),
+        (lambda: compare(1), "results: expected a list of results, got int"),
+        (lambda: compare([1, [2]]), "results: expected a list of results, got int"),
+        (
+            lambda: rank([{"name": "x"}]),
+            "x: expected what an evaluator returns, got no 'signature'",
+        ),
+        (lambda: compare([{}, {}]), "system 1: expected what an evaluator returns, got no 'sig"),
+        (
+            lambda: FutureXEvaluator().evaluate([1]),
+            "evaluate: expected the NAME of a prediction; evaluate_all takes records, got list",
+        ),
+        (lambda: FutureXEvaluator().evaluate("no-such"), "prediction/no-such: no such file"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_line(call: Callable[[], object], problem: str) -> None:
+    with pytest.raises(InputError, match=re.escape(problem)):
+        call()
+
+
+def test_results_of_an_iterator_are_ranked() -> None:
+    (table,) = rank(iter([system("a", True), system("b", False)]))["tables"]
+    assert [row["name"] for row in table["rows"]] == ["a", "b"]
+
+
+def test_evaluate_takes_the_name_of_a_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    results = FutureXEvaluator().evaluate("250915-careful")
+    assert (results["name"], results["dataset"]) == ("250915-careful", "250915.json")
+    assert round(results["overall_score"], 4) == 0.7181
