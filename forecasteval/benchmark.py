@@ -190,13 +190,13 @@ class Files(NamedTuple):
         checksum = {"late_sha256": hash_text(dump_json(self.late.ids))} if self.late.ids else {}
         return {"late_files": self.late.policy, **checksum}
 
-    def checksums(self, hash_dataset: Callable[[Path], str] = hash_file) -> dict[str, str]:
+    def checksums(self, hash_each: Callable[[Path], str] = hash_file) -> dict[str, str]:
         """Hash the files, as a signature has them; InputError if one cannot be read."""
-        sums = {"prediction_sha256": join_checksums([hash_file(path) for path in self.predictions])}
+        sums = {"prediction_sha256": join_checksums([*map(hash_each, self.predictions)])}
         if self.dataset:
-            sums["dataset_sha256"] = hash_dataset(self.dataset)
+            sums["dataset_sha256"] = hash_each(self.dataset)
             if truths := find_truths(self.dataset):
-                sums["truths_sha256"] = hash_dataset(truths)
+                sums["truths_sha256"] = hash_each(truths)
         return {**sums, **self.late_signature}
 
 
@@ -313,15 +313,15 @@ def _without_collector() -> Iterator[None]:
 
 
 class Deadline(NamedTuple):
-    """When a question closes, in UTC, if it ever does, and whether it has a truth."""
+    """When a question closes (ISO 8601, in UTC), if it ever does, and whether it has a truth."""
 
-    closes: datetime | None
+    closes: str | None
     has_truth: bool
     is_damaged: bool = False  # what should be a time is none
 
     def is_past(self, now: datetime) -> bool:
         """Tell whether the question is closed."""
-        return self.closes is not None and now > self.closes
+        return self.closes is not None and now > datetime.fromisoformat(self.closes)
 
 
 class Benchmark(NamedTuple):

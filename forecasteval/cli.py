@@ -94,8 +94,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code is documented in the module's docstring."""
     words = sys.argv[1:] if argv is None else list(argv)
     # numpy adds in another order on each number of threads: the last digits would depend on the
-    # number of processors.
-    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    # number of processors. To look for plugins of pydantic takes a tenth of a quiet night.
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    os.environ |= dict.fromkeys((*threads, "PYDANTIC_DISABLE_PLUGINS"), "1")
     return run_command(PROGRAM, partial(_dispatch, words))
 
 

@@ -17,7 +17,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -52,7 +52,6 @@ _CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/sou
 _NAMED: Final = 10  # questions of a kind of change in a line
 _CUT: Final = 60  # characters of an id or a truth
 _LARGEST: Final = 10_000_000  # bytes of a result whose questions are compared
-_OF_RULES: Final = ("evaluator", "code_sha256", "rules", "metric", "settings")
 _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 
 # Reasons of a change on a dataset, beside what happened to its questions.
@@ -61,7 +60,7 @@ LEFT, WAITING, VOID = "no longer in its file", "all truths withdrawn", "all ques
 RULES, ANSWERS, QUESTIONS = "other rules or version", "new answers", "other questions or truths"
 RENAMED: Final = "renamed"
 LATE: Final = "other late answers"
-OF_A_SET: Final = " in its set"  # whose forecasters share a result
+ANSWERS_OF_A_SET: Final = "new answers in its set"  # whose forecasters share a result
 BASELINE = {True: "a baseline: no rank", False: "no baseline any more: ranked"}
 DEGRADED = {True: "degraded", False: "no longer degraded"}
 UNSCORED = {True: "not scored: no rank", False: "scored again"}
@@ -200,34 +199,34 @@ def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str
     """
     if before is None:
         return NEW
-    reasons = [RULES] * _differ(before, line, *_OF_RULES)
-    if _differ(before, line, "prediction_sha256"):
+    reasons = []
+    if _rules_of(before) != _rules_of(line):
+        reasons.append(RULES)
+    if before.prediction_sha256 != line.prediction_sha256:
         is_set = line.metric not in _METRICS.values() and ", " in line.prediction
-        reasons.append(ANSWERS + OF_A_SET * is_set)
-    elif _differ(before, line, "prediction"):
+        reasons.append(ANSWERS_OF_A_SET if is_set else ANSWERS)
+    elif before.prediction != line.prediction:
         reasons.append(RENAMED)
-    reasons += [LATE] * _differ(before, line, "late_sha256")
+    if before.late_sha256 != line.late_sha256:
+        reasons.append(LATE)
     if before.score is None and before.questions_sha256 is None:  # it had no row
         reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))
-    elif _differ(before, line, "questions_sha256"):
-        known = f", {line.resolved} of {line.questions} known"
-        waited = _has_pending(before) or _has_pending(line)
-        moved = before.resolved not in (None, line.resolved)
-        reasons.append((changes or QUESTIONS) + known * (waited and moved))
-    reasons += [DEGRADED[line.degraded]] * _differ(before, line, "degraded")
-    if _differ(before, line, "unscored") and (line.unscored or not reasons):
+    elif before.questions_sha256 != line.questions_sha256:
+        waited = before.resolved != before.questions or line.resolved != line.questions
+        moved = waited and before.resolved not in (None, line.resolved)
+        known = f", {line.resolved} of {line.questions} known" if moved else ""
+        reasons.append((changes or QUESTIONS) + known)
+    if before.degraded != line.degraded:
+        reasons.append(DEGRADED[line.degraded])
+    if before.unscored != line.unscored and (line.unscored or not reasons):
         reasons.append(UNSCORED[line.unscored])
     if not reasons and (before.rank is None) != (line.rank is None):
         reasons.append(BASELINE[line.rank is None])
     return ", ".join(reasons) or OTHERS
 
 
-def _has_pending(line: HistoryLine) -> bool:
-    return line.resolved != line.questions
-
-
-def _differ(before: HistoryLine, line: HistoryLine, *keys: str) -> bool:
-    return any(getattr(before, key) != getattr(line, key) for key in keys)
+def _rules_of(line: HistoryLine) -> tuple[object, ...]:
+    return line.evaluator, line.code_sha256, line.rules, line.metric, line.settings
 
 
 def _explain_overall(
@@ -246,7 +245,7 @@ def _explain_overall(
     else:
         had, has = ((each.rank is None, each.score is None) for each in (before, line))
         is_told = had != has and before.evaluator == line.evaluator  # version 1.5 wrote no ranks
-        other = RULES if _differ(before, line, *_OF_RULES) else OTHERS
+        other = RULES if _rules_of(before) != _rules_of(line) else OTHERS
     own = [line.reason] if line.reason and is_told else []
     if not reasons and (other == RULES or not own):
         reasons = [REMOVED if line.gone else other]
@@ -377,28 +376,32 @@ def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
     >>> compare_questions(old, new)
     QuestionChanges(words='1 truth corrected', named='1 truth corrected: q1 (A → B)')
     """
-    went, came = _list_others(before, now), _list_others(now, before)
+    old, new = (
+        {(as_text(item.get("id")), item["question"]): item for item in each["items"]}
+        for each in (before, now)
+    )
+    went = {key[0]: item for key, item in old.items() if key not in new}
+    came = {key[0]: item for key, item in new.items() if key not in old}
     was_void, is_void = ({*map(as_text, each.get("void_ids", ()))} for each in (before, now))
     found: defaultdict[str, list[str]] = defaultdict(list)
     for name in {**went, **came}:
-        # Several, where questions have one id.
-        for a, b in zip_longest(went.get(name, ()), came.get(name, ())):
-            (old, old_std), (new, new_std) = map(_find_truth, (a, b))
-            step = ""
-            if old == new is None:  # it does not count
-                continue
-            if a is None:
-                kind = _VALID if name in was_void else _NEW
-            elif b is None:
-                kind = _VOID if name in is_void else _REMOVED
-            elif old != new:
-                kind = _MORE if old is None else _WITHDRAWN if new is None else _CORRECTED
-                step = _show_step(old, new)
-            elif old_std != new_std:
-                kind, step = _STD, _show_step(old_std, new_std)
-            else:
-                kind = _OTHER
-            found[kind].append(printable(name, _CUT) + step)
+        a, a_std = _find_truth(went.get(name))
+        b, b_std = _find_truth(came.get(name))
+        step = ""
+        if a == b is None:  # it does not count
+            continue
+        if name not in went:
+            kind = _VALID if name in was_void else _NEW
+        elif name not in came:
+            kind = _VOID if name in is_void else _REMOVED
+        elif a != b:
+            kind = _MORE if a is None else _WITHDRAWN if b is None else _CORRECTED
+            step = _show_step(a, b)
+        elif a_std != b_std:
+            kind, step = _STD, _show_step(a_std, b_std)
+        else:
+            kind = _OTHER
+        found[kind].append(printable(name, _CUT) + step)
     told = {kind: _tell(kind, len(names)) for kind, names in found.items()}
     named = [
         f"{told[kind]}: {', '.join(names[:_NAMED])}"
@@ -407,21 +410,6 @@ def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
         if kind != _MORE
     ]
     return QuestionChanges(", ".join(told.values()), "; ".join(named))
-
-
-def _list_others(result: JsonObject, than: JsonObject) -> dict[str, list[JsonObject]]:
-    """List by id the items whose questions another result does not have."""
-    keys, known = (
-        [(as_text(item.get("id")), item["question"]) for item in each["items"]]
-        for each in (result, than)
-    )
-    rest = Counter(keys) - Counter(known)
-    others: defaultdict[str, list[JsonObject]] = defaultdict(list)
-    for key, item in zip(keys, result["items"], strict=True):
-        if rest[key]:
-            rest[key] -= 1
-            others[key[0]].append(item)
-    return others
 
 
 def _find_truth(item: JsonObject | None) -> tuple[str | None, object]:

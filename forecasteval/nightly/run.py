@@ -87,9 +87,10 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         last = _read_last(folder)
         rows = {file.name: file for file in last.files} if last else {}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
-        sight = look(root, scorer, tasks, options.late_files)
+        hash_once = cache(hash_file)
+        sight = look(root, scorer, tasks, options.late_files, hash_once)
         tasks = [_add_owners(task, last) for task in sight.tasks]
-        plan = _plan(root, scorer, options, tasks, rows)
+        plan = _plan(root, scorer, options, tasks, rows, hash_once)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
         # Now: a file may have gone meanwhile.
         present = [path.name for path in list_predictions(root)]
@@ -144,16 +145,20 @@ class _Plan(NamedTuple):
 
 
 def _plan(
-    root: Path, scorer: Scorer, options: NightOptions, tasks: Sequence[Files], rows: Rows
+    root: Path,
+    scorer: Scorer,
+    options: NightOptions,
+    tasks: Sequence[Files],
+    rows: Rows,
+    hash_once: Callable[[Path], str],
 ) -> _Plan:
     # As stored.
     settings = cache(lambda benchmark: json.loads(dump_json(scorer.settings(benchmark))))
-    hash_dataset = cache(hash_file)
     plan = _Plan([], [], [])
     for task in tasks:
         path = scorer.output / f"{task.name}.json"
         try:
-            checksums = task.checksums(hash_dataset)
+            checksums = task.checksums(hash_once)
             stored = None if options.force else _find_stored(path, rows)
             holds = stored is not None and _holds(stored.row, task, checksums, settings)
         except EvaluationError as error:

@@ -2,23 +2,25 @@
 
 `evaluation/seen.jsonl` is one line: the times of nights and, by their numbers from 0, the night of
 each question's first truth and of each answer, with its hash. What the first night finds may have
-been there before: it is never late.
+been there before: it is never late. A dataset or file with the checksum of before is not read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from pydantic import SkipValidation
+
 from forecasteval.benchmark import Deadline, Files, Late
 from forecasteval.common.errors import InputError, grouped_names
-from forecasteval.common.files import hash_file, read_file, write_atomic
+from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.forms import from_record
 from forecasteval.common.records import dump_json, group_by
 from forecasteval.lookup import list_datasets, list_predictions
@@ -28,6 +30,7 @@ from forecasteval.scoring import Scorer
 
 _LARGEST: Final = 10_000_000  # bytes of a file that is recorded
 _Answers = dict[str, tuple[str, int]]  # hash and night, by id; also of those that were taken back
+_Deadlines = dict[str, Deadline]  # by id
 
 
 class Sight(NamedTuple):
@@ -40,42 +43,53 @@ class Sight(NamedTuple):
     notes: list[str]
 
 
-def look(root: Path, scorer: Scorer, tasks: Sequence[Files], policy: str) -> Sight:
+def look(
+    root: Path,
+    scorer: Scorer,
+    tasks: Sequence[Files],
+    policy: str,
+    hash_once: Callable[[Path], str],
+) -> Sight:
     """Record what is seen for the first time, dataset by dataset."""
     path = scorer.output / "seen.jsonl"
-    night = _Night(_read(path, policy), {file.stem for file in list_predictions(root)})
+    night = _Night(_read(path, policy), {file.stem for file in list_predictions(root)}, hash_once)
     late: dict[Files, Late] = {}
     open_: list[OpenDataset] = []
     notes: list[str] = []
     of_dataset = group_by(tasks, attrgetter("dataset"))
     for dataset in list_datasets(root):
         wing = scorer.recognise(dataset, dataset)
-        if wing.hash_answers and wing.list_deadlines:
-            deadlines = night.read(wing.list_deadlines, dataset) or {}
-            truths = night.see_truths(dataset.stem, deadlines)
-            for task in of_dataset.get(dataset, ()):
-                answers = night.see_answers(task.path, wing.hash_answers)
-                if policy != "keep":
-                    late[task] = Late(policy, night.find_late(answers, truths, deadlines))
-            open_ += night.find_open(dataset.name, deadlines)
-            if damaged := [name for name, each in deadlines.items() if each.is_damaged]:
-                what = "'closes' that is no time of ISO 8601 closes nothing"
-                notes.append(f"{dataset.name}: {what}: {grouped_names(damaged)}")
+        if not (wing.hash_answers and wing.list_deadlines):
+            continue
+        deadlines = night.see_dataset(dataset, wing.list_deadlines, scorer.hash_code(wing.name))
+        for task in of_dataset.get(dataset, ()):
+            answers = night.see_answers(task.path, wing.hash_answers)
+            if policy != "keep":
+                late[task] = Late(policy, night.find_late(dataset, answers, deadlines))
+        if left := [each.closes for each in deadlines.values() if night.is_open(each)]:
+            times = sorted({f"{closes:.16}Z" for closes in left if closes})  # to the minute
+            closes = times[:1] + times[1:][-1:]
+            open_.append(OpenDataset(dataset=dataset.name, questions=len(left), closes=closes))
+        if damaged := [name for name, each in deadlines.items() if each.is_damaged]:
+            what = "'closes' that is no time of ISO 8601 closes nothing"
+            notes.append(f"{dataset.name}: {what}: {grouped_names(damaged)}")
     night.write(path)
-    notes += [f"not recorded, and never late, as it is above 10 MB: {name}" for name in night.large]
+    large = "not recorded, and never late, as it is above 10 MB"
+    notes += [f"{large}: {name}" for name in sorted(night.large)]
     tasks = [task._replace(late=late.get(task)) for task in tasks]
     return Sight(tasks, open_, notes if policy != "keep" else [])
 
 
 @dataclass
 class _Record:
-    """What nights saw first: truths by dataset and id; by stem the sha256 and answers of a file,
-    without a sha256 if it has gone.
+    """What nights saw first: truths by dataset and id; by stem the checksum and answers of a file,
+    without a checksum if it has gone; by dataset its checksum and deadlines.
     """
 
     nights: list[str]
     truths: dict[str, dict[str, int]]
-    files: dict[str, tuple[str, _Answers]]
+    files: dict[str, tuple[str, SkipValidation[_Answers]]]  # else it takes longer than to read them
+    deadlines: dict[str, tuple[str, _Deadlines]] = field(default_factory=dict)
 
 
 def _read(path: Path, policy: str) -> _Record:
@@ -93,17 +107,14 @@ def _read(path: Path, policy: str) -> _Record:
     )
 
 
-def _dump(record: _Record) -> bytes:
-    return f"{dump_json(vars(record))}\n".encode()
-
-
 class _Night:
     """Adds to a record what a night sees; `names` are the stems of the files that are there."""
 
-    def __init__(self, record: _Record, names: set[str]) -> None:
-        self.large: list[str] = []  # files that are not recorded
+    def __init__(self, record: _Record, names: set[str], hash_once: Callable[[Path], str]) -> None:
+        self.large: set[str] = set()  # files that are not recorded
         self._record = record
         self._times = [*map(datetime.fromisoformat, record.nights), now()]
+        self._hash = hash_once
         gone = {
             name: answers
             for name, (checksum, answers) in record.files.items()
@@ -111,29 +122,29 @@ class _Night:
         }
         record.files |= {name: ("", answers) for name, answers in gone.items()}  # if it comes back
         self._gone = {_hashes(answers): answers for answers in gone.values()}
+        self._is_new = bool(gone)
 
     def write(self, path: Path) -> None:
         """Write the record, if there is something new in it."""
-        before = path.read_bytes() if path.exists() else _dump(_Record([], {}, {}))
-        if _dump(self._record) != before:
+        if self._is_new:
             self._record.nights.append(self._times[-1].isoformat())
-            write_atomic(path, _dump(self._record))
+            write_atomic(path, f"{dump_json(vars(self._record))}\n")
 
-    def read(self, read: Callable[[Path], Any], path: Path) -> Any:
+    def _read(self, read: Callable[[Path], Any], path: Path) -> Any:
         """Read a file; None if it is too large, or cannot be read: scoring says so."""
         with contextlib.suppress(InputError, OSError):
             if path.stat().st_size <= _LARGEST:
                 return read(path)
-            self.large.append(path.name)
+            self.large.add(path.name)
         return None
 
     def see_answers(self, path: Path, hash_answers: Callable[[Path], dict[str, str]]) -> _Answers:
         """Record the answers of a file, and give all of which a night is known."""
         # By stem: .jsonl in place of .json is the same file.
         checksum, answers = self._record.files.get(path.stem, ("", {}))
-        found = self.read(hash_file, path) or checksum
+        found = self._read(self._hash, path) or checksum
         if found != checksum:
-            hashes = self.read(hash_answers, path) or {}
+            hashes = self._read(hash_answers, path) or {}
             if not checksum:  # perhaps it had another name
                 answers = self._gone.get(frozenset(hashes.items()), answers)
             night = len(self._record.nights)
@@ -143,22 +154,34 @@ class _Night:
             }
             answers = {**new, **same}
             self._record.files[path.stem] = found, answers
+            self._is_new = True
         return answers
 
-    def see_truths(self, dataset: str, deadlines: Mapping[str, Deadline]) -> Mapping[str, int]:
-        """Record which questions of a dataset have a truth; the night of the first, by id."""
-        truths = self._record.truths.setdefault(dataset, {})
-        for name, deadline in deadlines.items():
-            if deadline.has_truth:
-                truths.setdefault(name, len(self._record.nights))
-        return truths
+    def see_dataset(
+        self, dataset: Path, list_deadlines: Callable[[Path], _Deadlines], code: str
+    ) -> _Deadlines:
+        """Record which questions of a dataset have a truth, and give what closes them, as the code
+        with this checksum reads it.
+        """
+        files = Files((), (dataset,))
+        sums = self._read(lambda _: files.checksums(self._hash), dataset) or {}
+        found = join_checksums([code, *sums.values()])
+        checksum, deadlines = self._record.deadlines.get(dataset.stem, ("", {}))
+        if found != checksum:
+            deadlines = self._read(list_deadlines, dataset) or {}
+            self._record.deadlines[dataset.stem] = found, deadlines
+            truths = self._record.truths.setdefault(dataset.stem, {})
+            for name, deadline in deadlines.items():
+                if deadline.has_truth:
+                    truths.setdefault(name, len(self._record.nights))
+            self._is_new = True
+        return deadlines
 
-    def find_late(
-        self, answers: _Answers, truths: Mapping[str, int], deadlines: Mapping[str, Deadline]
-    ) -> tuple[str, ...]:
+    def find_late(self, dataset: Path, answers: _Answers, deadlines: _Deadlines) -> tuple[str, ...]:
         """Find the questions whose answers are late: first seen on a night after one on which the
         question had a truth, or after it was closed.
         """
+        truths = self._record.truths[dataset.stem]
         return tuple(
             sorted(
                 name
@@ -168,16 +191,9 @@ class _Night:
             )
         )
 
-    def find_open(self, dataset: str, deadlines: Mapping[str, Deadline]) -> list[OpenDataset]:
-        """Describe what can still be answered of a dataset, if anything can."""
-        left = [
-            each
-            for each in deadlines.values()
-            if not (each.has_truth or each.is_past(self._times[-1]))
-        ]
-        times = sorted({f"{each.closes:%Y-%m-%dT%H:%MZ}" for each in left if each.closes})
-        ends = times[:1] + times[1:][-1:]
-        return [OpenDataset(dataset=dataset, questions=len(left), closes=ends)] * bool(left)
+    def is_open(self, deadline: Deadline) -> bool:
+        """Tell whether a question can still be answered."""
+        return not (deadline.has_truth or deadline.is_past(self._times[-1]))
 
 
 def _hashes(answers: _Answers) -> frozenset[tuple[str, str]]:

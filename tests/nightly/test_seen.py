@@ -12,6 +12,8 @@ import pytest
 
 from boards_folders import contents, stored
 from cli import Done, assert_refused, question, read_json, run, write
+from forecasteval.futurex import deadlines
+from forecasteval.scoring import Scorer
 
 DAY: Final = 86400
 WEEK: Final = "dataset/w.json"
@@ -110,6 +112,16 @@ def test_what_is_shown(tmp_path: Path) -> None:
     assert (item["outcome"], item["answer"], item["late"]) == ("missing", "A", True)
     assert "late: no answer" in (root / "evaluation/w-copy.html").read_text()
     assert stored(root, "w-copy")["late_count"] == 2
+
+
+def two_nights(root: Path) -> Path:
+    """A night with the answers of a, and one with the truth of q0, A."""
+    ask(root)
+    answer(root, "a", **ALL)
+    night(root, 1)
+    resolve(root, q0="A")
+    night(root, 2)
+    return root
 
 
 CHANGES: Final[dict[str, tuple[Any, list[str]]]] = {
@@ -227,11 +239,7 @@ def test_a_damaged_night_of_a_file_costs_no_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["w-b.json", "w-a@2.json", "w-a.jsonl"])
 def test_a_file_with_another_name_keeps_its_nights(tmp_path: Path, name: str) -> None:
-    root = ask(tmp_path)
-    answer(root, "a", **ALL)
-    night(root, 1)
-    resolve(root, q0="A")
-    night(root, 2)
+    root = two_nights(tmp_path)
     (root / "prediction/w-a.json").unlink()
     rows = "\n".join(json.dumps({"id": key, "answer": value}) for key, value in ALL.items())
     write(root, {f"prediction/{name}": rows if name.endswith("l") else ALL})
@@ -239,16 +247,14 @@ def test_a_file_with_another_name_keeps_its_nights(tmp_path: Path, name: str) ->
     assert [*table(root).values()] == [(1, 0, 0)]
 
 
-def test_a_file_that_was_away_for_a_night_keeps_its_nights(tmp_path: Path) -> None:
-    """A copy under another name, made once it had gone, does not."""
-    root = ask(tmp_path)
-    answer(root, "a", **ALL)
-    night(root, 1)
-    resolve(root, q0="A")
-    night(root, 2)
-    (root / "prediction/w-a.json").unlink()
-    night(root, 3)
-    answer(root, "a", **ALL)
+@pytest.mark.parametrize("is_away", [True, False])
+def test_a_copy_is_late_and_its_model_is_not(tmp_path: Path, is_away: bool) -> None:
+    """Also one that is made while its model is away for a night."""
+    root = two_nights(tmp_path)
+    if is_away:
+        (root / "prediction/w-a.json").unlink()
+        night(root, 3)
+        answer(root, "a", **ALL)
     answer(root, "b", **ALL)
     night(root, 4)
     assert table(root) == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
@@ -257,15 +263,30 @@ def test_a_file_that_was_away_for_a_night_keeps_its_nights(tmp_path: Path) -> No
     assert table(root)["w-a"] == (0, 1, 1)
 
 
-def test_a_copy_beside_its_model_is_late(tmp_path: Path) -> None:
-    root = ask(tmp_path)
-    answer(root, "a", **ALL)
-    night(root, 1)
-    resolve(root, q0="A")
-    night(root, 2)
-    answer(root, "b", **ALL)
+def test_what_is_as_before_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But by other code, and what a record of 3.1.0 does not have."""
+    root = two_nights(tmp_path)
+    read: list[str] = []
+    for name in ("list_deadlines", "hash_answers"):
+        inner = getattr(deadlines, name)
+        monkeypatch.setattr(
+            deadlines, name, lambda path, inner=inner: read.append(path.name) or inner(path)
+        )
     night(root, 3)
-    assert table(root) == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
+    assert read == []
+    answer(root, "b", **ALL)
+    night(root, 4)
+    assert read == ["w-b.json"]
+    record = read_json(root / "evaluation/seen.jsonl")
+    del record["deadlines"]
+    write(root, {"evaluation/seen.jsonl": json.dumps(record)})
+    before = table(root)
+    assert before == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
+    night(root, 5)
+    assert (read, table(root)) == (["w-b.json", "w.json"], before)
+    monkeypatch.setattr(Scorer, "hash_code", lambda self, name: "another")
+    night(root, 6)
+    assert read == ["w-b.json", "w.json", "w.json"]
 
 
 def test_a_file_above_10_mb_is_named(tmp_path: Path) -> None:
