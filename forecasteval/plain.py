@@ -34,6 +34,7 @@ from forecasteval.common.records import (
     hash_questions,
     is_null,
     load_records,
+    number_text,
 )
 from forecasteval.common.statistics import mean, stratified_interval
 from forecasteval.display.html import Page, join
@@ -56,6 +57,7 @@ __all__ = [  # what a benchmark needs
 
 ANSWER_KEYS: Final = ("answer", "prediction")
 _KEPT: Final = 500  # characters of an answer in a result
+_ROUNDING: Final = 1e-9  # by which a score may pass its bounds
 _WIDTH: Final = 36  # of a cell of the report
 
 
@@ -141,7 +143,7 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
         return {
             "id": question.get("id"),
             "question": hash_question(dump_json(question)),
-            "score": scored.score,
+            "score": float(scored.score),
             "outcome": outcome,
             "read": scored.read,
             "answer": as_text(answer)[:_KEPT],
@@ -159,9 +161,14 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
             place = traceback.extract_tb(error.__traceback__)[-1]
             problem = f"score_answer failed in {place.filename}, line {place.lineno}"
             raise InputError(where, problem, f"{type(error).__name__}: {error}") from error
-        if isinstance(scored, Score) and not math.isfinite(scored.score):
-            raise InputError(where, "expected a finite score", str(scored.score))
-        return scored
+        if isinstance(scored, Unread):
+            return scored
+        low, high = self.bounds
+        is_score = isinstance(scored, Score) and number_text(scored.score)
+        if is_score and low - _ROUNDING <= scored.score <= high + _ROUNDING:
+            return scored
+        expected = f"score_answer: expected Unread, or a Score from {low:g} to {high:g}"
+        raise InputError(where, expected, printable(scored, 200))
 
     def summarise(self, scores: list[PlainItem], data: Answers) -> dict[str, object]:
         values = [item["score"] for item in scores]

@@ -115,6 +115,8 @@ def test_every_command_takes_it(site: Path, tmp_path: Path) -> None:
     assert again.out.splitlines()[-1] == "0 files scored, 2 unchanged, 0 failed"
     done = run_installed(site, root, "compare", "w1-sharp", "w1-vague")
     assert (done.code, done.err) == (0, "")
+    assert "Questions that A wins/ties/loses." in done.out
+    assert "level" not in done.out.lower()
     assert run_installed(site, root, "-f", "w1-vague", "--fail-under", "-0.01").code == 6
 
 
@@ -220,6 +222,20 @@ def test_two_packages_and_one_that_fails(site: Path, here: Any, tmp_path: Path) 
     assert done.code == 3
     assert "CRPS, w1.json, 2 questions" in done.out or "CRPS, one system" in done.out
     assert "IndexError" in done.err + done.out
+
+
+@pytest.mark.parametrize(
+    "value", ["Score(1.5)", "0.5", "None", 'Score("1")', "Score(math.nan)", "Score(-math.inf)"]
+)
+def test_what_is_no_score_costs_a_line(here: Any, tmp_path: Path, value: str) -> None:
+    """Nor is a score that is not between the bounds."""
+    broken = OTHER.replace("return Score(score, read=mean,", f"return {value}  # ")
+    assert broken != OTHER
+    here(declare(tmp_path, broken, {"other": "other:BENCHMARK"}))
+    done = run(write(tmp_path, FILES), "-f", "w1-sharp")
+    (line,) = done.err.splitlines()
+    assert done.code == 2
+    assert "question rain: score_answer: expected Unread, or a Score from -1 to 0, got " in line
 
 
 def test_two_packages_have_their_own_boards(site: Path, here: Any, tmp_path: Path) -> None:

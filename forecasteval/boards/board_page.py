@@ -43,6 +43,7 @@ from forecasteval.display.tables import (
     make_table,
 )
 from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
+from forecasteval.ranking.files import ForecasterRow
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
@@ -154,12 +155,14 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
     """
     facts = []
     for first in standings[:1]:
-        seen = 1 + len(first.weeks)
+        seen, rows = 1 + len(first.weeks), first.table.rows
+        degraded = sum(row.degraded for row in rows if not isinstance(row, ForecasterRow))
         facts = [
-            _count(len(first.table.rows), "system"),
+            _count(len(rows), "system"),
             _count(len(first.weeks), "week"),
             _count(sum(first.table.level_counts.values()), "question"),
             _count(len(board.rankings) - seen, "more ranking", " below"),
+            _count(degraded, "degraded result"),
         ]
     facts.append(f"as of {printable(history.date, 20)}" if history and history.lines else "")
     facts.append(_count(len(board.failed), "file", " could not be scored"))

@@ -87,8 +87,8 @@ def comparison_report(comparison: AnyComparison) -> Report:
         report.append(printable(f"degraded: the language model failed for {', '.join(degraded)}"))
     pairs = compared_pairs(comparison)
     report += ["", compared_systems(comparison), "", pairs, ""]
-    by_level = f"By level: questions {shared}that A wins/ties/loses."
-    report.append(Remark.on(pairs.header[-len(comparison.pairs[0].levels)], by_level))
+    wins = f"Questions {shared}that A wins/ties/loses."
+    report.append(Remark.on(pairs.header[-len(comparison.pairs[0].levels)], wins))
     if isinstance(comparison, Comparison):
         for pair in comparison.pairs[:PAIRS]:
             moves = printable(f"What moves {pair.a} − {pair.b} most:")

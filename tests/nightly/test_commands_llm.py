@@ -167,6 +167,8 @@ def test_a_degraded_night_is_a_reason_and_so_is_its_end(server: LlmServer, tmp_p
         done = ask(tmp_path, server, "nightly", "--no-cache", "--force", "--json")
         changes = json.loads(done.out)["changes"]
         assert [change["reason"] for change in changes] == [reason] * 2
+        page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+        assert ("· 2 degraded results ·" in page) == (reason == "degraded")
 
 
 def test_credit_that_runs_out(server: LlmServer, tmp_path: Path) -> None:
