@@ -41,7 +41,7 @@ from forecasteval.common.errors import (
     run_command,
 )
 from forecasteval.common.files import find_dataset, find_file, write_atomic
-from forecasteval.common.records import dump_json
+from forecasteval.common.records import dump_json, group_by
 from forecasteval.common.settings import SETTINGS_FILE, flag_of, read_settings
 from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
@@ -124,8 +124,13 @@ def score(argv: Sequence[str]) -> int:
     """
     parser = _make_score_parser()
     asked = [word for word in argv if word not in ("-h", "--help")]
+    args, unknown = parser.parse_known_args(asked)
+    if unknown and unknown[0] in COMMANDS:
+        asked.remove(unknown[0])
+        words = shlex.join([unknown[0], *asked])
+        expected = f"run it as {command_line(PROGRAM)} {words}, the command first"
+        raise InputError(unknown[0], expected)
     if len(asked) < len(argv):
-        args, _ = parser.parse_known_args(asked)
         parser = _make_score_parser(_find_benchmarks(args))
     return _score_files(_parse(parser, argv))
 
@@ -173,13 +178,15 @@ def _score_files(args: argparse.Namespace) -> int:
     failures: list[EvaluationError] = []
     is_degraded = False
     form = "json" if args.json else args.format
-    output = Output(form, len(args.file or ()) < 2, args.root, args.columns)
+    given = args.file or [DEFAULT_PREDICTION]
+    is_ranking = form == "csv" or (len(given) > 1 and form != "json")
+    ranked: list[Results] = []
+    shown = 0
 
     def fail(error: EvaluationError) -> None:
         failures.append(error)
         print(f"{PROGRAM}: {error}", file=sys.stderr)
 
-    given = args.file or [DEFAULT_PREDICTION]
     datasets = _find_datasets(args)
     names = [*chain(*find_named(given, args.root, scorer.has_questions, datasets))]
     is_new = args.unread and args.unread.suffix == ".jsonl" and not os.path.lexists(args.unread)
@@ -196,28 +203,72 @@ def _score_files(args: argparse.Namespace) -> int:
                 from forecasteval.ranking import gate
 
                 breaches += gate.find_breach(results, args.fail_under)
-            if args.save:
-                from forecasteval.nightly import store
-
-                store.save_results(results, scorer.output, saved)
-            if args.html:
-                from forecasteval.nightly import pages
-
-                pages.write_run(results, scorer.output)
-            if args.unread:
-                _write_unread(results, args, names[0])
+            _write_files(results, args, scorer.output, saved, names[0])
         except EvaluationError as error:
             fail(error)
             continue
-        output.show(results, report)
-    output.end()
+        if form != "csv":
+            if shown and form != "json":
+                print()
+            print_result(results, report, args.json, form, "" if is_ranking else args.columns)
+        if is_ranking:
+            ranked.append(results)
+        shown += 1
+    if ranked:
+        _print_ranking(ranked, form, args)
     if breaches:
         from forecasteval.ranking.gate import GateError
 
         raise GateError(f"below --fail-under {args.fail_under}: {', '.join(breaches)}")
-    if failures and not output.shown:
+    if failures and not shown:
         return 2
     return 3 if failures or is_degraded else 0
+
+
+def _write_files(
+    results: Results, args: argparse.Namespace, folder: Path, saved: set[str], name: str
+) -> None:
+    """Write what options ask for of the result of a file; those that are `saved` get its name."""
+    if args.save:
+        from forecasteval.nightly import store
+
+        store.save_results(results, folder, saved)
+    if args.html:
+        from forecasteval.nightly import pages
+
+        pages.write_run(results, folder)
+    if args.unread:
+        _write_unread(results, args, name)
+
+
+def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
+    """Print the tables of several files; InputError unless a CSV is one table.
+
+    A result that ranks forecasters itself is a table of its own. So is one without its missing
+    answers, which is over other questions than those of others.
+    """
+    from forecasteval.boards.api import rank_files
+
+    is_csv = form == "csv"
+    # By whether they are tables of their own.
+    groups = group_by(
+        ranked,
+        lambda each: "ranking" in each or each["signature"].get("missing") == "skip",
+    )
+    report = rank_files(
+        groups.get(False, []),
+        read_systems(args.root / "prediction"),
+        with_single=is_csv,
+    )
+    if is_csv:
+        reports = [*(each.report() for each in groups.get(True, ())), report]
+        tables = [block for each in reports for block in each if isinstance(block, Table)]
+        if len(tables) > 1:
+            expected = "expected files of one dataset, as it prints one table"
+            raise InputError("--format csv", expected, f"{len(tables)} datasets")
+        report = [*tables]
+    if report:
+        print_result({}, report, as_json=False, form=form, columns=args.columns)
 
 
 def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:
@@ -256,54 +307,6 @@ def _warn_of_model(results: Iterable[Results], gate: str) -> bool:
             print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
             degraded = True
     return degraded
-
-
-class Output:
-    """Prints the results of files, one after the other, and a table of all of them.
-
-    form: "json", or one of `display.tables.FORMS`. columns: those of the last table that are
-    printed; if there are none, all.
-    """
-
-    def __init__(self, form: str, is_single: bool, root: Path, columns: str) -> None:
-        self.form = form
-        self.columns = columns
-        self.shown = 0
-        self._tables: list[Table] = []  # of results that are tables of forecasters already
-        self._ranked: list[Results] = []
-        self._is_ranking = form == "csv" or not (is_single or form == "json")
-        self._folder = root / "prediction"
-
-    def show(self, results: Results, report: Report) -> None:
-        """Print a result; for CSV, keep it."""
-        # Without its missing answers, one is over other questions than those of others.
-        is_ranked = "ranking" not in results and results["signature"].get("missing") != "skip"
-        self._ranked += [results] * (self._is_ranking and is_ranked)
-        if self.form != "csv":
-            if self.shown and self.form != "json":
-                print()
-            columns = "" if self._is_ranking else self.columns
-            print_result(results, report, self.form == "json", self.form, columns)
-        elif not is_ranked:
-            self._tables += [block for block in report if isinstance(block, Table)][:1]
-        self.shown += 1
-
-    def end(self) -> None:
-        """Print the tables of all files; InputError unless a CSV is one table."""
-        if not (self._is_ranking and self.shown):
-            return
-        from forecasteval.boards.api import rank_files
-
-        is_csv = self.form == "csv"
-        report = rank_files(self._ranked, read_systems(self._folder), with_single=is_csv)
-        if is_csv:
-            tables = [*self._tables, *(block for block in report if isinstance(block, Table))]
-            if len(tables) > 1:
-                expected = "expected files of one dataset, as it prints one table"
-                raise InputError("--format csv", expected, f"{len(tables)} datasets")
-            report = [*tables]
-        if report:
-            print_result({}, report, as_json=False, form=self.form, columns=self.columns)
 
 
 def _parse_threshold(text: str) -> float:

@@ -281,6 +281,15 @@ def test_a_misspelled_command(folder: Path) -> None:
     succeed(folder, find(r"(-f)$", said.strip()), "d-a")
 
 
+@advice("run it as {} {}, the command first")
+@pytest.mark.parametrize("words", ["--json compare d-a d-b", "--json --html nightly"])
+def test_a_command_behind_options(folder: Path, words: str) -> None:
+    said = refuse(folder, *words.split())
+    done = call_line(folder, find("run it as (.*), the command first", said))
+    assert done.code == 0
+    assert done.out.startswith("{")
+
+
 @advice(" (did you mean {}?)")
 def test_a_misspelled_option_of_a_file(folder: Path) -> None:
     words = ("-f", "d-a", "--item")
@@ -542,7 +551,7 @@ def test_a_result_that_changes_meanwhile(folder: Path, monkeypatch: pytest.Monke
     succeed(folder, "nightly")
 
 
-@advice("; --output DIR names another folder")
+@advice("cannot be locked or written: {}; --output DIR names another folder")
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import filelock
 

@@ -416,7 +416,7 @@ def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: 
         ("nightly stray", "unrecognized arguments: stray", " nightly"),
         ("compare", "the following arguments are required: NAME", " compare"),
         ("check --owner ann", "--owner: expected the files that LOGIN changes", " check"),
-        ("--json check", "unrecognized arguments: check", ""),
+        ("--json stray", "unrecognized arguments: stray", ""),
         ("convert x", "the following arguments are required: -o/--output", " convert"),
         ("--x\x1b[2J", r"unrecognized arguments: --x\x1b[2J", ""),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.display.tables import cut_middle
@@ -32,11 +33,17 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
         rows = [replace(row, about=entries.get(row.system_name, UNKNOWN)) for row in table.rows]
         return replace(table, rows=rows)
 
+    # Of those that wait for a truth nothing is missing.
+    waiting = {
+        systems.system_of(Path(name).stem, dataset)
+        for dataset, names in board.waiting.items()
+        for name in names
+    }
     board = replace(
         board,
         pooled=list(map(add, board.pooled)),
         tables=list(map(add, board.tables)),
-        without_result=sorted(entries.keys() - {row.system_name for row in rows}),
+        without_result=sorted(entries.keys() - waiting - {row.system_name for row in rows}),
     )
     return board, [*taken.values()]
 

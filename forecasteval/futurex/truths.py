@@ -2,7 +2,8 @@
 of dataset/NAME.json, so that nobody edits a file of questions to resolve it.
 
 A record has "id" and "ground_truth", and may have "Std" and "void". A value that is absent, null
-or blank says nothing: the dataset's stands.
+or blank says nothing: the dataset's stands. The word void in place of a truth says that the
+question is void, unless "void" says that it is not.
 """
 
 from __future__ import annotations
@@ -84,6 +85,8 @@ def _read_truths(file: Loaded) -> dict[str, dict[str, object]]:
         if not name:
             raise InputError(place, "expected an 'id'", show_keys(record))
         given = {field: record[field] for field in _FIELDS if not is_blank(record.get(field))}
+        if str(given.get("ground_truth")).strip().lower() == "void" and "void" not in given:
+            given = {"void": True}
         if repeated_keys(record) or values.setdefault(name, given) != given:
             raise InputError(place, "expected each id once", f"{printable(name, 60)} twice")
     if keys.keys().isdisjoint(_FIELDS) and (keys or file.sha256 == _NO_BYTES):

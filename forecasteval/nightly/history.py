@@ -329,7 +329,7 @@ def _read_row(
         rank=row.rank,
         resolved=table.resolved,
         questions=table.resolved + table.pending,
-        prediction=getattr(file, "prediction", None) or "",
+        prediction="" if isinstance(row, PooledRow) else file.prediction or "",
         prediction_sha256=join_checksums([str(run.signature["prediction_sha256"]) for run in runs])
         if runs
         else signature.get("prediction_sha256"),

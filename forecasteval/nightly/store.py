@@ -5,7 +5,6 @@ whole.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -184,9 +183,6 @@ def is_current(path: Path, key: str) -> bool:
 
 # --- The lock ---
 
-_READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
-_NO_LOCKS: Final = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
-
 # What `write_atomic` and the processes of a nightly run write into before it is whole, and the
 # folders of parts of results that version 2.0 kept.
 _TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-z_]{8}\.tmp|\.ranking|\.replaced")
@@ -210,12 +206,11 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
     except Timeout:
         raise LockedError(f"{folder}: another run uses this folder") from None
     except (OSError, NotImplementedError) as error:  # the latter of filelock before 3.20
-        number = getattr(error, "errno", None)
-        problem = "this file system has no locks" if number in _NO_LOCKS else "cannot be written"
-        hint = "; --output DIR names another folder" if number in _READ_ONLY else ""
-        reason = getattr(error, "strerror", None) or error
-        where = getattr(error, "filename", None) or folder / ".lock"
-        raise EvaluationError(f"{where}: {problem}: {reason}{hint}") from None
+        where, reason = folder / ".lock", str(error)
+        if isinstance(error, OSError):
+            where, reason = error.filename or where, error.strerror or reason
+        problem = f"cannot be locked or written: {reason}; --output DIR names another folder"
+        raise EvaluationError(f"{where}: {problem}") from None
     try:
         _sweep(folder)
         yield

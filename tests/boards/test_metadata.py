@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from boards_folders import contents, counts, failures, folder_of, snapshot, stored
-from cli import EVIL, RAW_CONTROL, ROOT, Done, assert_refused, q, run, write
+from cli import EVIL, RAW_CONTROL, ROOT, Done, assert_refused, q, question, run, write
 from forecasteval.ranking.names import read_systems
 
 FULL: Final = {"name": "Alpha", "organisation": "ACME", "cost": 0.25}
@@ -197,6 +197,17 @@ def test_a_system_without_a_result_is_told(root: Path) -> None:
     assert (done.code, done.err) == (0, "")  # cron mails what comes there
     assert "systems.json: without a result: 2 (c, e)" in done.out.splitlines()
     assert run(root, "nightly", "--json").json["without_result"] == ["c", "e"]
+
+
+def test_a_system_that_waits_for_a_truth_is_not(root: Path) -> None:
+    rows = {"q0": "A"}
+    write(
+        root, {"dataset/w.json": [question("q0", ground_truth=None)], "prediction/w-n.json": rows}
+    )
+    done = tell(root, {"a": {}, "n": {"cost": 1, "aliases": ["m"]}, "c": {"cost": 1}})
+    assert "systems.json: without a result: 1 (c)" in done.out.splitlines()
+    (root / "prediction/w-n.json").rename(root / "prediction/w-m.json")
+    assert run(root, "nightly", "--json").json["without_result"] == ["c"]
 
 
 def test_long_values_are_cut_in_a_cell_only(root: Path) -> None:

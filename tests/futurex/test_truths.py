@@ -74,6 +74,13 @@ def test_void_can_be_taken_back(tmp_path: Path) -> None:
     assert run(tmp_path, "-f", "w-x", "--json").json["void"] == 0
 
 
+def test_void_in_place_of_a_truth(tmp_path: Path) -> None:
+    """Unless it says that the question is none: then a name is so called."""
+    folder(tmp_path, "id,ground_truth,void\na,Void,\nb, void ,\nd,void,no\n")
+    made = run(tmp_path, "-f", "w-x", "--json").json
+    assert (made["void"], item(made, "d")["truth"]) == (2, "void")
+
+
 def test_a_dataset_without_the_key_is_resolved_by_the_file(tmp_path: Path) -> None:
     """Whatever its keys are: it is known where the truths are."""
     dataset = [{**question("a", ground_truth=...), "desk": "sports"}]
