@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -25,6 +24,7 @@ from forecasteval.display.tables import Report
 from forecasteval.nightly.run import evaluate_folder
 from forecasteval.nightly.tasks import NightOptions
 from forecasteval.ranking.board import Board, Comparison, SeasonComparison, read_board
+from forecasteval.scoring import Scorer
 
 BOARD_FILES: Final = [
     "history.jsonl",
@@ -171,16 +171,9 @@ def evaluate(
     """A night that scores with a function, and with settings of its own."""
     evaluator = FutureXEvaluator()
     found = evaluator.settings() if settings is None else settings
-    scoring: Any = SimpleNamespace(
-        score=score or evaluator.evaluate_files,
-        settings=lambda benchmark: found,
-        hash_code=lambda benchmark: "",
-        recognise=lambda path, dataset: futurex.BENCHMARK,
-        ranks_together=lambda dataset: False,
-        has_questions=lambda prediction: False,
-        output=root / "evaluation",
-    )
-    return evaluate_folder(root, scoring, NightOptions(**options))
+    scorer: Any = Scorer([futurex.BENCHMARK], {}, root / "evaluation")
+    scorer.score, scorer.settings = score or evaluator.evaluate_files, lambda benchmark: found
+    return evaluate_folder(root, scorer, NightOptions(**options))
 
 
 def failures(done: Done, code: int = 3) -> list[str]:

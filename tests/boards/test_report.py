@@ -22,6 +22,7 @@ from cli import EVIL, RAW_CONTROL, Record, q
 from forecasteval.boards import compare, rank
 from forecasteval.display.results import Results
 from forecasteval.display.tables import format_text
+from prophet_data import GOOD_PROBLEM, evaluate
 
 HOSTILE: Final = [
     "=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", " =1", "＝1", '"a",b', "|a|",
@@ -110,53 +111,35 @@ def test_pairs_on_a_narrow_terminal_keep_difference_and_p() -> None:
 
 @pytest.fixture
 def arena_board() -> Record:
-    rows = [
-        {"rank": 1, "name": "=a|", "score": 0.1, "interval": (0.05, 0.15), "n": 3},
-        {"rank": 2, "name": "b", "score": 0.25, "interval": None, "n": 2},
+    """Three events: one forecaster answered all of them, the other one of them."""
+    problems = [{**GOOD_PROBLEM, "problem_id": number} for number in range(3)]
+    forecasts = [
+        {"problem_id": number, "username": name, "prediction": [p, 1 - p]}
+        for name, p, count in (("=a|", 0.75, 3), ("b", 0.5, 1))
+        for number in range(count)
     ]
-    rows = [{**row, "metric": "brier", "rank_interval": None} for row in rows]
-    arena = {
-        "name": "week", "benchmark": "Arena", "prediction": "week.csv", "n_events": 3,
-        "warnings": ["w"],
-        "signature": {"evaluator": "Arena 1"}, "ranking": rows,
-    }  # fmt: skip
-    return {**rank([arena, system("s", True, False)]), "failed": []}
+    arena = {**evaluate(forecasts, problems), "name": "week", "prediction": "week.csv"}
+    return dict(rank([arena, system("s", True, False)]))
 
 
 def test_forecasters_on_the_screen(arena_board: Record) -> None:
     lines = format_text(board_report(arena_board)).splitlines()
-    assert "Leaderboard  Arena, week, 3 events, 1 warning" in lines
+    assert "Leaderboard  Prophet Arena, week, 3 events" in lines
     assert [line.split() for line in lines if line.startswith("   2")] == [
-        ["2", "b", "0.2500", "–", "–", "2"]
+        ["2", "b", "0.2500", "–", "–", "1"]
     ]
 
 
 def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
     last, first, second = csv.DictReader(io.StringIO(format_csv(arena_board)))
-    assert [
-        first[key]
-        for key in ("benchmark", "dataset", "prediction", "rank", "name", "metric", "score")
-    ] == [
-        "Arena",
-        "",
-        "week.csv",
-        "1",
-        "'=a|",
-        "brier (lower is better)",
-        "0.1",
-    ]
-    assert [
-        first[key] for key in ("low", "high", "level_1", "n", "missing", "rank_low", "signature")
-    ] == [
-        "0.05",
-        "0.15",
-        "",
-        "3",
-        "",
-        "",
-        "signature: Arena 1",
-    ]
-    assert (second["low"], second["high"]) == ("", "")
+    shown = ("benchmark", "dataset", "prediction", "rank", "name", "metric", "level_1", "n")
+    assert [first[key] for key in shown] == [
+        "Prophet Arena", "", "week.csv", "1", "'=a|", "adjusted_brier (lower is better)", "", "3",
+    ]  # fmt: skip
+    assert first["signature"].startswith("signature: Prophet Arena ")
+    assert float(first["low"]) <= float(first["score"]) <= float(first["high"])
+    assert float(first["score"]) == pytest.approx(1 / 16)
+    assert (second["name"], second["low"], second["high"]) == ("b", "", "")
     assert (last["name"], last["metric"], last["level_1"], last["missing"]) == (
         "s",
         "overall",
@@ -167,7 +150,7 @@ def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
 
 def test_forecasters_in_markdown(arena_board: Record) -> None:
     text = format_markdown(arena_board)
-    assert "| 1 | =a\\| | 0.1000 | [0.0500, 0.1500] | – | 3 |" in text
+    assert "| 1 | =a\\| | 0.0625 | [0.0625, 0.0625] | – | 3 |" in text
     assert "Ranks: those" not in text  # what no row has needs no words
     board = {**rank([system("a", True, False), system("b", True, False)]), "failed": []}
     assert format_markdown(board).count("Ranks\\: those that no test") == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +16,6 @@ from boards_folders import evaluate, folder_of, snapshot
 from cli import EVIL, RAW_CONTROL, ROOT, Record, number, question, run, write
 from eval import FutureXEvaluator
 from forecasteval.benchmark import Files
-from forecasteval.boards.changes import changes_report
-from forecasteval.display.tables import Table
 from forecasteval.nightly import run as nightly_run
 
 
@@ -231,37 +230,26 @@ def test_all_reasons_are_named(root: Path) -> None:
     ]  # fmt: skip
 
 
-def change_of(
-    system: str, score: tuple[Any, Any], rank: tuple[Any, Any] = (1, 1), dataset: str = "d"
-) -> Any:
-    place = {"benchmark": "FutureX", "dataset": dataset, "system": system}
-    more = {"version": (None, None), "corrections": None}
-    return {**place, **more, "score": score, "rank": rank, "reason": "new answers"}
+def test_ranks_come_first_then_who_came_and_went_and_many_are_cut(tmp_path: Path) -> None:
+    dataset = number("q0", ground_truth="1000", Std=100, answer=...)
+    write(tmp_path, {"dataset/d.json": [dataset]})
 
+    def predict(**scores: float) -> None:
+        write(tmp_path, {
+            f"prediction/d-{name}.json": {"q0": f"{1000 + 100 * math.sqrt(1 - score):.9f}"}
+            for name, score in scores.items()
+        })  # fmt: skip
 
-def test_ranks_over_all_come_first_then_who_came_and_many_are_cut() -> None:
-    changes = [change_of(f"s{n:02}", (0.0, n / 100)) for n in range(35)]
-    changes += [
-        change_of("rank", (0.5, 0.501), (3, 2)),
-        change_of("new", (None, 0.3), (None, 5)),
-        change_of("gone", (0.3, None), (5, None)),
-        change_of("all", (0.5, 0.9), dataset="all datasets"),
-        change_of("first", (0.5, 0.501), (3, 2), "all datasets"),
-        change_of("new", (None, 0.4), (None, 5), "all datasets"),
-    ]
-    report = changes_report(changes, {})
-    (table,) = [block for block in report if isinstance(block, Table)]
-    assert [row[:2] for row in table.rows[:6]] == [
-        ["first", "all datasets"],
-        ["rank", "d"],
-        ["new", "all datasets"],
-        ["new", "d"],
-        ["gone", "d"],
-        ["all", "all datasets"],
-    ]
-    assert [row[0] for row in table.rows[6:]] == [f"s{n:02}" for n in range(34, 10, -1)]
-    assert report[0] == "new answers: results 1, nothing moved"
-    assert report[-1] == "and 10 more"
+    predict(gone=0.001, up=0.9, down=0.95, **{f"s{n:02}": n / 100 for n in range(1, 36)})
+    run(tmp_path, "nightly")
+    (tmp_path / "prediction/d-gone.json").unlink()
+    predict(new=0.001, up=0.96, **{f"s{n:02}": n / 90 for n in range(1, 36)})
+    told = run(tmp_path, "nightly").out.partition("What changed last\n")[2]
+    table, _, more = told.partition("Why\n")[2].partition("\nand ")
+    assert [line.split()[0] for line in table.splitlines()] == [
+        "up", "down", "new", "gone", *(f"s{n:02}" for n in range(35, 9, -1)),
+    ]  # fmt: skip
+    assert more.startswith("9 more\n")
 
 
 def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:
