@@ -39,6 +39,8 @@ ITEM_KEYS: Final = [
         "note",
         "reason",
         "sigmas",
+        "matched",
+        "names",
     ),
     *("padded", "unboxed", "decided_by", "late"),
 ]

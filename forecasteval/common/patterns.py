@@ -50,12 +50,13 @@ class WordTable:
     """
 
     def __init__(self, *words: str) -> None:
+        self._words = frozenset(map(str.lower, words))
         self._longest = max(map(len, words)) + 1
-        self._words: dict[str, list[tuple[str, bool]]] = {}  # by their first character
-        for word in sorted({word.lower() for word in words}, key=len, reverse=True):
-            must_end = word[-1].isascii() and word[-1].isalpha()
-            for first in {word[0], word[0].upper()}:
-                self._words.setdefault(first, []).append((word, must_end))
+        lengths: dict[str, set[int]] = {}  # of words, by their first character
+        for word in self._words:
+            for first in (word[0], word[0].upper()):
+                lengths.setdefault(first, set()).add(len(word))
+        self._lengths = {first: sorted(each, reverse=True) for first, each in lengths.items()}
 
     def find(self, text: str, position: int = 0) -> str:
         """Find the word at a position, in lower case; "" if there is none.
@@ -64,12 +65,13 @@ class WordTable:
         >>> table.find("Wins!"), table.find("winter"), table.find("A胜", 1)
         ('wins', '', '胜')
         """
-        candidates = self._words.get(text[position : position + 1])
-        if not candidates:  # most
+        lengths = self._lengths.get(text[position : position + 1])
+        if not lengths:  # most
             return ""
         head = text[position : position + self._longest].lower()
-        for word, must_end in candidates:
-            if head.startswith(word) and not (must_end and _IN_WORD.match(head, len(word))):
+        for length in lengths:
+            word = head[:length]
+            if word in self._words and not _WITHIN.match(head, length - 1):
                 return word
         return ""
 
@@ -81,4 +83,4 @@ class WordTable:
 
 
 _BLANKS: Final = lazy(r"\s*")
-_IN_WORD: Final = lazy("[a-z_]")
+_WITHIN: Final = lazy("[a-z][a-z_]")  # a word

@@ -24,7 +24,7 @@ from forecasteval.common.markup import (
     last_boxed,
     parse_literal,
 )
-from forecasteval.common.patterns import end_of, lazy
+from forecasteval.common.patterns import WordTable, end_of, lazy
 from forecasteval.common.records import number_text
 
 from .doubts import denies, find_doubt
@@ -174,16 +174,14 @@ def question_words(prompt: str) -> str:
 TWO_BOXES: Final = Unparsed("boxes that name two answers", "contradiction")
 ECHO: Final = Unparsed("no box, and words of the prompt", "prose", is_silent=True)
 _TWO_ANSWERS: Final = Unparsed("two answers that differ", "contradiction")
-_STATUSES: Final = table_of("refusals", "lacks", "errors")
-_REFUSALS: Final = frozenset(words("refusals"))
-_ERRORS: Final = frozenset(words("errors"))
+_KINDS: Final = {word: kind for kind in ("errors", "lacks", "refusals") for word in words(kind)}
+_STATUSES: Final = WordTable(*_KINDS)
 # In this case: `I Can't Help It` is a song.
 _DECLINES: Final = tuple(words("declines"))
 _CANNOT: Final = lazy(
     r"(?i)(?:i\s)?(?:can(?:not|\snot|['’]t)|could\snot|unable\sto|do\snot|don['’]t)\s"
     r"(?:predict|determine|know|answer|say)(?:\s[a-z]{1,12}){0,4}"
 )
-_TITLE: Final = lazy(r"[A-Z][a-z]+ [A-Z][a-z]+[,;、\n]")  # No Problem, in a list of songs
 _ENDS: Final = lazy(r"\s?(?:\Z|[-–—(:;,.!?\n])")
 _EXCEPTION: Final = lazy(
     r"\s{0,9}[\w.]{0,69}(?i:error|exception)(?:\s\w{1,9}|\s?\([^()\n]{0,40}\))?\s?:"
@@ -204,13 +202,13 @@ def find_status(text: str) -> tuple[str, str]:
     """
     head = text[:200].replace(" / ", "/")
     word = _STATUSES.find(head)
-    said = word if word in _REFUSALS else head[: end_of(_CANNOT, head)]
-    if said and _ENDS.match(head, len(said)):
-        return "refusal", head[: len(said)]
-    lacks = word and word not in _REFUSALS and word not in _ERRORS
-    if (lacks and not _TITLE.match(head)) or head.replace(",", "").startswith(_DECLINES):
-        return "refusal", ""
-    if word in _ERRORS or _EXCEPTION.match(head) or _HTTP_ERROR.match(head):
+    kind = _KINDS.get(word)
+    said = len(word) if kind == "refusals" else end_of(_CANNOT, head)
+    if said and _ENDS.match(head, said):
+        return "refusal", head[:said]
+    if kind == "lacks" or head.replace(",", "").startswith(_DECLINES):
+        return "refusal", head[: len(word)]
+    if kind == "errors" or _EXCEPTION.match(head) or _HTTP_ERROR.match(head):
         return "error of a program", ""
     return ("placeholder" if is_placeholder(text) else ""), ""
 
@@ -318,7 +316,7 @@ def find_statement(text: str, prompt: str = "") -> Answer | None:
     text = text[max(_find_tail(text), tag.end() if tag else 0) :]
     masked = text.translate(_MARKS)
     for begin in _BEGIN.finditer(masked):
-        if not _FIRST.find(masked, begin.end()):  # most; what follows is slow
+        if find_lead_in(masked, begin.end()) == begin.end():  # most
             continue
         front = text[text.rfind("\n", 0, begin.end()) + 1 : begin.end()]
         line = not any(map(str.isalpha, front))

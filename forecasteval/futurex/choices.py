@@ -95,7 +95,6 @@ _WORD_BEHIND: Final = lazy(  # which goes on about a label
     r"\s(?:is|are|was|will|has|seems|only|because|since|as|at|for|with|by|over|rather)\b"
     rf"|\s?(?:{_OR})"
 )
-_OR_LABEL: Final = lazy(rf"(?:{_OR})\s?(?:[Oo]ption\s)?\(?([A-Z])\)?(?=\s*(?:\Z|[.,;:)!?]))")
 _RANGE: Final = lazy(r"(?i)\(?([!-~])\)?\s?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?")
 _TEXT_END: Final = lazy(rf"[.!?:。]\s|[?？](?=\Z)|\s?[-–—(]\s?|\sto\swin\b|\swins\b|\s?(?:{_OR})")
 _LABEL_BEHIND: Final = lazy(r"(?s)(.+?)\s?\(([A-~])\)")  # Tie (B)
@@ -111,7 +110,6 @@ _OWN_SHARE: Final = lazy(  # Yes (30%), Yes with probability 0.3
 _SAID: Final = WordTable(*YES_NO)
 _LONE_WORD: Final = lazy(r"\b[A-Za-z]+\b(?!\s\w)")  # no, but not: no doubt
 _NO_SET: Final = table_of("not all")
-_LETTER: Final = lazy(r"(?:[Oo]ption\s)?\(?([B-HJ-Z])(?![A-Za-z0-9])")  # A and I are words
 _BLANKS: Final = lazy(r"\s*")
 MAX_STRANGER: Final = 3  # words of a token that is no reason but a wrong pick
 
@@ -389,18 +387,13 @@ def _is_taken_back(token: str, label: str, end: int, options: Options) -> bool:
             return True
         if other and _find_named(other, options) not in ("", label):
             return True
-    second = _OR_LABEL.search(token, end)
-    return second is not None and second[1] in options.labels and second[1] != label
+    return False
 
 
 def _find_named(text: str, options: Options) -> str:
     """Find the pick with which another guess begins: `C)`, `option C`, `C or D`; "" if none."""
     text = text.rstrip(" )]】.!?。")
-    letter = _LETTER.match(text)
-    if letter and letter[1] in options.labels:
-        return letter[1]
-    label, end = _find_begin(text, options)
-    return options.find_text(text) or (label if _MARK_BEHIND.match(text, end) else "")
+    return options.find_text(text) or _find_begin(text, options)[0]
 
 
 def _is_minor(share: str) -> bool:

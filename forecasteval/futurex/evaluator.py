@@ -102,9 +102,9 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
 
         Raises InputError if the question has no usable level, truth or Std.
         """
-        asked: dict[str, object] = {**question, "answer": answer, "prediction": None}
-        results = self.evaluate(AnsweredQuestions("question", [asked]))
-        return float(results["items"][0]["score"] or 0)
+        record = {**question, "answer": answer, "prediction": None}
+        (item,) = self.score(AnsweredQuestions("question", _records([record]))).items
+        return float(item["score"] or 0)
 
     def evaluate_all(
         self,

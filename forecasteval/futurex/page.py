@@ -118,7 +118,7 @@ def _make_question(
         if item["unboxed"]
         else ""
     )
-    is_said = item["note"].replace("matched", "names") in why  # 2 of 3 matched
+    is_said = item["note"] in why or (item["matched"] is not None and not item["padded"])
     return ShownQuestion(
         key,
         item["id"],

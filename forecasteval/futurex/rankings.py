@@ -279,11 +279,8 @@ def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
         folded.startswith(fold(name.text)) or name.key == parse_name(words).key for name in truth
     ):
         return True
-    return (
-        words.isascii()
-        and words.isalpha()
-        and bool(ITEM_SEPARATOR.search(text, len(words) + 1))  # behind the comma of the first
-    )
+    is_title = words.istitle() and words.replace(" ", "").isalpha()
+    return is_title and bool(ITEM_SEPARATOR.search(text, len(words)))
 
 
 def show_names(names: Sequence[Name]) -> str:
@@ -332,11 +329,13 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         """
         total, padded = len(self.names), len(predicted) > len(self.names)
         places = match_names(self.names, predicted, self._prompt, known)
+        matched = len(places)
         in_order = not self.ordered or all(true == place for true, place in places.items())
-        if in_order and len(places) == total == len(predicted):
-            return AnswerScore(1.0, "scored", show_names(predicted), "")
-        score = 0.0 if self.whole else PARTIAL_RANKING * (len(places) / max(1, total))
-        note = f"{len(places)} of {total} matched"
+        score = 0.0 if self.whole else PARTIAL_RANKING * (matched / max(1, total))
+        note = f"{matched} of {total} matched"
         if padded:
             note += f"; {len(predicted)} items for {total}"
-        return AnswerScore(score, "scored", show_names(predicted), note, padded=padded)
+        if in_order and matched == total == len(predicted):
+            score, note = 1.0, ""
+        shown = show_names(predicted)
+        return AnswerScore(score, "scored", shown, note, None, matched, total, padded)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from operator import itemgetter
 from typing import Any, Final
@@ -26,7 +25,6 @@ from .questions import Truth
 from .results import AnswerItem
 from .rules import LEVELS, REASONS, WEIGHTS
 
-_MATCHED: Final = re.compile(r"([0-9]+) of ([0-9]+) matched")
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
 _UNEQUAL: Final = "number not equal"  # where there is no σ
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
@@ -181,18 +179,15 @@ def _explain(item: AnswerItem, truth: Truth | None) -> str:
     true = printable(show_truth(item["truth"]), _SHOWN)
     if item["kind"] == "number":
         return _explain_number(item, read, true, truth)
-    score, matched = item["score"] or 0.0, _MATCHED.search(item["note"])
-    if item["kind"] == "ranking" and matched:
-        part = f"{matched[1]} of {show_count(int(matched[2]), 'name')}"
-        if matched[1] == "0":
-            return f"{part}: {read} against {true}"
-        return (
-            f"{part}: 0.8 · {matched[1]}/{matched[2]}"
-            if score
-            else f"{part}: only a whole list scores"
-        )
+    score = item["score"] or 0.0
     if score >= 1:
         return f"{read} is right"
+    if (matched := item["matched"]) is not None:
+        part = f"{matched} of {show_count(item['names'], 'name')}"
+        if not matched:
+            return f"{part}: {read} against {true}"
+        share = f"0.8 · {matched}/{item['names']}"
+        return f"{part}: {share if score else 'only a whole list scores'}"
     f1 = f": F1 {show_number(score)}" if score else ""
     return f"{read or 'nothing'} picked, {true} is right{f1}"
 

@@ -48,6 +48,8 @@ class Decision(TypedDict):
     note: str
     reason: str  # of an unparsed one
     sigmas: float | None
+    matched: int | None  # of the names of a ranking
+    names: int
     padded: bool
     unboxed: bool  # read without a box
     decided_by: str
@@ -80,6 +82,8 @@ def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = 
         "note": scored.note,
         "reason": scored.reason,
         "sigmas": scored.sigmas,
+        "matched": scored.matched,
+        "names": scored.names,
         "padded": scored.padded,
         "unboxed": unboxed,
         "decided_by": by,
@@ -130,11 +134,14 @@ class Scoring:
         """Score records, of which all may be pending."""
         numbered = enumerate(data, 1)
         while block := list(islice(numbered, BLOCK)):
-            kept = [pair for pair in block if not is_void(pair[1], self._where)]
-            numbers = [number for number, _ in kept]
-            left = {*numbers}
-            self.void += [record.get("id") for number, record in block if number not in left]
-            self._add([record for _, record in kept], numbers)
+            records, numbers = [], []
+            for number, record in block:
+                if is_void(record, self._where):
+                    self.void.append(record.get("id"))
+                else:
+                    records.append(record)
+                    numbers.append(number)
+            self._add(records, numbers)
 
     def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
@@ -146,7 +153,10 @@ class Scoring:
         raws = list(map(self._find_answer, records, names))
         prompts = [str(record.get("prompt") or "") for record in records]
         answers = list(map(parse_answer, raws, prompts))
-        late = list(map(self._is_late, records, answers))
+        late = [False] * len(records)
+        if self._late:
+            answered = zip(records, answers, strict=True)
+            late = [a is not None and question_id(record) in self._late for record, a in answered]
         if self._drops_late:
             answers = [None if is_late else a for a, is_late in zip(answers, late, strict=True)]
         scores = list(map(score_answer, questions, answers))
@@ -183,9 +193,6 @@ class Scoring:
                     "late": is_late,
                 }
             )
-
-    def _is_late(self, record: Mapping[str, object], answer: Answer | None) -> bool:
-        return bool(self._late and answer) and question_id(record) in self._late
 
     def _name(self, record: Mapping[str, object], number: int) -> str:
         """Name the id of a record, or its number; what is odd about ids is noted."""

@@ -58,7 +58,8 @@ REASONS: Final = {
     "placeholder": "placeholders",
     "unreadable": "hold nothing that was asked for",
 }
-_COUNTED: Final = ("missing", "unparsed", "padded", "pending", "unboxed", "late")  # by level
+_FLAGS: Final = ("padded", "unboxed", "late")  # of an item
+_COUNTED: Final = ("missing", "unparsed", "pending", *_FLAGS)  # by level
 
 
 class Unparsed(NamedTuple):
@@ -76,8 +77,9 @@ class AnswerScore(NamedTuple):
     """The result of one answer. `outcome`: scored, missing, unparsed or pending; missing and
     unparsed ones score 0. A pending one has no score (nan): its question has no truth yet.
 
-    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `padded`: a list
-    longer than what was asked for. `reason`: of an unparsed answer, one of `REASONS`.
+    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `matched`: of the
+    `names` of a ranking, how many; `padded`: it is longer than what was asked for. `reason`: of an
+    unparsed answer, one of `REASONS`.
     """
 
     score: float
@@ -85,6 +87,8 @@ class AnswerScore(NamedTuple):
     read: str
     note: str
     sigmas: float | None = None
+    matched: int | None = None
+    names: int = 0
     padded: bool = False
     reason: str = ""
 
@@ -131,9 +135,9 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
             if outcome != "missing":
                 answered[level].append(score)
         counts[outcome, level] += 1
-        counts["padded", level] += item["padded"]
-        counts["unboxed", level] += item["unboxed"]
-        counts["late", level] += item["late"] and outcome != "pending"
+        for flag in _FLAGS:
+            if item[flag] and outcome != "pending":
+                counts[flag, level] += 1
         reasons[item["reason"]] += 1
     by_level = {key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED}
     totals = {f"{key}_count": sum(by_level[key].values()) for key in _COUNTED}

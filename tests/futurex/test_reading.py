@@ -276,7 +276,6 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
     "refusals and statuses": [
         ("films", r"\boxed{Unable to determine Red Kite, Silver Fox, Blue Heron}"),
         ("films", "Unable to determine, Red Kite, Silver Fox, Blue Heron"),
-        ("films", r"\boxed{Unknown, Red Kite}"),  # one comma: no list that begins with a name
         *(
             (question, text)
             for question in QUESTIONS

@@ -30,7 +30,8 @@ def test_an_item_tells_it_all() -> None:
         "truth": "A",
         "answer": "So: \\boxed{B}", "read": "B", "note": "", "decided_by": "grammar",
         "prompt": "Who will win?",
-        "reason": "", "sigmas": None, "padded": False, "unboxed": False, "late": False,
+        "reason": "", "sigmas": None, "matched": None, "names": 0,
+        "padded": False, "unboxed": False, "late": False,
     }.items()  # fmt: skip
 
 
