@@ -106,7 +106,7 @@ def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
         if isinstance(first, Mapping) and first.keys().isdisjoint(("level", "ground_truth")):
             expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
             hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
-            raise InputError(str(path), f"{expected} {hint}", "neither")
+            raise InputError(str(path), f"{expected} {hint}", show_keys(first))
         warnings, notes, truths = [*predictions.warnings], RecordNotes(), None
     else:
         questions, truth_keys = load_questions(dataset), OtherKeys("ground_truth")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cli import write
+from cli import assert_refused, run, write
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
@@ -112,7 +112,7 @@ def test_raw_answer(record: dict[str, Any], answer: object) -> None:
 def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text('[{"id": "q1", "prediction": "A"}]', encoding="utf-8")
-    with pytest.raises(InputError, match="neither"):
+    with pytest.raises(InputError, match="or a dataset for it"):
         load_answers(path, None)
     path.write_text('[{"level": 1}, {"id": "q1"}]', encoding="utf-8")
     data = load_answers(path, None)
@@ -213,3 +213,10 @@ def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
     with pytest.raises(InputError) as error:
         join_answers([ask("x")], rows, "p.json")
     assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"
+
+
+def test_a_file_without_questions_is_refused_with_its_keys(tmp_path: Path) -> None:
+    row = {"question": "Rain?", "model": "ada", "probability": 0.7, "outcome": True}
+    path = write(tmp_path, {"prediction/rows.json": [row]}) / "prediction/rows.json"
+    words = "got 'question', 'model', 'probability', 'outcome'"
+    assert_refused(run(tmp_path, "-f", str(path)), "expected questions with", words)
