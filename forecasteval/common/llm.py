@@ -135,11 +135,12 @@ class ModelClient:
         """
         prompts = [build_prompt(entry) for entry in data]
         entries = dict(zip(prompts, data, strict=True))
-        calls: dict[str, Call] = {}
-        for prompt, entry in entries.items():
-            cached = self.cache.get(self._key(task, prompt))
-            if cached is not None and task.parse(entry, cached) is not None:
-                calls[prompt] = Call(cached)
+        calls = {
+            prompt: Call(value=value)
+            for prompt, entry in entries.items()
+            if (cached := self.cache.get(self._key(task, prompt))) is not None
+            and (value := task.parse(entry, cached)) is not None
+        }
         new = [prompt for prompt in entries if prompt not in calls]
         # Until a run has an answer, its first prompt goes alone: a server that refuses the key is
         # called once, and the form of reply that it knows is the one in which all others begin.
@@ -150,17 +151,9 @@ class ModelClient:
                 self._answered, self.server.dialect = True, call.dialect
         sent |= self._send(task, entries, new[alone:])
         calls |= dict.fromkeys(new, Call(failure="not sent")) | sent
-        values = [
-            None if calls[prompt].failure else task.parse(entry, calls[prompt].reply)
-            for prompt, entry in zip(prompts, data, strict=True)
-        ]
-        usage = _count_usage(
-            [calls[prompt] for prompt in prompts],
-            values,
-            sent.values(),
-            self.server.requests - before,
-        )
-        return values, usage
+        done = [calls[prompt] for prompt in prompts]
+        usage = _count_usage(done, sent.values(), self.server.requests - before)
+        return [call.value for call in done], usage
 
     def _key(self, task: Task[Value], prompt: str) -> str:
         server = self.server
@@ -191,7 +184,10 @@ class ModelClient:
                     prompt, future = waiting.popleft()
                     try:
                         call = self.server.call(task.instructions, task.schema, prompt)
-                        if not call.failure and task.parse(entries[prompt], call.reply) is not None:
+                        if not call.failure:
+                            value = task.parse(entries[prompt], call.reply)
+                            call = call._replace(value=value)
+                        if call.value is not None:
                             self.cache.put(self._key(task, prompt), call.reply)
                         future.set_result(call)
                     # A fault of this program: it is raised where the result is awaited.
@@ -232,11 +228,9 @@ class ModelClient:
         self._stopped = failure in _HOPELESS or self._failures >= MAX_FAILURES
 
 
-def _count_usage(
-    calls: Sequence[Call], values: Sequence[object], sent: Iterable[Call], requests: int
-) -> Usage:
+def _count_usage(calls: Sequence[Call], sent: Iterable[Call], requests: int) -> Usage:
     failures = Counter(call.failure for call in calls if call.failure)
-    answered = sum(value is not None for value in values)
+    answered = sum(call.value is not None for call in calls)
     invalid = len(calls) - answered - failures.total()
     spent = [call.tokens for call in sent]
     # The first reason of each kind: a dictionary keeps the last value of a key.
@@ -259,9 +253,12 @@ def _count_usage(
 
 
 class Call(NamedTuple):
-    """How a call ended: a reply, or the kind of its failure and what the server says about it."""
+    """How a call ended: a reply and the valid `value` that it has, if any, or the kind of its
+    failure and what the server says about it.
+    """
 
     reply: str = ""
+    value: Any = None
     failure: str = ""
     reason: str = ""
     tokens: tuple[int, int] = (0, 0)  # of prompt and reply

@@ -16,7 +16,6 @@ from forecasteval.common.records import JsonObject
 from forecasteval.common.statistics import (
     holm,
     mean,
-    stratified_error,
     stratified_interval,
     stratified_mean,
 )
@@ -37,10 +36,11 @@ from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, list_results, read_system
 from .scale import Level
-from .significance import detectable_difference
-from .systems import System, levels_that_count, make_questions, require_same_policy
+from .significance import least_found
+from .systems import QuestionColumns, System, levels_that_count, require_same_policy
 
 SYSTEMS: Final = 50  # that are compared at a time
+_NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
 MOVERS: Final = 10  # questions that are shown to move a difference most
 
 
@@ -207,8 +207,7 @@ def measure_gap(a: System, b: System, levels: Sequence[Level], p: float = math.n
     ]
     spread = a.cluster(strata, levels)
     most = a.share * a.scale.width
-    error = stratified_error(spread)
-    least = detectable_difference(error) if error else math.inf
+    least = least_found(spread)
     return Gap(
         stratified_mean(strata),
         stratified_interval(spread, (-most, most)),
@@ -255,7 +254,7 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
 def _keep(system: System, kept: Mapping[Level, Sequence[bool]]) -> System:
     """Return the system on the questions that are kept."""
     questions = {
-        level: make_questions(compress(column, each) for column in system.questions[level].columns)
+        level: QuestionColumns(*(list(compress(c, each)) for c in system.questions[level].columns))
         for level, each in kept.items()
     }
     return replace(system, questions=questions)
@@ -354,5 +353,6 @@ def _join_weeks(season: Season, name: str, other: str) -> System:
     questions = {}
     for level in season.weights:
         weeks = [season.answered[name][group].questions[level].columns for group in groups]
-        questions[level] = make_questions(map(chain.from_iterable, zip(*weeks, strict=True)))
+        columns = zip(_NO_QUESTIONS, *weeks, strict=True)  # the two may share no dataset
+        questions[level] = QuestionColumns(*(list(chain(*column)) for column in columns))
     return replace(season.first, questions=questions, runs=())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from forecasteval.common.statistics import rank_ranges, t_quantile
+from forecasteval.common.statistics import mean, rank_ranges, stratified_error, t_quantile
 
-from .systems import ALPHA
+from .systems import ALPHA, Strata
 
+_FEWEST: Final = 6  # clusters that must differ for p < ALPHA
+_USUAL: Final = 7.5  # that differ on average where so many do four times out of five
 _EQUAL: Final = 1e-12  # scores that differ by less are equal
 
 
@@ -45,3 +48,19 @@ def detectable_difference(error: tuple[float, float], power: float = 0.8) -> flo
     the usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).
     """
     return (t_quantile(0.975, error[1]) + t_quantile(power, error[1])) * error[0]
+
+
+def least_found(spread: Strata) -> float:
+    """Return the least difference of two systems that is found four times out of five, from what
+    their clusters differ by; infinite where none is.
+
+    p is 2 / 2^n at least if n clusters differ, so that six must, all in one direction. Where six
+    do four times out of five, 7.5 do on average; what these add is the least, if they differ by as
+    much as those that do.
+    """
+    error = stratified_error(spread)
+    total = math.fsum(weight for weight, _ in spread)
+    parts = [abs(weight / total / len(each) * value) for weight, each in spread for value in each]
+    if error is None or len(parts) < _FEWEST:
+        return math.inf
+    return max(detectable_difference(error), _USUAL * mean(list(filter(None, parts))))

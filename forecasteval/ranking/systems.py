@@ -34,17 +34,12 @@ class QuestionColumns:
     answered: list[bool]  # whether an answer was read
     clusters: list[str]  # of questions that hang together; none where each stands alone
     # Also of pending questions, which are in nothing else; "padded" and "late".
-    outcomes: dict[str, int] = field(default_factory=dict)
+    outcomes: dict[str, int] = field(default_factory=dict, kw_only=True)
 
     @property
     def columns(self) -> tuple[list[Any], ...]:
+        """Return what another of some of these questions is made of, without outcomes."""
         return self.ids, self.scores, self.answered, self.clusters
-
-
-def make_questions(columns: Iterable[Iterable[Any]]) -> QuestionColumns:
-    """Questions of the `columns` of others, without their outcomes."""
-    ids, scores, answered, clusters = map(list, columns)
-    return QuestionColumns(ids, scores, answered, clusters)
 
 
 @dataclass(frozen=True, kw_only=True)

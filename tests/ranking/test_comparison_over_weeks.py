@@ -106,6 +106,21 @@ def test_shared_questions_are_counted(tmp_path: Path) -> None:
     assert "on 12 questions of 3 datasets (both took part in 8)" in sentence
 
 
+def test_systems_that_share_no_dataset_are_compared_through_others(tmp_path: Path) -> None:
+    """Of the table over all weeks they have a difference, but no question that both answered."""
+    for week, systems in (("w1", {"a": "AABA", "c": "ABAB"}), ("w2", {"b": "ABBB", "c": "AABA"})):
+        write(tmp_path, {f"dataset/{week}.json": [question(f"{week}{n}") for n in range(4)]})
+        for name, text in systems.items():
+            answers = {f"{week}{n}": letter for n, letter in enumerate(text)}
+            write(tmp_path, {f"prediction/{week}-{name}.json": answers})
+    done = run(tmp_path, "compare", "a", "b", "--html")
+    assert (done.code, "both took part in 0" in done.out) == (0, True)
+    (pair,) = run(tmp_path, "compare", "a", "b", "--json").json["pairs"]
+    assert pair["difference"] > 0.2
+    assert pair["levels"]["1"] == {"wins": 0, "ties": 0, "losses": 0}
+    assert pair["both_read"] is None
+
+
 def test_weeks_that_are_partial_are_named(tmp_path: Path) -> None:
     rows = [question("x0"), question("x1"), question("x2", ground_truth=None)]
     write(tmp_path, {"dataset/w1.json": rows})

@@ -14,7 +14,7 @@ from scipy import stats
 
 from forecasteval.ranking import pairs
 from forecasteval.ranking.pairs import EXACT_FLIPS, FLIPS
-from forecasteval.ranking.significance import detectable_difference
+from forecasteval.ranking.significance import detectable_difference, least_found
 from oracles import brute_force
 
 Strata = list[tuple[float, list[float]]]
@@ -249,6 +249,25 @@ def test_detectable_difference_has_that_power(df: float, power: float) -> None:
         -critical, df, difference / 0.07
     )
     assert reached == pytest.approx(power, abs=0.03 if df < 10 else 0.015)
+
+
+@pytest.mark.parametrize(("questions", "difference"), [(8, 0.93), (12, 0.63), (20, 0.375)])
+def test_what_few_questions_show_is_found_by_the_test(questions: int, difference: float) -> None:
+    """Systems that differ by 1 or not at all: of a t test alone, 0.57 would be found on 8."""
+    rng = np.random.default_rng(12)
+    rows = (rng.random((300, questions)) < difference).astype(float)
+    least = [least_found([(1.0, row.tolist())]) for row in rows]
+    known = [value for value in least if value < math.inf]
+    assert float(np.mean(known)) == pytest.approx(difference, abs=0.03)
+    both = np.stack([rows, np.zeros_like(rows)], axis=1)
+    p = [pairs.paired_test([(1.0, each)], each / questions)[0, 1] for each in both]
+    assert 0.75 < float(np.mean(np.array(p) < 0.05)) < 1
+
+
+def test_five_questions_show_nothing() -> None:
+    assert least_found([(1.0, [0.1, 0.2, 0.1, 0.1, 0.15])]) == math.inf
+    assert least_found([(1.0, [0.1, 0.2, 0.1, 0.1, 0.15, 0.1])]) < 0.2
+    assert least_found([(1.0, [0.5] * 9)]) == math.inf  # nothing measures an error
 
 
 def test_detectable_difference_by_simulation() -> None:
