@@ -40,6 +40,14 @@ def states(root: Path, *words: str) -> list[tuple[str, str, str]]:
     return [(finding["kind"], finding["id"], finding["state"]) for finding in findings]
 
 
+def test_a_choice_is_told_why_it_is_not_read(tmp_path: Path) -> None:
+    """Not that it is no list of names: a question without options may be one of Yes and No."""
+    asked = {"id": "a", "level": 1, "prompt": "Will it rain?"}
+    answer = {"id": "a", "answer": "It would rain if the wind turned, which is not sure"}
+    write(tmp_path, {"dataset/w.json": [asked], "prediction/w-x.json": [answer]})
+    assert "single choice  no box, and not only options\n" in run(tmp_path, "check", "w-x").out
+
+
 def test_answers(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/w.json": PENDING, "prediction/w-x.json": ANSWERS})
     assert run(tmp_path, "check", "w-x").out == (

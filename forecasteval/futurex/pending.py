@@ -39,4 +39,4 @@ class PendingTruth(TruthOf[Any]):
     def score(self, answer: Answer) -> AnswerScore:
         """Return what an answer says, or why it cannot be read."""
         read = [truth.score(answer) for truth in self._truths]
-        return next((scored for scored in read if scored.outcome == "scored"), read[-1])
+        return next((scored for scored in read if scored.outcome == "scored"), read[0])
