@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forecasteval.common.forms import to_record
 from forecasteval.display.results import Results
@@ -14,9 +14,12 @@ from forecasteval.ranking.board import Comparison
 from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
 from forecasteval.ranking.systems import rename
 
-from . import compare_page, report
+from . import report
 from .metadata import add_about, show_names
 from .tables import AnyComparison, is_alone, report_table
+
+if TYPE_CHECKING:
+    from forecasteval.display.html import Page
 
 
 def rank(
@@ -95,9 +98,15 @@ def _view_comparison(
     return Results(
         to_record(compared),
         lambda _: report.comparison_report(text),
-        lambda _: compare_page.make_page(page, runs),
+        lambda _: _make_page(page, runs),
         rows=lambda _: list(map(report.flatten_pair, compared.pairs)),
     )
+
+
+def _make_page(comparison: AnyComparison, runs: Sequence[Mapping[str, object]]) -> Page:
+    from .compare_page import make_page  # here: most comparisons are not drawn
+
+    return make_page(comparison, runs)
 
 
 def _rename(compared: Any, names: Sequence[str]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Final
 
 from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, number_axis
@@ -37,9 +38,7 @@ def _label_weeks(weeks: Sequence[SystemTable]) -> list[str]:
     names = [week.label for week in weeks]
     if all(map(_DAY.fullmatch, names)):
         return [f"{name[2:4]}-{name[4:6]}" for name in names]
-    ends = zip(min(names), max(names), strict=False)  # what these share, all share
-    differ = next((at for at, (a, b) in enumerate(ends) if a != b), 0)
-    begin = names[0].rfind("_", 0, differ) + 1
+    begin = commonprefix(names).rfind("_") + 1  # noqa: RUF071 (of letters, as it is meant)
     return [cut_middle(name[begin:], _LABEL) for name in names]
 
 
@@ -62,7 +61,7 @@ def history_chart(standing: ShownRanking) -> Chart | None:
     weeks = standing.weeks
     if len(weeks) < 2:
         return None
-    partial = {at: week.label for at, week in enumerate(weeks) if week.pending}
+    pending = [week.label for week in weeks if week.pending]
     points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for at, week in enumerate(weeks):
         for row in week.rows:
@@ -72,14 +71,14 @@ def history_chart(standing: ShownRanking) -> Chart | None:
     which = "who" if len(leaders) <= _COLOURED else f"the first {_COLOURED} of those who"
     faint = {row.system_name: row.system_name not in leaders[:_COLOURED] for row in shown}
     lines = [
-        ChartLine(standing.names[system], points[system], (), faint[system], frozenset(partial))
+        ChartLine(standing.names[system], points[system], faint=faint[system])
         for system in sorted(faint, key=faint.__getitem__)
     ]
     ticks = [*enumerate(_label_weeks(weeks))][:: -(-len(weeks) // 7)]
     y = number_axis([score for line in lines for _, score in line.points])
     panel = Panel("", lines, Axis("", ticks, 0, len(weeks) - 1), y, height=300)
     note = f"In colour: {which} could be first. " if leaders else ""
-    note += f"Dashed: not complete, {', '.join(partial.values())}." if partial else ""
+    note += f"Not complete: {', '.join(pending)}." if pending else ""
     name = standing.name.replace("ranking", "history")
     return Chart(name, "Score by week", note.strip(), Table((), ()), [panel])
 

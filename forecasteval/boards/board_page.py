@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Final
 
 from forecasteval.common.errors import printable, show_count
-from forecasteval.display.charts import Axis, Chart
+from forecasteval.display.charts import Axis, Chart, interval_axis
 from forecasteval.display.html import (
     Head,
     Html,
@@ -29,7 +29,7 @@ from forecasteval.display.html import (
     span,
     tag,
 )
-from forecasteval.display.marks import draw_interval, interval_axis
+from forecasteval.display.marks import draw_interval
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
 from forecasteval.display.run_page import draw_marks, mark_lines
 from forecasteval.display.tables import (
@@ -39,7 +39,6 @@ from forecasteval.display.tables import (
     IntervalCell,
     Link,
     Table,
-    format_signature,
     make_table,
 )
 from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
@@ -49,8 +48,8 @@ from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import draw_history, draw_weeks, history_chart
-from .changes import History, dataset_of, draw_changes
-from .columns import NOTES, Entry, list_columns, say_notes
+from .changes import History, dataset_of, say_changes, tabulate_changes
+from .columns import Entry, list_columns
 from .metadata import name_systems
 from .question_rows import draw_questions
 from .standings import (
@@ -73,13 +72,13 @@ from .tables import (
     list_failed,
     say_unranked,
     season_remarks,
+    show_signature,
     view_alone,
     view_open,
 )
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
 _ABOUT: Final = {  # what is said below the rows of the title of a column
-    "No answer": "answers that are missing + could not be read",
     "Cost": "per question",
     "Late": "answers that came after a truth, or after closing",
 }
@@ -89,7 +88,7 @@ def make_page(
     board: Board,
     linked: Collection[str] = (),
     history: History | None = None,
-    read_items: ReadItems | None = None,
+    read_items: ReadItems = lambda _: (),
     enter: str = "",
 ) -> Page:
     """Make the page of a board.
@@ -153,30 +152,25 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
     """Show what the first ranking has, how many are below it, as of when, and what waits for
     truths.
     """
-    facts = []
+    counts = [(len(board.failed), "failed file")]
     for first in standings[:1]:
-        seen, rows = 1 + len(first.weeks), first.table.rows
+        rows = first.table.rows
         degraded = sum(row.degraded for row in rows if not isinstance(row, ForecasterRow))
-        facts = [
-            _count(len(rows), "system"),
-            _count(len(first.weeks), "week"),
-            _count(sum(first.table.level_counts.values()), "question"),
-            _count(len(board.rankings) - seen, "more ranking", " below"),
-            _count(degraded, "degraded result"),
+        counts = [
+            (len(rows), "system"),
+            (len(first.weeks), "week"),
+            (sum(first.table.level_counts.values()), "question"),
+            (len(board.rankings) - 1 - len(first.weeks), "more ranking"),
+            (degraded, "degraded result"),
+            *counts,
         ]
-    facts.append(f"as of {printable(history.date, 20)}" if history and history.lines else "")
-    facts.append(_count(len(board.failed), "file", " could not be scored"))
-    parts: list[str] = [" · ".join(filter(None, facts))]
-    for table in board.tables:
-        if table.pending:
-            parts += ["   ", span("pend", f"{table.label}: {say_resolved(table)}")]
-    for text in describe_waiting(board):
+    facts = [show_count(count, what) for count, what in counts if count]
+    facts += [f"as of {printable(history.date, 20)}"] if history and history.lines else []
+    waiting = [f"{table.label}: {say_resolved(table)}" for table in board.tables if table.pending]
+    parts = [" · ".join(facts)]
+    for text in (*waiting, *describe_waiting(board)):
         parts += ["   ", span("pend", text)]
     return join(*parts)
-
-
-def _count(number: int, what: str, more: str = "") -> str:
-    return show_count(number, what) + more if number else ""
 
 
 # --- The ranking ---
@@ -295,14 +289,9 @@ def _show_name(entry: Entry) -> Html:
 
 
 def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:
-    """Say in one line what text has of a row and its cells have not."""
-    said = []
-    for column in columns:
-        text = str(column.show(entry)) if column.title and column is not NOTES else ""
-        if text not in ("", "–", "0") and (not column.head or column.key in ("score", "interval")):
-            said.append(f"{column.title} {text}")
-    notes = say_notes(entry.row) if NOTES in columns else ""
-    return " · ".join([*said, *filter(None, [notes])])
+    """Say in one line what text has of a row behind rank and name."""
+    said = [(column.title, str(column.show(entry))) for column in columns[2:] if column.title]
+    return " · ".join(f"{title} {text}" for title, text in said if text not in ("", "–", "0"))
 
 
 def _list_weeks(standing: ShownRanking, system: str) -> Html:
@@ -342,7 +331,7 @@ def _draw_body(
             "One system each", draw_marks(view_alone(alone), kind="rank"), name="alone"
         )
     if history:
-        yield draw_changes(history, names)
+        yield _draw_changes(history, names)
     for standing in standings:
         yield draw_history(standing)
     for place, standing in enumerate(standings, 1):
@@ -354,6 +343,19 @@ def _draw_body(
         yield draw_weeks(standing, f"weeks{place}")
     yield from _draw_remarks(board)
     yield _draw_method(standings)
+
+
+def _draw_changes(history: History, names: Names) -> Html:
+    """Draw the changes as a section of the page."""
+    if history.night < 2:
+        text = "Nothing has changed since the first night."
+        return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
+    table, more = tabulate_changes(history.changes, names)
+    said = [tag("li", text) for text in say_changes(history.changes)]
+    parts = [tag("ul", *said, class_="plain")] if said else []
+    parts += [draw_marks(table)] if table.rows else []
+    parts += [tag("p", more, class_="cap")] if more else []
+    return draw_section(f"What changed on {printable(history.date, 20)}", *parts, name="changed")
 
 
 def _draw_open(board: Board, enter: str) -> Iterator[Html]:
@@ -388,10 +390,9 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
     ]
     for standing in standings:
         table = standing.table
-        signature = format_signature(table.signature, getattr(table, "dataset", None))
-        lines.append(f"{standing.title}: {signature}")
+        lines.append(f"{standing.title}: {show_signature(table)}")
         if isinstance(table, PooledTable):
-            lines += season_remarks(table, table.apart)
+            lines += season_remarks(table)
     return draw_fold("How the ranking is made", *(tag("p", line) for line in lines), name="method")
 
 

@@ -4,7 +4,6 @@ the table that reports and the page show.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +13,6 @@ from typing import Final, TypedDict
 from pydantic import StrictFloat, StrictInt
 
 from forecasteval.common.errors import printable
-from forecasteval.display.html import Head, Html, draw_section, draw_table, join, soft, tag
-from forecasteval.display.html import TableLine as HtmlLine
 from forecasteval.display.tables import Column, Report, Table, make_table, show_number
 from forecasteval.ranking.board import Board, PooledTable, Ranking
 from forecasteval.ranking.files import ForecasterTable, label_dataset
@@ -180,38 +177,34 @@ def is_move(change: Change) -> bool:
     """Tell whether a score or a rank is shown to have moved."""
     before, now = change["rank"]
     is_known = before is not None or len({*change["version"]}) == 1  # version 1.5 wrote no ranks
-    return (is_known and before != now) or len(_list_steps(change["score"], 4)) > 1
+    old, new = (show_number(score) for score in change["score"])
+    return (is_known and before != now) or old != new
 
 
 def order_change(change: Change) -> tuple[object, ...]:
-    """Order changes: of ranks, who came and went, of scores. Those over all datasets stand before
-    single ones, the largest first.
-    """
+    """Order changes: first those of ranks, and those over all datasets; the largest first."""
     (before, now), (old, new) = change["rank"], change["score"]
+    moved = abs(now - before) if now and before else 0
     is_part = not change["dataset"].startswith(OVERALL)
-    if old is None or new is None:
-        return 1, is_part, change["dataset"], -(new or 0.0)
-    moved = math.inf if None in (before, now) else abs((now or 0) - (before or 0))
-    place = 2 if before == now else 0
-    return place, is_part, -moved, -abs(new - old)
+    return before == now, is_part, -moved, -abs((new or 0.0) - (old or 0.0))
 
 
-def _list_steps(values: tuple[float | None, float | None], digits: int) -> list[str]:
-    """Show a value before and now, or once if it stays."""
-    return [*dict.fromkeys(show_number(value, digits) for value in values)]
-
-
-def show_step(values: tuple[float | None, float | None], digits: int) -> str:
+def show_step(values: tuple[float | None, float | None], digits: int = 4) -> str:
     """Show how a value moved: `3 → 2`, `– → 0.8150`, `4`."""
-    return " → ".join(_list_steps(values, digits))
+    return " → ".join(dict.fromkeys(show_number(value, digits) for value in values))
 
 
 _COLUMNS: Final = (
-    Column("Dataset", lambda change: printable(change["dataset"], _CUT)),
-    Column("Rank", lambda change: show_step(change["rank"], 0)),
-    Column("Score", lambda change: show_step(change["score"], 4)),
-    Column("Why", say_reason),
+    Column("Dataset", lambda change: printable(change["dataset"], _CUT), page="soft"),
+    Column("Rank", lambda change: show_step(change["rank"], 0), page="n"),
+    Column("Score", lambda change: show_step(change["score"]), page="n"),
+    Column("Why", say_reason, page="w"),
 )
+
+
+def show_system(change: Change, names: Mapping[str, str]) -> str:
+    """Show a system under its name; one that has no row any more under its own."""
+    return names.get(change["system"], printable(change["system"], _CUT))
 
 
 def tabulate_changes(changes: Sequence[Change], names: Mapping[str, str]) -> tuple[Table, str]:
@@ -219,7 +212,7 @@ def tabulate_changes(changes: Sequence[Change], names: Mapping[str, str]) -> tup
     more there are.
     """
     moves = sorted(filter(is_move, changes), key=order_change)
-    name = Column("System", lambda each: names.get(each["system"], printable(each["system"], _CUT)))
+    name = Column("System", lambda change: show_system(change, names))
     more = f"and {len(moves) - _SHOWN} more" if len(moves) > _SHOWN else ""
     return make_table([name, *_COLUMNS], moves[:_SHOWN]), more
 
@@ -231,22 +224,3 @@ def changes_report(changes: Sequence[Change], names: Mapping[str, str]) -> Repor
     if table.rows:
         report += ["", table]
     return [*report, more] if more else report
-
-
-def draw_changes(history: History, names: Mapping[str, str]) -> Html:
-    """Draw the changes as a section of the page."""
-    if history.night < 2:
-        text = "Nothing has changed since the first night."
-        return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
-    table, more = tabulate_changes(history.changes, names)
-    said = [tag("li", text) for text in say_changes(history.changes)]
-    parts = [tag("ul", *said, class_="plain")] if said else []
-    if table.rows:
-        heads = [Head("System"), Head("Rank", "n"), Head("Score", "n"), Head("Why", "w")]
-        lines = [
-            HtmlLine([join(system, " ", soft(dataset)), *cells])
-            for system, dataset, *cells in (map(str, row) for row in table.rows)
-        ]
-        parts.append(draw_table(heads, lines))
-    parts += [tag("p", more, class_="cap")] if more else []
-    return draw_section(f"What changed on {printable(history.date, 20)}", *parts, name="changed")

@@ -9,6 +9,7 @@ and of `compare` have columns of their own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import attrgetter
@@ -29,7 +30,7 @@ from forecasteval.ranking.board import (
     SystemRow,
     SystemTable,
 )
-from forecasteval.ranking.files import ForecasterTable
+from forecasteval.ranking.files import FileRow, ForecasterRow, ForecasterTable
 from forecasteval.ranking.scale import Level
 
 from .metadata import shown_names
@@ -140,27 +141,20 @@ WEEK_COLUMNS: Final = (
 
 
 def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
-    """Answers without a score; and lists that are padded and late answers, if there are some.
+    """Return how many answers have no score, lists are padded, and answers came late.
 
-    A page has the first two as one, `1 + 14`.
+    Text always has the first two, pages only what there is some of.
     """
-    unread = any(row.missing or row.unparsed for row in rows)
-    return [
-        Column("", _join_unread, page="n k", head="No answer" if unread else ""),
-        _number("Missing", spare=1, page="n k"),
-        _number("Unparsed", spare=800),
-        *(
-            _number(title, key, spare=800, page="n k", head=title)
-            for key in ("padded", "late")
-            for title in [key.capitalize() * any(getattr(row, key) for row in rows)]
-        ),
-    ]
-
-
-def _join_unread(entry: Entry) -> str:
-    missing = entry.row.missing
-    unparsed = entry.row.unparsed
-    return f"{missing} + {unparsed}" if unparsed else str(missing or "")
+    counts = Counter(missing=0, unparsed=0, padded=0, late=0)
+    for row in rows:
+        counts.update(missing=row.missing, unparsed=row.unparsed, padded=row.padded, late=row.late)
+    columns = []
+    for key, count in counts.items():
+        head = key.capitalize() if count else ""
+        title = head or key.capitalize() * (key in ("missing", "unparsed"))
+        spare = 1 if key == "missing" else 800
+        columns.append(_number(title, key, spare=spare, page="n k", head=head))
+    return columns
 
 
 def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:
@@ -216,7 +210,7 @@ def say_notes(row: SystemRow | PooledRow) -> str:
 
 def count_warnings(count: int) -> str:
     """`1 warning`; nothing where there are none."""
-    return show_count(count, "warning") * bool(count)
+    return show_count(count, "warning") if count else ""
 
 
 NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")
@@ -246,11 +240,12 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
     """
     table, row, *_ = entry
     is_season = isinstance(table, PooledTable)
-    metric = "pooled" if is_season else getattr(row, "metric", "overall")
+    metric = row.metric if isinstance(row, ForecasterRow) else "pooled" if is_season else "overall"
+    files = [each for each in (row, table) if isinstance(each, FileRow)]
     record: dict[str, object] = {
         "benchmark": table.benchmark,
         "dataset": f"{len(table.datasets)} datasets" if is_season else table.dataset,
-        "prediction": getattr(row, "prediction", None) or getattr(table, "prediction", None),
+        "prediction": next((file.prediction for file in files), None),
         "metric": f"{metric} (lower is better)" if table.scale.sign < 0 else metric,
     }
     for column in columns:
@@ -262,7 +257,7 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
         **record,
         "pending": table.pending,
         "void": table.void,
-        "provisional": getattr(row, "provisional", None),
+        "provisional": None if isinstance(row, SystemRow) else row.provisional,
         "signature": format_signature(table.signature),
         **{f"about_{key}": value for key, value in to_record(row.about).items()},
     }

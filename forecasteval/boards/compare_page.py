@@ -4,9 +4,11 @@ it with both answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
-from itertools import accumulate, chain, combinations
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
+from functools import partial
+from itertools import chain
 from math import fsum
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -71,7 +73,6 @@ from .standings import heat_of, list_names, show_cell
 from .tables import AnyComparison, list_verdicts, season_remarks
 
 _SHOWN: Final = 45  # pairs whose questions a page shows
-_ALL: Final = "All questions"
 _LEGEND: Final = (
     f"Filled in the colour of the better system: decided (p < {ALPHA} with Holm’s adjustment; of "
     "levels, an interval without 0). Lines: 95% intervals, not adjusted."
@@ -79,127 +80,75 @@ _LEGEND: Final = (
 Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and title
 
 
-class _ComparedSystem:
-    """A system of a comparison: its row, its items in one order, and the texts of its questions. A
-    page has so many `copies` of these.
-    """
-
-    def __init__(self, row: ScoredRow | SeasonRow, result: JsonObject, copies: int) -> None:
-        self.name = printable(row.name, 80)
-        self.row = row
-        self._result = result
-        self._copies = copies
-
-    @cached_property
-    def items(self) -> list[Item]:
-        return sorted(self._result["items"], key=question_key)
-
-    @cached_property
-    def texts(self) -> Texts:
-        """Read the texts on the run's page, by id; {} without a page, or if they are too long."""
-        if not isinstance(self._result, Results):
-            return {}
-        try:
-            texts = self._result.page().texts()
-        except InputError:  # its benchmark has no pages
-            return {}
-        values = chain.from_iterable(of_question.values() for of_question in texts.values())
-        size = sum(len(str(text)) for text in values)
-        return texts if self._copies * size <= BYTES // 2 else {}
-
-
-class _ShownPair(NamedTuple):
-    """A pair, its place among all, and what the comparison says of it."""
-
-    number: int
-    a: _ComparedSystem
-    b: _ComparedSystem
-    values: Pair
-
-    @property
-    def title(self) -> str:
-        return f"{self.a.name} − {self.b.name}"
-
-
-class _ComparisonView:
-    """A comparison with the results that it compares; none over all weeks."""
-
-    def __init__(self, comparison: AnyComparison, results: Sequence[JsonObject]) -> None:
-        self.comparison = comparison
-        rows: Sequence[ScoredRow | SeasonRow] = comparison.systems
-        copies = len(rows) * (len(rows) - 1)
-        of_rows = results or [{"items": []} for _ in rows]
-        self.sides = [_ComparedSystem(*each, copies) for each in zip(rows, of_rows, strict=True)]
-        pairs = zip(combinations(self.sides, 2), comparison.pairs, strict=True)
-        self.pairs = [
-            _ShownPair(number, *sides, values) for number, (sides, values) in enumerate(pairs, 1)
-        ]
-
-    def better(self, difference: float) -> str:
-        """Say which of A and B a difference is in favour of."""
-        return "A" if self.comparison.scale.sign * difference > 0 else "B"
-
-
 def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> Page:
     """Make the page of a comparison, with the questions of the `results` that it compares."""
-    view = _ComparisonView(comparison, results)
-    names = [printable(row.name, 80) for row in comparison.systems]
+    names = [_cut(row.name) for row in comparison.systems]
+    size = show_count(comparison.resolved, "question")
     if isinstance(comparison, Comparison):
         benchmark = comparison.systems[0].benchmark
-        where = printable(comparison.dataset or "without a dataset", 120)
-        size = f"the same {show_count(view.comparison.resolved, 'question')}"
+        where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
     else:
         benchmark = comparison.benchmark
-        where = show_count(len(comparison.datasets), "dataset")
-        size = show_count(view.comparison.resolved, "question")
+        where = f"{show_count(len(comparison.datasets), 'dataset')} · {size}"
     is_pair = len(names) == 2
     return Page(
         " against ".join(names) if is_pair else f"Comparison of {len(names)} systems",
-        " · ".join([benchmark, where, size, *_count_unread(view)]),
-        partial(_draw_summary, view),
-        partial(_draw_body, view),
-        partial(_list_charts, view),
-        list_verdicts(comparison)[0] if is_pair else _say_first(view),
+        " · ".join([benchmark, where, _count_unread(comparison, "AB" if is_pair else names)]),
+        partial(_draw_summary, comparison),
+        partial(_draw_body, comparison, results),
+        partial(_list_charts, comparison),
+        list_verdicts(comparison)[0] if is_pair else _say_first(comparison),
         signature=format_signature({"evaluator": benchmark, **comparison.signature}),
     )
+
+
+def _cut(name: str) -> str:
+    return printable(name, 80)
+
+
+def _title(pair: Pair) -> str:
+    return f"{_cut(pair.a)} − {_cut(pair.b)}"
+
+
+def _better(comparison: AnyComparison, difference: float) -> str:
+    """Say which of A and B a difference is in favour of."""
+    return "A" if comparison.scale.sign * difference > 0 else "B"
 
 
 # --- The verdict ---
 
 
-def _say_first(view: _ComparisonView) -> str:
+def _say_first(comparison: AnyComparison) -> str:
     """Say which systems the first one is better than, and which it cannot be told from."""
-
-    def verb(pair: _ShownPair) -> str:
-        if pair.values.p_holm >= ALPHA:
-            return "cannot be told apart from"
-        better = view.better(pair.values.difference) == "A"
-        return "is better than" if better else "is worse than"
-
-    groups = group_by(view.pairs[: len(view.sides) - 1], verb)
+    verbs = {"A": "is better than", "B": "is worse than", "": "cannot be told apart from"}
+    pairs = comparison.pairs[: len(comparison.systems) - 1]
+    groups = group_by(pairs, partial(_decide, comparison))
     said = [
-        join(f"{verb} ", list_names([pair.b.name for pair in groups[verb]]))
-        for verb in ("is better than", "is worse than", "cannot be told apart from")
-        if verb in groups
+        join(f"{verb} ", list_names([_cut(pair.b) for pair in groups[side]]))
+        for side, verb in verbs.items()
+        if side in groups
     ]
-    first = view.sides[0].name
+    first = _cut(comparison.systems[0].name)
     return join(first, " ", Html(", ".join(said)), " (p with Holm’s adjustment).")
 
 
-def _count_unread(view: _ComparisonView) -> list[str]:
+def _decide(comparison: AnyComparison, pair: Pair) -> str:
+    """Say which of A and B is better; "" if they cannot be told apart."""
+    return _better(comparison, pair.difference) if pair.p_holm < ALPHA else ""
+
+
+def _count_unread(comparison: AnyComparison, names: Sequence[str]) -> str:
     """Count the answers of each system that are missing or could not be read, and padded lists."""
-    is_pair = len(view.sides) == 2
-    names = "AB" if is_pair else [side.name for side in view.sides]
-    said = []
-    for what, counts in (
-        ("missing or unreadable", [side.row.missing + side.row.unparsed for side in view.sides]),
-        ("padded", [side.row.padded for side in view.sides]),
-    ):
-        named = zip(names, counts, strict=True)
-        shown = [f"{name} {count}" for name, count in named if count or is_pair]
-        if any(counts) or what != "padded":
-            said.append(f"{what}: {', '.join(shown) if any(counts) else 'none'}")
-    return said
+    systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
+    unread = _show_counts(names, [row.missing + row.unparsed for row in systems])
+    padded = _show_counts(names, [row.padded for row in systems])
+    more = f" · padded: {padded}" if padded else ""
+    return f"missing or unreadable: {unread or 'none'}{more}"
+
+
+def _show_counts(names: Sequence[str], counts: Sequence[int]) -> str:
+    named = zip(names, counts, strict=True)
+    return ", ".join(f"{name} {count}" for name, count in named if count)
 
 
 # --- Differences ---
@@ -218,20 +167,19 @@ class _DifferenceLine(NamedTuple):
     tallies: Sequence[Tally]
 
 
-def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_DifferenceLine]:
+def _list_lines(comparison: AnyComparison, pair: Pair) -> Iterator[_DifferenceLine]:
     """List all questions, those that both answered readably, and the levels."""
-    comparison = view.comparison
-    values = pair.values
-    scores = [side.row.score for side in (pair.a, pair.b)]
-    tallies = [*values.levels.values()]
-    is_part = values.n_shared != comparison.resolved
-    shared = f"both took part in {values.n_shared}, whose wins are counted" if is_part else ""
-    yield _DifferenceLine(_ALL, shared, comparison.resolved, scores, values, tallies)
-    if both := values.both_read:
+    by_name = {row.name: row.score for row in comparison.systems}
+    scores = by_name[pair.a], by_name[pair.b]
+    is_part = pair.n_shared != comparison.resolved
+    shared = f"both took part in {pair.n_shared}, whose wins are counted" if is_part else ""
+    tallies = [*pair.levels.values()]
+    yield _DifferenceLine("All questions", shared, comparison.resolved, scores, pair, tallies)
+    if both := pair.both_read:
         title = "Both answered readably"
         yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
     weights = read_weights(comparison.signature)
-    for level, difference in _list_levels(pair).items():
+    for level, difference in _list_levels(comparison, pair).items():
         if level:
             yield _DifferenceLine(
                 f"Level {level}",
@@ -239,65 +187,67 @@ def _list_lines(view: _ComparisonView, pair: _ShownPair) -> Iterator[_Difference
                 comparison.level_counts[level],
                 difference.scores,
                 difference,
-                [values.levels[level]],
+                [pair.levels[level]],
             )
 
 
-def _list_levels(pair: _ShownPair) -> Mapping[Level, LevelDifference]:
+def _list_levels(comparison: AnyComparison, pair: Pair) -> Mapping[Level, LevelDifference]:
     """List the differences by level; over all weeks those of the estimated scores, which have no
     intervals.
     """
-    if isinstance(pair.values, PairedDifference):
-        return pair.values.level_differences
-    rows = [side.row for side in (pair.a, pair.b)]
-    a, b = (row.level_scores if isinstance(row, SeasonRow) else {} for row in rows)
+    if isinstance(pair, PairedDifference):
+        return pair.level_differences
+    rows = {row.name: row.level_scores for row in comparison.systems if isinstance(row, SeasonRow)}
+    a, b = rows[pair.a], rows[pair.b]
     return {
         level: LevelDifference(
             scores=[a[level], b[level]], difference=a[level] - b[level], interval=None
         )
-        for level in pair.values.levels
+        for level in pair.levels
         if level in a and level in b
     }
 
 
-def _draw_summary(view: _ComparisonView) -> Html:
+def _draw_summary(comparison: AnyComparison) -> Html:
     """Draw the differences of a pair by level, or those of all pairs."""
-    if len(view.pairs) == 1:
-        return _draw_levels(view, view.pairs[0])
-    return _draw_lines(view, "Pairs", _list_pairs(view), ("A", "B"))
+    if len(comparison.pairs) == 1:
+        return _draw_levels(comparison, comparison.pairs[0])
+    return _draw_lines(comparison, _tabulate_pairs(comparison), [None], ("A", "B"))
 
 
-def _list_pairs(view: _ComparisonView) -> list[_DifferenceLine]:
-    return [
-        next(_list_lines(view, pair))._replace(
-            title=pair.title, remark=f"p (Holm) {show_p(pair.values.p_holm)}"
-        )
-        for pair in view.pairs[:MOST]
-    ]
-
-
-def _draw_levels(view: _ComparisonView, pair: _ShownPair) -> Html:
-    names = pair.a.name, pair.b.name
-    return _draw_lines(view, "Questions", [*_list_lines(view, pair)], names)
+def _draw_levels(comparison: AnyComparison, pair: Pair) -> Html:
+    table = _tabulate(comparison, "Questions", _list_lines(comparison, pair))
+    return _draw_lines(comparison, table, ["all"], (_cut(pair.a), _cut(pair.b)))
 
 
 def _draw_lines(
-    view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine], names: tuple[str, str]
+    comparison: AnyComparison, table: Table, styles: Sequence[str | None], names: tuple[str, str]
 ) -> Html:
-    better = [
+    left, right = (
         span(kind, cut_middle(name, 24), " better")
         for kind, name in zip(("la", "lb"), names, strict=True)
-    ]
-    left, right = better[:: -view.comparison.scale.sign]
-    styles = ["all" if line.title == _ALL else None for line in lines]
+    )
+    if comparison.scale.sign > 0:
+        left, right = right, left
     ends = join("←\u00a0", left), join(right, "\u00a0→")
-    table = draw_marks(_tabulate(view, title, lines), None, "rank", styles, ends=ends)
-    return join(table, tag("p", _LEGEND, class_="cap"))
+    drawn = draw_marks(table, None, "rank", styles, ends=ends)
+    return join(drawn, tag("p", _LEGEND, class_="cap"))
 
 
-def _tabulate(view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine]) -> Table:
+def _tabulate_pairs(comparison: AnyComparison) -> Table:
+    """Make the table of all pairs."""
+    lines = [
+        next(_list_lines(comparison, pair))._replace(
+            title=_title(pair), remark=f"p (Holm) {show_p(pair.p_holm)}"
+        )
+        for pair in comparison.pairs[:MOST]
+    ]
+    return _tabulate(comparison, "Pairs", lines)
+
+
+def _tabulate(comparison: AnyComparison, title: str, lines: Iterable[_DifferenceLine]) -> Table:
     """Make the table of differences that the page and `plot` draw."""
-    scale = view.comparison.scale
+    scale = comparison.scale
     columns = [
         Column(title, attrgetter("title")),
         Column("", attrgetter("remark"), page="soft"),
@@ -305,21 +255,20 @@ def _tabulate(view: _ComparisonView, title: str, lines: Sequence[_DifferenceLine
         Column("A", lambda line: heat_of(line.scores[0], scale), page="c la"),
         Column("B", lambda line: heat_of(line.scores[1], scale), page="c lb"),
         Column("A − B", lambda line: show_signed(line.values.difference), page="n sc"),
-        Column("A − B", partial(_mark, view), "mark"),
+        Column("A − B", lambda line: _mark(comparison, line.values), "mark"),
         Column("A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k"),
     ]
     return make_table(columns, lines)
 
 
-def _mark(view: _ComparisonView, line: _DifferenceLine) -> IntervalCell:
+def _mark(comparison: AnyComparison, values: Pair | BothRead | LevelDifference) -> IntervalCell:
     """Fill the mark of a decided difference, in the colour of the better system."""
-    values = line.values
-    low, high = values.interval or (0, 0)
-    is_decided = not low <= 0 <= high
     if isinstance(values, Pair):  # adjusted, unlike its interval
-        is_decided = values.p_holm < ALPHA
-    kind = view.better(values.difference).lower() * is_decided
-    return IntervalCell(values.difference, values.interval, 0.0, kind)
+        kind = _decide(comparison, values)
+    else:
+        low, high = values.interval or (0, 0)
+        kind = "" if low <= 0 <= high else _better(comparison, values.difference)
+    return IntervalCell(values.difference, values.interval, 0.0, kind.lower())
 
 
 _TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
@@ -327,16 +276,25 @@ _TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
 
 def _draw_tally(tallies: Sequence[Tally]) -> Html:
     """Wins, ties and losses over the levels, above a bar of their shares."""
-    sums = {key: sum(getattr(tally, key) for tally in tallies) for key in _TALLY}
-    numbers = span("ends", *(tag("span", str(count)) for count in sums.values()))
-    total = sum(sums.values())
+    sums = [*map(sum, zip(*map(astuple, tallies), strict=True))]
     shares = [
-        Share(count / total, _TALLY[key], f"{key}: {count}") for key, count in sums.items() if count
+        Share(count / sum(sums), kind, f"{name}: {count}")
+        for (name, kind), count in zip(_TALLY.items(), sums, strict=True)
+        if count
     ]
+    numbers = span("ends", *(tag("span", str(count)) for count in sums))
     return join(numbers, draw_shares(shares, "wtl"))
 
 
 # --- Questions ---
+
+
+class _Side(NamedTuple):
+    """One of two systems: letter and name, its items in one order, and the texts of questions."""
+
+    name: str
+    items: Sequence[Item]
+    texts: Texts
 
 
 class _ComparedQuestion(NamedTuple):
@@ -347,28 +305,34 @@ class _ComparedQuestion(NamedTuple):
     adds: float
 
 
-def _draw_body(view: _ComparisonView) -> Iterator[Html]:
+def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iterator[Html]:
     """Draw the questions that decide it, of each pair; over all weeks how the model is made."""
-    if not isinstance(view.comparison, Comparison):
-        remarks = [tag("p", remark) for remark in season_remarks(view.comparison)]
+    if not isinstance(comparison, Comparison):
+        remarks = [tag("p", remark) for remark in season_remarks(comparison)]
         yield draw_section("How weeks are compared", *remarks, note=_MODEL)
         return
-    most = MOST // min(len(view.pairs), _SHOWN)
-    for pair in view.pairs[:_SHOWN]:
-        rows = _list_differing(view.comparison, pair)
-        same = view.comparison.resolved - len(rows)
+    copies = len(results) * (len(results) - 1)
+    answers = {
+        row.name: (sorted(result["items"], key=question_key), _read_texts(result, copies))
+        for row, result in zip(comparison.systems, results, strict=True)
+    }
+    most = MOST // min(len(comparison.pairs), _SHOWN)
+    for number, pair in enumerate(comparison.pairs[:_SHOWN], 1):
+        a = _Side(f"A {_cut(pair.a)}", *answers[pair.a])
+        b = _Side(f"B {_cut(pair.b)}", *answers[pair.b])
+        rows = _list_differing(comparison, a, b)
+        same = comparison.resolved - len(rows)
         note = f"{show_count(len(rows), 'question')} with different scores; "
         note += f"{same} {'is' if same == 1 else 'are'} equal."
-        note += _say_half(rows)
         note += f" The first {most}." if len(rows) > most else ""
-        questions = _draw_questions(view, pair, rows[:most]) if rows else Html()
-        if len(view.pairs) == 1:
+        questions = _draw_questions(comparison, number, a, b, rows[:most]) if rows else Html()
+        if len(comparison.pairs) == 1:
             note += " Bars: what a question adds to A − B. A row opens to both answers."
             yield draw_section("The questions that decide it", questions, note=note)
         else:
-            levels = _draw_levels(view, pair)
-            yield draw_fold(pair.title, levels, questions, note=note, name=f"p{pair.number}")
-    left = len(view.pairs) - _SHOWN
+            levels = _draw_levels(comparison, pair)
+            yield draw_fold(_title(pair), levels, questions, note=note, name=f"p{number}")
+    left = len(comparison.pairs) - _SHOWN
     if left > 0:
         yield tag("p", f"The questions of {left} more pairs are not shown.", class_="cap")
 
@@ -379,29 +343,30 @@ _MODEL: Final = (
 )
 
 
-def _say_half(rows: Sequence[_ComparedQuestion]) -> str:
-    """Say how many questions make up half of all that differs."""
-    sums = list(accumulate(abs(row.adds) for row in rows))
-    if len(sums) < 3:
-        return ""
-    count = sum(each < sums[-1] / 2 for each in sums) + 1
-    return f" The first {count} make up half of all differences." if count > 1 else ""
+def _read_texts(result: JsonObject, copies: int) -> Texts:
+    """Read the texts on the run's page; {} without a page, or if so many copies are too long."""
+    if not isinstance(result, Results):
+        return {}
+    try:
+        texts = result.page().texts()
+    except InputError:  # its benchmark has no pages
+        return {}
+    values = chain.from_iterable(of_question.values() for of_question in texts.values())
+    size = sum(len(str(text)) for text in values)
+    return texts if copies * size <= BYTES // 2 else {}
 
 
-def _list_differing(comparison: Comparison, pair: _ShownPair) -> list[_ComparedQuestion]:
+def _list_differing(comparison: Comparison, a: _Side, b: _Side) -> list[_ComparedQuestion]:
     """List the questions on which two scores differ, first those that add most to the
     difference.
     """
     shares = _share_questions(comparison)
-    rows = [
-        _ComparedQuestion(
-            a,
-            b,
-            shares[(a.get("level") if "" not in shares else "") or ""] * (a["score"] - b["score"]),
-        )
-        for a, b in zip(pair.a.items, pair.b.items, strict=True)
-        if a["outcome"] != "pending" and a["score"] != b["score"]
-    ]
+    rows = []
+    for item, other in zip(a.items, b.items, strict=True):
+        if item["outcome"] != "pending" and item["score"] != other["score"]:
+            share = shares.get("") or shares[item.get("level") or ""]
+            adds = share * (item["score"] - other["score"])
+            rows.append(_ComparedQuestion(item, other, adds))
     return sorted(rows, key=lambda row: (-abs(row.adds), str(row.a["id"])))
 
 
@@ -415,72 +380,77 @@ def _share_questions(comparison: Comparison) -> dict[Level, float]:
 
 
 def _draw_questions(
-    view: _ComparisonView, pair: _ShownPair, rows: Sequence[_ComparedQuestion]
+    comparison: Comparison, number: int, a: _Side, b: _Side, rows: Sequence[_ComparedQuestion]
 ) -> Html:
-    name = f"pair{pair.number}"
-    first, prefix = ("", "q") if pair.number == 1 else (f"{name}.", name)
+    name = f"pair{number}"
+    first, prefix = ("", "q") if number == 1 else (f"{name}.", name)
     keys = make_keys((row.a["id"] for row in rows), prefix)
-    levels = {row.a["level"] or 0 for row in rows if row.a.get("level")}
-    sides = group_by(rows, lambda row: view.better(row.adds))
-    better = [Choice(side, f"{side} better {len(sides[side])}") for side in sorted(sides)]
-    filters = draw_levels(name, levels), draw_chips(name, "better", better, "seg")
-    sides_of = span("la", f"A {pair.a.name}"), span("lb", f"B {pair.b.name}")
-    titles = ("Adds to A − B", "", "Question", *sides_of)
+    sides = Counter(_better(comparison, row.adds) for row in rows)
+    better = [Choice(side, f"{side} better {count}") for side, count in sorted(sides.items())]
+    levels = draw_levels(name, (row.a.get("level") for row in rows))
+    bar = draw_bar(
+        name, "questions", levels, draw_chips(name, "better", better, "seg"), first=first
+    )
+    titles = ("Adds to A − B", "", "Question", span("la", a.name), span("lb", b.name))
     most = max(abs(row.adds) for row in rows)
     shown = [
-        _draw_question(view, pair, row, key, most) for row, key in zip(rows, keys, strict=True)
+        OpenRow(
+            key,
+            _draw_cells(comparison, row, most, a.texts),
+            {"level": row.a.get("level") or "", "better": _better(comparison, row.adds)},
+            draw_inside(
+                key,
+                [("Truth", show_text(show_truth(row.a.get("truth") or "")))],
+                [*_list_texts(a, b, row)],
+                row.a["id"],
+            ),
+        )
+        for row, key in zip(rows, keys, strict=True)
     ]
-    bar = draw_bar(name, "questions", *filters, first=first)
     return join(bar, draw_rows(name, titles, shown, "duo"))
 
 
-def _draw_question(
-    view: _ComparisonView, pair: _ShownPair, row: _ComparedQuestion, key: str, most: float
-) -> OpenRow:
-    """Draw a question: what it adds, its first line and truth, and both scores with what
-    was read.
-    """
-    better = view.better(row.adds)
-    level = row.a.get("level")
-    title = show_text(str(row.a.get("prompt") or row.a["id"]), 200)
-    truth = show_truth(row.a.get("truth") or "")
-    reaction = pair.a.texts.get(str(row.a["id"]), {}).get("Reaction", "")
+def _draw_cells(
+    comparison: Comparison, row: _ComparedQuestion, most: float, texts: Texts
+) -> list[Html]:
+    """Draw what a question adds, its first line and truth, and both scores with what was read."""
+    item, other, adds = row
+    level = item.get("level")
+    title = show_text(str(item.get("prompt") or item["id"]), 200)
+    truth = show_truth(item.get("truth") or "")
+    reaction = texts.get(str(item["id"]), {}).get("Reaction", "")
     below = f"Truth: {show_text(truth, 80)}" if truth else show_text(reaction, 120)
-    bar = draw_bar_of(abs(row.adds) / most, "a" if better == "A" else "")
+    bar = draw_bar_of(abs(adds) / most, "a" if _better(comparison, adds) == "A" else "")
     cells = [
-        tag("span", show_signed(row.adds), bar, class_="co", title=f"{row.adds:.6f}"),
+        tag("span", show_signed(adds), bar, class_="co", title=f"{adds:.6f}"),
         span("lv", f"L{level}" if level else ""),
         tag("span", span("qt", title), span("s tr", below) if below else ""),
     ]
-    for item in (row.a, row.b):
-        chip = span("chip", show_cell(item["score"], view.comparison.scale))
-        cells.append(span("side", chip, span("why", show_read(item) if "read" in item else "")))
-    facts = [("Truth", show_text(truth))]
-    inside = draw_inside(key, facts, _list_texts(pair, row), row.a["id"])
-    return OpenRow(key, cells, {"level": level or "", "better": better}, inside)
+    for each in (item, other):
+        chip = span("chip", show_cell(each["score"], comparison.scale))
+        cells.append(span("side", chip, span("why", show_read(each) if "read" in each else "")))
+    return cells
 
 
-def _list_texts(pair: _ShownPair, row: _ComparedQuestion) -> list[tuple[str, Cell]]:
+def _list_texts(a: _Side, b: _Side, row: _ComparedQuestion) -> Iterator[tuple[str, Cell]]:
     """List what both runs' pages have of a question: once if it is the same, else side by side."""
-    sides = (("A", pair.a, row.a), ("B", pair.b, row.b))
-    a, b = (
-        side.texts.get(str(item["id"]))
-        or ({"Answer": show_text(item["answer"])} if "answer" in item else {})
-        for _, side, item in sides
-    )
-    texts: list[tuple[str, Cell]] = []
-    for title in sorted({**a, **b}, key=lambda title: title not in ("Answer", "Picked")):
-        if a.get(title) == b.get(title):
-            texts.append((title, a[title]))
+    pairs = [
+        (
+            side.name,
+            side.texts.get(str(item["id"])) or {"Answer": show_text(item.get("answer", ""))},
+        )
+        for side, item in ((a, row.a), (b, row.b))
+    ]
+    titles = dict.fromkeys(chain.from_iterable(texts for _, texts in pairs))
+    for title in sorted(titles, key=lambda title: title not in ("Answer", "Picked")):
+        shown = {name: texts.get(title) or "–" for name, texts in pairs}
+        if len({*shown.values()}) == 1:
+            yield title, shown[a.name]
         else:
-            texts += [
-                (f"{letter} {side.name}: {title.lower()}", of_side.get(title) or "–")
-                for (letter, side, _), of_side in zip(sides, (a, b), strict=True)
-            ]
-    return texts
+            yield from ((f"{name}: {title.lower()}", text) for name, text in shown.items())
 
 
-def _list_charts(view: _ComparisonView) -> dict[str, Chart]:
+def _list_charts(comparison: AnyComparison) -> dict[str, Chart]:
     """List what `plot` draws: the differences of all pairs."""
-    table = _tabulate(view, "Pair", _list_pairs(view))
+    table = _tabulate_pairs(comparison)
     return {"differences": Chart("differences", "Difference of the scores", _LEGEND, table)}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from forecasteval.common.errors import printable
 from forecasteval.common.records import JsonObject, group_by
 from forecasteval.display.html import (
     Html,
@@ -37,6 +36,7 @@ from .changes import (
     order_change,
     say_reason,
     show_step,
+    show_system,
 )
 from .columns import KEPT, Entry
 from .tables import show_size
@@ -78,14 +78,13 @@ def say_last_night(history: History, names: Names, of: tuple[str, str]) -> Html:
     ranking `of` a benchmark and a dataset.
     """
     changes = sorted(history.changes, key=order_change)
-    shown = {change["system"]: printable(change["system"], 60) for change in changes} | {**names}
     events = []
     for reason, same in group_by(filter(is_event, changes), say_reason).items():
-        who = {shown[change["system"]] for change in same}
+        who = {show_system(change, names) for change in same}
         count = f"{len(who)} systems" if len(who) > 1 else who.pop()
         events.append(f"{name_datasets(change['dataset'] for change in same)} {reason} ({count})")
     moves = [
-        f"{shown[change['system']]} {show_step(change['rank'], 0)}"
+        f"{show_system(change, names)} {show_step(change['rank'], 0)}"
         for change in changes
         if (change["benchmark"], change["dataset"]) == of
         and change["rank"][0] != change["rank"][1]
@@ -154,7 +153,7 @@ class ShownRanking:
     weeks: Sequence[SystemTable]
     names: Names
     linked: Collection[str]
-    items: ReadItems | None
+    items: ReadItems
 
     @property
     def title(self) -> str:

@@ -68,32 +68,46 @@ AnyComparison = Comparison | SeasonComparison
 def report_table(table: Ranking) -> Report:
     """Report a ranking, in which systems have their display names, with remarks below it."""
     columns = [column for column in list_columns(table) if column.title]
-    is_of_forecasters = isinstance(table, ForecasterTable)  # of whom each is judged by itself
-    remarks: list[str] = []
-    if isinstance(table, PooledTable):
-        total = sum(table.level_counts[level] for level in table.weights)
-        title = f"all {len(table.datasets)} datasets, {show_count(total, 'question')}"
-        remarks += season_remarks(table, table.apart)
-    elif isinstance(table, ForecasterTable):
-        title = f"{printable(table.name)}, {show_size(table.n_events, table, 'event')}"
-        title += f", {count_warnings(table.warnings)}" if table.warnings else ""
-        title += f", {KEPT}" if table.kept else ""
-    else:
-        title = f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
+    remarks = season_remarks(table) if isinstance(table, PooledTable) else []
     if table.guess is not None:
         remarks.insert(0, f"{GUESS}: {show_number(table.guess)}")
-    if any(getattr(row, "provisional", False) for row in table.rows):
+    if any(not isinstance(row, SystemRow) and row.provisional for row in table.rows):
         remarks.insert(0, say_unranked(table))
+    is_tested = any(row.rank_interval for row in table.rows[1:])
+    if is_tested and not isinstance(table, ForecasterTable):  # of whom each is judged by itself
+        remarks.insert(0, RANKS)
     return [
-        Heading(f"Leaderboard  {table.benchmark}, {title}{lower_is_better(table)}"),
+        Heading(f"Leaderboard  {table.benchmark}, {_say_size(table)}{lower_is_better(table)}"),
         "",
         make_table(columns, list_entries(table)),
         "",
-        *[RANKS] * (any(row.rank_interval for row in table.rows[1:]) and not is_of_forecasters),
         *remarks,
-        format_signature(table.signature, getattr(table, "dataset", None)),
+        show_signature(table),
         "",
     ]
+
+
+def show_signature(table: Ranking) -> str:
+    """Show by which rules a ranking is made, and of which dataset it is."""
+    dataset = None if isinstance(table, PooledTable) else table.dataset
+    return format_signature(table.signature, dataset)
+
+
+def _say_size(table: Ranking) -> str:
+    """Say of what a ranking is, and how many questions or events it has."""
+    if isinstance(table, PooledTable):
+        questions = show_count(_count_used(table), "question")
+        return f"all {len(table.datasets)} datasets, {questions}"
+    if isinstance(table, ForecasterTable):
+        size = show_size(table.n_events, table, "event")
+        kept = KEPT if table.kept else ""
+        parts = printable(table.name), size, count_warnings(table.warnings), kept
+        return ", ".join(filter(None, parts))
+    return f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
+
+
+def _count_used(table: SystemTable | PooledTable) -> int:
+    return sum(table.level_counts[level] for level in table.weights)
 
 
 def say_unranked(table: Ranking) -> str:
@@ -111,7 +125,7 @@ def say_unranked(table: Ranking) -> str:
 def _show_used(table: SystemTable) -> str:
     """Say how many questions a table has, and how many of these count."""
     count = table.resolved
-    used = sum(table.level_counts[level] for level in table.weights)
+    used = _count_used(table)
     size = show_size(count, table, "question")
     return size if used == count else f"{used} of {size} (small levels left out)"
 
@@ -155,7 +169,7 @@ def lower_is_better(table: object) -> str:
     return ", lower is better" if isinstance(table, Scaled) and table.scale.sign < 0 else ""
 
 
-def season_remarks(table: SeasonTable, apart: Sequence[str] = ()) -> list[str]:
+def season_remarks(table: SeasonTable) -> list[str]:
     """Say which datasets lack truths, how weeks stand in the intervals, and which systems are
     apart.
     """
@@ -178,8 +192,8 @@ def season_remarks(table: SeasonTable, apart: Sequence[str] = ()) -> list[str]:
             "Good and bad weeks of a system are in all intervals: "
             f"design effect {table.design_effect:.2f}."
         )
-    if apart:
-        names = ", ".join(map(printable, apart))
+    if isinstance(table, PooledTable) and table.apart:
+        names = ", ".join(map(printable, table.apart))
         remarks.append(f"Apart, as they share no dataset with these: {names}")
     return remarks
 
@@ -333,7 +347,7 @@ def _say(pair: Pair, evidence: str) -> str:
 def _show_difference(of: Pair | BothRead, sign: int) -> tuple[str, str]:
     """Show a difference, or its opposite, and its interval."""
     digits = 2 if abs(of.difference) >= 0.02 else 4
-    ends = [f"{round(sign * end, digits) + 0.0:.{digits}f}" for end in (of.interval or ())[::sign]]
+    ends = [f"{sign * end:z.{digits}f}" for end in (of.interval or ())[::sign]]
     return f"{sign * of.difference:+.{digits}f}", f" [{', '.join(ends)}]" if ends else ""
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
 
-from .tables import IntervalCell, Table
+from .tables import IntervalCell, Table, show_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,8 +79,7 @@ def number_axis(values: Iterable[float | None]) -> Axis:
     [(0.1, '0.1'), (0.2, '0.2'), (0.3, '0.3'), (0.4, '0.4'), (0.5, '0.5')]
     """
     known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
-    low = min(known)
-    high = max(known)
+    low, high = min(known), max(known)
     if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
         low -= 0.5
         high += 0.5
@@ -90,26 +88,28 @@ def number_axis(values: Iterable[float | None]) -> Axis:
     step = next(s for s in steps if math.ceil(high / s) - math.floor(low / s) <= _STEPS)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
-    ticks = [
-        (round(place * step, 12), f"{place * step:.{digits}f}".replace("-", "−"))
-        for place in places
-    ]
-    return Axis("", ticks, ticks[0][0], ticks[-1][0])
+    known = [round(place * step, 12) for place in places]
+    ticks = [(value, show_number(value, digits).replace("-", "−")) for value in known]
+    return Axis("", ticks, known[0], known[-1])
+
+
+def interval_axis(marks: Iterable[IntervalCell], *more: float | None) -> Axis:
+    """Make the axis that the intervals of a column share; `more` are further values on it."""
+    values = [value for mark in marks for value in (mark.value, mark.mark, *(mark.bounds or ()))]
+    return number_axis([*values, *more])
 
 
 class ChartLine(NamedTuple):
     """A named line through points (x, y). `dots` are areas of the points
     from 0 to 1.
 
-    A `faint` line is grey and has no name until the pointer is on it. It is dashed to and from the
-    points whose x is in `dashed`.
+    A `faint` line is grey and has no name until the pointer is on it.
     """
 
     name: str
     points: Sequence[tuple[float, float]]
     dots: Sequence[float] = ()
     faint: bool = False
-    dashed: frozenset[float] = frozenset()
 
     @property
     def end(self) -> tuple[float, float] | None:
@@ -139,22 +139,13 @@ class Panel(NamedTuple):
     named: bool = True
     height: int = 240  # CSS pixels
 
-    def path(self, line: ChartLine, dashed: bool = False) -> str:
-        """Give a line, or its dashed parts, as the path of an SVG element that is 1000 wide."""
-        path = ""
-        end = None
-        for (x0, y0), (x1, y1) in pairwise(line.points):
-            if line.dashed.isdisjoint((x0, x1)) == dashed:
-                continue
-            if end != (x0, y0):
-                path += f"M{self._place(x0, y0)}"
-            path += f"L{self._place(x1, y1)}"
-            end = x1, y1
-        return path
-
-    def _place(self, x: float, y: float) -> str:
-        share = (y - self.y.low) / ((self.y.high - self.y.low) or 1)  # beyond the axis, too
-        return f"{1000 * self.x.at(x):.0f} {self.height * (1 - share):.1f}"
+    def path(self, line: ChartLine) -> str:
+        """Give a line as the path of an SVG element that is 1000 wide."""
+        places = []
+        for x, y in line.points:
+            share = (y - self.y.low) / ((self.y.high - self.y.low) or 1)  # beyond the axis, too
+            places.append(f"{1000 * self.x.at(x):.0f} {self.height * (1 - share):.1f}")
+        return f"M{'L'.join(places)}"
 
     def beyond(self, line: ChartLine) -> list[tuple[float, float]]:
         """List the highest and the lowest point of a line that leaves the axis there."""
@@ -265,13 +256,12 @@ def _choose_fonts(parents: Iterable[Any]) -> None:
 def _draw_panel(ax: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
         colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
-        ax.plot([x for x, _ in line.points], [y for _, y in line.points], color=colour)
+        ax.plot(*zip(*line.points, strict=True), color=colour)
         for x, y, area in line.marks():
             ax.scatter(x, y, 8 + 110 * area, color=colour, clip_on=False)
         for x, y in panel.beyond(line):
-            is_high = y > panel.y.high
-            end = panel.y.high if is_high else panel.y.low
-            ax.plot(x, end, "^" if is_high else "v", color=colour, clip_on=False)
+            end, arrow = (panel.y.high, "^") if y > panel.y.high else (panel.y.low, "v")
+            ax.plot(x, end, arrow, color=colour, clip_on=False)
     for x, y, number in panel.labels(20.0):
         ax.annotate(
             printable(panel.lines[number].name, LABEL),
@@ -294,27 +284,18 @@ def _draw_marks(ax: Axes, table: Table) -> None:
     """Draw the first column of marks, a row each, the first on top."""
     at = next(place for place, column in enumerate(table.columns) if column.kind == "mark")
     names = next(place for place, column in enumerate(table.columns) if column.kind == "text")
-    marks = [row[at] for row in table.rows]
-    values: list[float | None] = []
-    for y, mark in enumerate(marks):
-        if not isinstance(mark, IntervalCell):
-            continue
-        values += [mark.value, mark.mark, *(mark.bounds or ())]
-        if mark.value is not None and math.isfinite(mark.value):
-            colour = _MARKS[mark.kind]
-            ax.plot(mark.bounds or [mark.value] * 2, [y, y], color=colour, clip_on=False)
-            ax.plot(
-                mark.value,
-                y,
-                "D" if mark.kind == "ref" else "o",
-                color=colour,
-                markerfacecolor=colour if mark.kind else "white",
-                clip_on=False,
-            )
-        if mark.mark is not None:
-            ax.plot(mark.mark, y, "|", color=GREY, markersize=14)
+    marks: list[Any] = [row[at] for row in table.rows]
+    for y, (value, bounds, mark, kind) in enumerate(marks):
+        colour = _MARKS[kind]
+        if value is not None and math.isfinite(value):
+            ax.plot(bounds or [value] * 2, [y, y], color=colour, clip_on=False)
+            shape = "D" if kind == "ref" else "o"
+            fill = colour if kind else "white"
+            ax.plot(value, y, shape, color=colour, markerfacecolor=fill, clip_on=False)
+        if mark is not None:
+            ax.plot(mark, y, "|", color=GREY, markersize=14)
     titles = [printable(str(row[names]), LABEL) for row in table.rows]
-    _set_axis(ax.xaxis, number_axis(values))
+    _set_axis(ax.xaxis, interval_axis(marks))
     ax.set_yticks(range(len(titles)), titles, parse_math=False)
     ax.set_ylim(len(titles) - 0.4, -0.6)
     _label_axes(ax, table.header[at])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from .tables import Cell, Link
+from .tables import Cell, Link, show_number
 
 if TYPE_CHECKING:
     from .charts import Chart
@@ -99,9 +99,7 @@ def link_to(link: Link) -> str:
 
 def show_score(value: float | None, digits: int = 3) -> str:
     """Show a number with a minus sign that is as wide as a plus sign; – if there is none."""
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:z.{digits}f}".replace("-", "−")
+    return show_number(value, digits).replace("-", "−")
 
 
 def show_signed(value: float | None, digits: int = 3) -> str:
@@ -111,9 +109,7 @@ def show_signed(value: float | None, digits: int = 3) -> str:
     ('+0.250', '−0.500', '0.000')
     """
     shown = show_score(value, digits)
-    if shown.strip("−0.") == "":
-        return shown.lstrip("−")
-    return shown if shown[0] in "−–" else f"+{shown}"
+    return f"+{shown}" if shown[0].isdigit() and shown.strip("0.") else shown
 
 
 def show_heat(
@@ -155,7 +151,6 @@ class TableLine(NamedTuple):
 
     cells: Sequence[str]
     kind: str | None = None
-    name: str | None = None  # its anchor
 
 
 def draw_table(
@@ -178,7 +173,7 @@ def draw_table(
                 _draw_cell(cell, head, place == named)
                 for place, (cell, head) in enumerate(zip(row.cells, heads, strict=True))
             ]
-        body.append(tag("tr", *cells, class_=row.kind, id=row.name))
+        body.append(tag("tr", *cells, class_=row.kind))
     is_titled = any(head.title for head in heads)
     head = [tag("thead", tag("tr", *map(_draw_head, heads)))] if is_titled else []
     return tag("table", *head, tag("tbody", *body, id=name), class_=kind)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.errors import printable
 
-from .charts import Axis, Panel, number_axis
+from .charts import Axis, Panel
 from .charts import ChartLine as ChartLine
 from .html import Head, Html, join, show_score, span, tag
 from .tables import IntervalCell
@@ -27,12 +27,6 @@ def _x(axis: Axis, value: float) -> str:
 
 
 # --- The column of a chart ---
-
-
-def interval_axis(marks: Iterable[IntervalCell], *more: float | None) -> Axis:
-    """Compute the axis that the intervals of a column share; `more` are further values on it."""
-    values = [value for mark in marks for value in (mark.value, *(mark.bounds or ()))]
-    return number_axis([*values, *more])
 
 
 def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
@@ -92,14 +86,11 @@ def _draw_shape(path: str, x: str, kind: str | None, y: str = "50%", *more: Html
 
 
 class Share(NamedTuple):
-    """A part of a bar: its share of 1, its class and title. A click on one with a `cause` filters
-    the questions.
-    """
+    """A part of a bar: its share of 1, its class and title."""
 
     share: float
     kind: str
     title: str
-    cause: str | None = None
 
 
 def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
@@ -109,10 +100,7 @@ def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
     for share in shares:
         width = max(0.0, share.share * 100 - 0.2)  # a gap between the parts
         place = {"x": f"{at * 100:.2f}%", "width": f"{width:.2f}%", "height": "100%"}
-        data: dict[str, object] = {}
-        if share.cause is not None:
-            data = {"data_of": "questions", "data_k": "cause", "data_v": share.cause}
-        parts.append(tag("rect", tag("title", share.title), class_=share.kind, **place, **data))
+        parts.append(tag("rect", tag("title", share.title), class_=share.kind, **place))
         at += share.share
     return tag("svg", *parts, class_=kind, aria_hidden="true")
 
@@ -197,8 +185,6 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     if line.faint:  # a wide path, which is not seen, for the pointer
         paths.append(tag("path", d=path, class_="hit"))
         focus = {"tabindex": 0, "role": "img"}
-    if line.dashed:
-        paths.append(tag("path", d=panel.path(line, dashed=True), class_="da"))
     box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
     beyond = panel.beyond(line)
     size = {"width": "100%", "height": panel.height, "class_": "cut" if beyond else None}

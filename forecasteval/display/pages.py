@@ -22,7 +22,6 @@ BYTES: Final = 2_400_000  # of the long texts of all its records: 3,000 rows nee
 TEXT: Final = 20_000  # characters of an untrusted text in an opened row
 CHARTED: Final = 40  # rows of a chart
 CUT: Final = 320  # characters of an untrusted text in a cell
-_LONGEST: Final = 5  # bytes of a character: &amp;
 _BLANK_LINES: Final = re.compile(r"\n(?: *\n)+")
 _LONG: Final = 200  # characters of an id in an address
 
@@ -34,10 +33,7 @@ def text_limit(texts: Iterable[str]) -> int:
     """Return how many characters of each text fit a page: 20,000, or fewer so that all of them take
     `BYTES`.
     """
-    known = [text for text in texts if text]
-    if sum(map(len, known)) * _LONGEST < BYTES:
-        return TEXT
-    sizes = [(len(escaped(text).encode("utf-8", "replace")), len(text)) for text in known]
+    sizes = [(len(escaped(text).encode("utf-8", "replace")), len(text)) for text in texts if text]
     limit = TEXT
     while limit > CUT and sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES:
         limit = max(CUT, limit * 4 // 5)

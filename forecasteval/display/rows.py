@@ -65,11 +65,11 @@ def draw_chips(of: str, key: str, choices: Sequence[Choice], kind: str = "tags")
     return tag("div", *buttons, class_=f"{kind} js")
 
 
-def draw_levels(of: str, levels: Iterable[int]) -> Html:
-    """Draw the levels as buttons that filter."""
+def draw_levels(of: str, levels: Iterable[int | None]) -> Html:
+    """Draw the levels that there are as buttons that filter."""
     chips = [
         Choice(str(level), f"L{level}", about=f"Level {level}, L{level}")
-        for level in sorted(levels)
+        for level in sorted({*filter(None, levels)})
     ]
     return draw_chips(of, "level", chips, "seg")
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from forecasteval.common.errors import printable
 from forecasteval.common.records import group_by
 
-from .charts import Axis, Chart
+from .charts import Axis, Chart, interval_axis
 from .html import (
     Head,
     Html,
@@ -32,9 +32,9 @@ from .html import (
     span,
     tag,
 )
-from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares, interval_axis
+from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares
 from .pages import count_rows, show_text
-from .results import Results
+from .results import Results, list_warnings
 from .rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows, show_marked
 from .tables import (
     Cell,
@@ -130,13 +130,8 @@ class RunPage:
         about = span("s", "95% interval", tag("br"), bounds)
         hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
         table = draw_marks(self.scores, _UNIT, "lvl")
-        parts = [_draw_list(self.notes)]
-        # Without the ids at their ends, which stand inside.
-        if texts := [*map(printable, self.results["warnings"])]:
-            short = " · ".join(text.partition(" (")[0] for text in texts)
-            summary = tag("summary", f"Warnings: {short}")
-            parts.append(tag("details", summary, _draw_list(texts), class_="notes"))
-        return join(tag("div", hero, table, class_="sum"), *parts)
+        notes = [tag("li", note) for note in (*self.notes, *list_warnings(self.results))]
+        return join(tag("div", hero, table, class_="sum"), tag("ul", *notes, class_="notes"))
 
     def _draw_body(self) -> Iterator[Html]:
         """Draw the bar of what was lost, the filters, the questions, and the charts below."""
@@ -153,10 +148,6 @@ class RunPage:
         for chart in self.below:
             table = draw_scroll(chart.title, draw_marks(chart.table))
             yield draw_section(chart.title, table, note=chart.description, name=chart.name)
-
-
-def _draw_list(texts: Iterable[str]) -> Html:
-    return tag("ul", *(tag("li", text) for text in texts), class_="notes")
 
 
 # --- Scores ---
@@ -209,7 +200,7 @@ def mark_lines(
         cells: list[Html] = []
         for column, cell in zip(table.columns, row, strict=True):
             if column.page == "soft" and cell:
-                cells[-1] = join(cells[-1], " ", soft(f"{column.title.lower()} {cell}".strip()))
+                cells[-1] = join(cells[-1], " ", soft(f"{column.head} {cell}".strip()))
             elif isinstance(cell, IntervalCell):
                 cells += [Html(), draw_interval(axis, cell, str(row[named]), line), Html()]
             elif column.page not in _HIDDEN:
@@ -248,7 +239,7 @@ def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
         style, lost = (f"t{place % 3}", show_signed(-cost)) if cost else ("t", "")
         choices.append(Choice(cause, f"{cause} {count}", lost, style))
         if cost:
-            shares.append(Share(cost, style, f"{cause}: {count}, {lost}", cause))
+            shares.append(Share(cost, style, f"{cause}: {count}, {lost}"))
     lost_all = math.fsum(cost for _, cost, _ in totals)
     caption = tag(
         "div",

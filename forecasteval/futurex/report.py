@@ -93,7 +93,7 @@ def score_table(results: Results) -> Table:
 
 _SCORES: Final = (
     Column("", itemgetter("name")),
-    Column("Weight", itemgetter("weight"), "number", page="soft"),
+    Column("Weight", itemgetter("weight"), "number", page="soft", head="weight"),
     Column("Score", lambda row: Heat(row["score"]), "number"),
     Column(
         "score",

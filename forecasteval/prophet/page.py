@@ -14,7 +14,14 @@ import numpy as np
 from forecasteval.common.errors import printable, show_count
 from forecasteval.common.records import JsonObject
 from forecasteval.display import pages
-from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, fenced_axis
+from forecasteval.display.charts import (
+    Axis,
+    Chart,
+    ChartLine,
+    Panel,
+    fenced_axis,
+    interval_axis,
+)
 from forecasteval.display.html import (
     Head,
     Html,
@@ -34,7 +41,6 @@ from forecasteval.display.html import TableLine as TableRow
 from forecasteval.display.marks import (
     draw_dots,
     draw_panel,
-    interval_axis,
     small_panels,
 )
 from forecasteval.display.pages import show_text

@@ -72,7 +72,7 @@ def test_facts_are_those_of_the_first_ranking() -> None:
     other = [score([q(f"other{n}") for n in range(3)], name) for name in ("c", "d", "e")]
     facts = [make_page(rank(results)).facts for results in (first + other, first, first[:1])]
     assert facts == [
-        "3 systems · 3 questions · 1 more ranking below",
+        "3 systems · 3 questions · 1 more ranking",
         "2 systems · 2 questions",
         "1 system · 2 questions",
     ]
@@ -216,14 +216,12 @@ def test_history_follows_systems_over_datasets(tmp_path: Path) -> None:
     assert shown == {"a": [0, 1, 2], "b": [0, 1, 2], "c": [0, 2]}
 
 
-def test_an_incomplete_week_is_dashed(tmp_path: Path) -> None:
+def test_an_incomplete_week_is_named(tmp_path: Path) -> None:
     partial = season(tmp_path)
     partial["tables"][0]["pending"] = 2
     page = make_page(partial)
     chart = page.charts()["history1"]
-    assert {line.dashed for line in chart.panels[0].lines} == {frozenset({2})}
-    assert "Dashed: not complete, " in chart.description
-    assert render(page).count(' class="da"') == 3
+    assert chart.description.endswith(f"Not complete: {partial['tables'][0]['dataset'][:-5]}.")
 
 
 def season(root: Path) -> Any:
@@ -259,9 +257,13 @@ def test_what_is_missing_is_in_the_row() -> None:
     rows = [q("q1"), q("q2"), q("q3")]
     results = [score(rows, "a"), score([q("q1", answer=None), q("q2", answer="?"), rows[2]], "b")]
     parsed = check_page(render(make_page(rank(results))))
-    at = parsed.rows[0].index("No answer")
-    assert [row[at] for row in parsed.rows[1:] if len(row) > at] == ["", "1 + 1"]
-    assert "No answer" not in render(make_page(rank([score(rows, "a"), score(rows, "b")])))
+    at = parsed.rows[0].index("Missing")
+    assert parsed.rows[0][at + 1] == "Unparsed"
+    assert [row[at : at + 2] for row in parsed.rows[1:] if len(row) > at] == [
+        ["0", "0"],
+        ["1", "1"],
+    ]
+    assert "Missing" not in render(make_page(rank([score(rows, "a"), score(rows, "b")])))
 
 
 def changed_rows(root: Path) -> dict[str, list[str]]:

@@ -70,7 +70,7 @@ def test_first_screen_says_what_is_better_and_where() -> None:
     found = compare(pair())
     page = found.page()
     assert page.lead == list_verdicts(found)[0]
-    assert page.facts.endswith("missing or unreadable: A 0, B 1")
+    assert page.facts.endswith("missing or unreadable: B 1")
     rows = [row for row in check_page(render(page)).rows if len(row) == 9]
     assert [row[0] for row in rows] == [
         "Questions", "All questions", "Both answered readably", "Level 1 weight 0.1",

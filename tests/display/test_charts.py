@@ -53,14 +53,6 @@ def test_an_axis_holds_its_values_between_few_ticks(values: list[float]) -> None
     assert len({text for _, text in axis.ticks}) == len(axis.ticks)
 
 
-def test_a_line_is_dashed_to_and_from_a_point() -> None:
-    axis = Axis("", (), 0, 4)
-    panel = Panel("", [], axis, axis, height=100)
-    line = ChartLine("a", [(n, float(n)) for n in range(5)], dashed=frozenset({3}))
-    assert panel.path(line) == "M0 100.0L250 75.0L500 50.0"
-    assert panel.path(line, dashed=True) == "M500 50.0L750 25.0L1000 0.0"
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0.01, 0.3))
 def test_names_beside_lines_are_apart_and_in_order(ends: list[float], gap: float) -> None:
     places = [at for at, _ in spread(sorted((y, n) for n, y in enumerate(ends)), gap)]

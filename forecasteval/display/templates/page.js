@@ -3,10 +3,8 @@ document.documentElement.classList.add("on");
 addEventListener("DOMContentLoaded", () => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const textOf = (cell) => (cell.title || cell.firstElementChild?.title || cell.textContent).trim();
-  const numberOf = (text) => {  // "−0.5 (3)" is −0.5, "40 + 12" is 52
-    const parts = text.replace("−", "-").replace(/^[$[]/, "").split(" + ");
-    return parts.map(parseFloat).reduce((sum, part) => sum + part, 0);
-  };
+  // "−0.5 (3)" is −0.5
+  const numberOf = (text) => parseFloat(text.replace("−", "-").replace(/^[$[]/, ""));
   const lists = all("[data-for]").map((bar) => {
     const id = bar.dataset.for, list = document.getElementById(id);
     const find = () => all(":scope > details, :scope > tr:has(details)", list), rows = find();
