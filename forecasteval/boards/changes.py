@@ -182,11 +182,13 @@ def is_move(change: Change) -> bool:
 
 
 def order_change(change: Change) -> tuple[object, ...]:
-    """Order changes: first those of ranks, and those over all datasets; the largest first."""
+    """Order changes: of ranks, who came and went, of scores. Those over all datasets stand before
+    single ones, the largest first.
+    """
     (before, now), (old, new) = change["rank"], change["score"]
     moved = abs(now - before) if now and before else 0
     is_part = not change["dataset"].startswith(OVERALL)
-    return before == now, is_part, -moved, -abs((new or 0.0) - (old or 0.0))
+    return before == now, not moved, is_part, -moved, -abs((new or 0.0) - (old or 0.0))
 
 
 def show_step(values: tuple[float | None, float | None], digits: int = 4) -> str:
