@@ -434,13 +434,7 @@ def compare(argv: Sequence[str]) -> int:
     add("--dataset", metavar="NAME", action="append", help=dataset)
     weeks = "compare the systems over all datasets; the default if no NAME is a file"
     add("--all-weeks", action="store_true", help=weeks)
-    add(
-        "--html",
-        metavar="PATH",
-        nargs="?",
-        const=True,
-        help="write a page (evaluation/compare.html)",
-    )
+    add("--html", action="store_true", help="write the page evaluation/compare.html")
     worse = "exit with 6 if a system is significantly worse than the first one"
     add("--fail-if-worse", action="store_true", help=worse)
     is_compared: Callable[[Benchmark], bool] = lambda wing: not wing.ranks_together  # noqa: E731
@@ -449,19 +443,17 @@ def compare(argv: Sequence[str]) -> int:
     from forecasteval.nightly import pages
     from forecasteval.ranking.gate import require_not_worse
 
-    pages.require_usable(args.html)
     scorer = _scorer(args)
     if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
         results, compared = _compare_weeks(args, scorer)
     else:
         results, compared = _compare_files(args, scorer)
-    if args.html is not None:
-        pages.write_comparison(compared, scorer.output, args.html)
+    if args.html:
+        pages.write_comparison(compared, scorer.output)
     report = compared.report()
-    pairs: Report = [
-        block for block in report if isinstance(block, Table) and block.header[0] == "A"
-    ]
-    report = pairs if args.format == "csv" else report
+    tables: Report = [block for block in report if isinstance(block, Table)]
+    if args.format == "csv":  # the pairs, which stand behind the systems
+        report = tables[1:2]
     print_result(compared, report, args.json, args.format, args.columns)
     if _warn_of_model(results, "--fail-if-worse" if args.fail_if_worse else ""):
         return 3

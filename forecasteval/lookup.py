@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 
@@ -156,12 +157,9 @@ def find_runs(name: str, folder: Path) -> list[str]:
     with contextlib.suppress(OSError, ValueError):  # reading the file will say so
         names = os.listdir(base.parent)
     stems = {Path(other).stem for other in names if other.endswith(SUFFIXES) and other[0] != "."}
-    runs = {stem for stem in stems if stem != base.name and without_run(stem) == base.name}
-    return (
-        [os.path.join(base.parent, stem) for stem in sorted(runs | (stems & {base.name}))]
-        if runs
-        else [name]
-    )
+    same = sorted(stem for stem in stems if without_run(stem) == base.name)
+    is_alone = same in ([], [base.name])
+    return [name] if is_alone else [os.path.join(base.parent, stem) for stem in same]
 
 
 # --- A folder to what is scored together ---
@@ -218,9 +216,10 @@ def find_tasks(
     has_datasets = bool(list_datasets(root))
     if not has_datasets:
         require_folder(folder)
-    paths, failures, ignored = _list_files(folder)
-    if not (paths or failures or has_datasets):
+    paths = list_predictions(root)
+    if not (paths or has_datasets):
         raise InputError(str(folder), "expected prediction files", "none")
+    failures: list[Failure] = []
     pairs: list[tuple[Path, tuple[Path, ...]]] = []
     for path in paths:
         try:
@@ -229,19 +228,28 @@ def find_tasks(
             failures.append(failure(path.name, explain(error, path, root)))
         else:
             pairs.append((path, (dataset,) if dataset else ()))
-    tasks = group_files(pairs, ranks_together)
-    taken = {task.name for task in tasks if len(task.predictions) > 1}
-    usable = []
-    for task in tasks:
-        if task.name == BOARD:
-            of = " of the dataset" if len(task.predictions) > 1 else ""
-            problem = f"expected another name{of}: evaluation/{BOARD}.json is the leaderboard"
-        elif task.name in taken and len(task.predictions) == 1:
-            problem = f"expected another name: evaluation/{task.name}.json is that of its dataset"
+    usable: list[Files] = []
+    for name, same in group_by(group_files(pairs, ranks_together), attrgetter("name")).items():
+        result = f"{name}.json"
+        sets = [task for task in same if len(task.predictions) > 1]
+        if name == BOARD:
+            problem = f"expected another name: evaluation/{result} is the leaderboard"
+        elif len(os.fsencode(result)) > _LONGEST_NAME:
+            problem = (
+                f"expected a shorter name: {_LONGEST_NAME} bytes at most for that of its result"
+            )
+        elif sets and same != sets:
+            problem = f"expected another name: evaluation/{result} is that of its dataset"
+            usable += sets
+            same = [task for task in same if task not in sets]
+        elif len(same) > 1:
+            names = ", ".join(task.prediction for task in same)
+            problem = f"expected one file with this stem, got {names}"
         else:
-            usable.append(task)
+            usable += same
             continue
-        failures.append(failure(task.prediction, problem))
+        failures += [failure(task.prediction, problem) for task in same]
+    ignored = [name for name in _list_names(folder) if not name.endswith(SUFFIXES)]
     return usable, failures, ignored
 
 
@@ -265,39 +273,16 @@ def list_datasets(root: Path) -> list[Path]:
 def list_predictions(root: Path) -> list[Path]:
     """List the prediction files of a folder, by name, also those whose names cannot be used."""
     folder = root / "prediction"
-    names = _list_names(folder) if folder.is_dir() else []
-    return [folder / name for name in names if name.endswith(SUFFIXES)]
+    return [folder / name for name in _list_names(folder) if name.endswith(SUFFIXES)]
 
 
 def _list_names(folder: Path) -> list[str]:
     """List what is not hidden in a folder of predictions, without what operators write there."""
+    if not folder.is_dir():
+        return []
     with readable(folder):
         return sorted(
             name
             for name in os.listdir(folder)
             if name[0] != "." and name not in (SYSTEMS_FILE, ENTRY_FILE)
         )
-
-
-def _list_files(folder: Path) -> tuple[list[Path], list[Failure], list[str]]:
-    """List the prediction files by name, those whose names cannot be used, and the names of other
-    files.
-    """
-    names = _list_names(folder) if folder.is_dir() else []
-    by_stem = group_by(
-        (name for name in names if name.endswith(SUFFIXES)), lambda name: Path(name).stem
-    )
-    files = []
-    failures = []
-    for stem, same in by_stem.items():
-        if len(os.fsencode(f"{stem}.json")) > _LONGEST_NAME:
-            problem = (
-                f"expected a shorter name: that of its result has more than {_LONGEST_NAME} bytes"
-            )
-        elif len(same) > 1:
-            problem = f"expected one file with this stem, got {', '.join(same)}"
-        else:
-            files.append(folder / same[0])
-            continue
-        failures += [failure(name, problem) for name in same]
-    return files, failures, [name for name in names if not name.endswith(SUFFIXES)]

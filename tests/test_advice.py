@@ -319,14 +319,6 @@ def test_the_file_about_systems(folder: Path) -> None:
     succeed(folder, "-f", "d-a")
 
 
-@advice("expected a path that ends in .html, or no word behind it (put --html last)")
-def test_a_word_behind_html(folder: Path) -> None:
-    said = refuse(folder, "compare", "--html", "d-a", "d-b")
-    last = find(r"put (--\w+) last", said)
-    succeed(folder, "compare", "d-a", "d-b", last)
-    assert (folder / "evaluation/compare.html").exists()
-
-
 @advice("needs --llm MODEL")
 @pytest.mark.parametrize(
     "words", [("--llm-names",), ("--llm-policy", "always"), ("--no-cache",), ("--workers", "2")]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -64,31 +62,18 @@ def write_stored(results: Results, folder: Path, checksum: str, beside_board: bo
     write_page(page, folder / f"{name}.html")
 
 
-def require_usable(path: str | bool | None) -> None:
-    """Raise InputError for a path that is not one of a page. It may be the name of a system behind
-    the option.
+def write_comparison(results: Results, folder: Path) -> None:
+    """Write the page of a comparison to `folder/compare.html`. It leads to the leaderboard and the
+    runs that have a page in the folder.
     """
-    if isinstance(path, str) and not path.endswith(".html"):
-        raise InputError(
-            "--html",
-            "expected a path that ends in .html, or no word behind it (put --html last)",
-            printable(repr(path), 60),
-        )
-
-
-def write_comparison(results: Results, folder: Path, path: str | bool) -> None:
-    """Write the page of a comparison to `path`, or else to `folder/compare.html`. It leads to the
-    leaderboard and the runs that have a page in the folder.
-    """
-    target = Path(path) if isinstance(path, str) else folder / "compare.html"
     names = [("Leaderboard", BOARD), *((system["name"],) * 2 for system in results["systems"])]
     links = [
-        Link(printable(title, 40), os.path.relpath(folder / f"{name}.html", target.parent))
+        Link(printable(title, 40), f"{name}.html")
         for title, name in names
         if "/" not in name and is_current(folder / f"{name}.html", "")
     ]
-    with nullcontext() if isinstance(path, str) else lock_folder(folder, wait=True):
-        write_page(results.page()._replace(links=links), target)
+    with lock_folder(folder, wait=True):
+        write_page(results.page()._replace(links=links), folder / "compare.html")
 
 
 def write_board(board: Board, folder: Path, history: History | None, force: bool) -> None:

@@ -47,7 +47,6 @@ from forecasteval.nightly.store import (
     read_stored,
     remove_gone,
     result_pieces,
-    store_result,
     write_changed,
 )
 from forecasteval.nightly.tasks import NightOptions, score_files
@@ -241,26 +240,25 @@ def _score(
     with contextlib.closing(
         score_files(scorer.score, tasks, root, scorer.output, options)
     ) as outcomes:
-        for task, (scored, failures, notes, waiting, void) in zip(tasks, outcomes, strict=True):
-            night.failures.extend(failures)
-            night.notes.extend(notes)
-            if waiting:
+        for task, outcome in zip(tasks, outcomes, strict=True):
+            night.failures.extend(outcome.failures)
+            night.notes.extend(outcome.notes)
+            if outcome.waiting:
                 dataset = task.dataset.name if task.dataset else task.prediction
-                night.waiting.setdefault(dataset, []).extend(waiting)
-                night.void.update({dataset} if void else ())
-            if not scored or is_partial(file_row(scored.system)):
+                night.waiting.setdefault(dataset, []).extend(outcome.waiting)
+                night.void.update({dataset} if outcome.void else ())
+            if not outcome.scored or is_partial(outcome.scored.row):
                 continue
-            for kind, count in scored.llm_failures.items():
+            for kind, count in outcome.llm_failures.items():
                 night.llm_failures.setdefault(kind, {})[task.prediction] = count
-            path = scorer.output / scored.path.name
-            row = file_row(scored.system)
-            before = rows.get(path.stem)
+            row = outcome.scored.row
+            before = rows.get(row.name)
             # Once for all files that were asked the same questions.
             asked = tuple(each and each.signature.get("questions_sha256") for each in (before, row))
             if asked[0] != asked[1] and asked not in night.corrections:
-                night.corrections.update(find_corrections(path, scored.path))
-            checksum = store_result(scored.path, path)
-            night.results.append(StoredResult(path, checksum, row, scored.system))
+                path = scorer.output / outcome.scored.path.name
+                night.corrections.update(find_corrections(path, outcome.scored.path))
+            night.results.append(outcome.scored.move_to(scorer.output))
     return night
 
 

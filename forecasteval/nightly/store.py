@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -48,18 +48,6 @@ def save_results(results: JsonObject, folder: Path, saved: set[str] | None = Non
         write_atomic(folder / f"{name}.json", result_pieces(results))
     if saved is not None:
         saved.add(name)
-
-
-def store_result(written: Path, path: Path) -> str:
-    """Put a file that holds a result in its place, and give the sha256 of its bytes.
-
-    Raises EvaluationError if it cannot be written.
-    """
-    try:
-        written.replace(path)
-    except OSError as error:
-        raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
-    return hash_file(path)
 
 
 def write_changed(path: Path, text: str) -> None:
@@ -115,6 +103,15 @@ class StoredResult:
     checksum: str
     row: FileRow
     known: System | ForecasterTable | None = None
+
+    def move_to(self, folder: Path) -> StoredResult:
+        """Put its file in a folder; EvaluationError if it cannot be written there."""
+        path = folder / self.path.name
+        try:
+            self.path.replace(path)
+        except OSError as error:
+            raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+        return replace(self, path=path)
 
     @property
     def name(self) -> str:

@@ -26,10 +26,10 @@ from forecasteval.common.files import (
     write_atomic,
 )
 from forecasteval.lookup import Failure, explain, failure
-from forecasteval.nightly.store import result_pieces
-from forecasteval.ranking.files import ForecasterTable, model_failures
+from forecasteval.nightly.store import StoredResult, result_pieces
+from forecasteval.ranking.files import model_failures
 from forecasteval.ranking.reading import read_result
-from forecasteval.ranking.systems import System
+from forecasteval.ranking.systems import file_row
 from forecasteval.scoring import Score, score_together
 
 from .pages import write_stored
@@ -52,29 +52,21 @@ class NightOptions(NamedTuple):
     cluster: str | None = None
 
 
-class ScoredFile(NamedTuple):
-    """A result: the file that holds it, what ranking needs of it, how the language model failed, by
-    kind.
-    """
-
-    # in a folder that is removed once all files have been scored: it is moved where it belongs
-    path: Path
-    system: System | ForecasterTable
-    llm_failures: Mapping[str, int]
-
-
 class Outcome(NamedTuple):
     """The outcome of a task; some of several files may fail while the others have a result.
 
-    `notes` name files that answer other questions than those of their dataset, and `waiting` are
-    those to whose questions there is no truth yet, or which are `void`: no failure of the night.
+    `scored` is in a folder that is removed once all files have been scored: it is moved where it
+    belongs. `notes` name files that answer other questions than those of their dataset, and
+    `waiting` are those to whose questions there is no truth yet, or which are `void`: no failure of
+    the night. `llm_failures`: how the language model failed, by kind.
     """
 
-    scored: ScoredFile | None
+    scored: StoredResult | None
     failures: Sequence[Failure] = ()
     notes: Sequence[str] = ()
     waiting: Sequence[str] = ()
     void: bool = False
+    llm_failures: Mapping[str, int] = {}
 
 
 # --- Scoring ---
@@ -145,13 +137,17 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
         system = read_result(results)
         path = folder / f"{results['name']}.json"
         write_atomic(path, result_pieces(results))
+        checksum = hash_file(path)
         if pages:
             try:
-                write_stored(results, pages, hash_file(path))
+                write_stored(results, pages, checksum)
             except EvaluationError as error:  # which costs no score
                 note = f"no page could be made: {explain(error, task.path, root)}"
                 outcome = outcome._replace(notes=[*outcome.notes, note])
-        return outcome._replace(scored=ScoredFile(path, system, model_failures(results) or {}))
+        return outcome._replace(
+            scored=StoredResult(path, checksum, file_row(system), system),
+            llm_failures=model_failures(results) or {},
+        )
     except InputError as error:
         return _failed(task, explain(error, task.path, root))
     except EvaluationError:  # a full disk ends the run

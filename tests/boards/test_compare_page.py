@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from boards_folders import list_verdicts, score
-from cli import assert_refused, number, q, run, write
+from cli import number, q, run, write
 from forecasteval.boards import compare
 from forecasteval.common.statistics import stratified_interval
 from forecasteval.display.html import render
@@ -136,57 +136,31 @@ def test_several_systems_have_a_section_per_pair() -> None:
     assert titles == ["Pairs", "a − b", "a − c", "b − c"]
 
 
-@pytest.mark.parametrize(
-    ("option", "written"),
-    [(["--html"], "evaluation/compare.html"), (["--html=out.html"], "out.html")],
-)
-def test_where_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], written: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("words", [["a", "b", "--html"], ["--html", "a", "b"]])
+def test_where_it_is_written(tmp_path: Path, words: list[str]) -> None:
     write(tmp_path, {"prediction/a.json": [q("q1")], "prediction/b.json": [q("q1", answer="B")]})
     plain = run(tmp_path, "compare", "a", "b")
-    done = run(tmp_path, "compare", "a", "b", *option)
+    done = run(tmp_path, "compare", *words)
     assert (done.code, done.out, done.err) == (0, plain.out, "")
-    check_page((tmp_path / written).read_text(encoding="utf-8"))
+    check_page((tmp_path / "evaluation/compare.html").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("option", "written", "folder"),
-    [
-        ("--html", "evaluation/compare.html", "./"),
-        ("--html=pages/out.html", "pages/out.html", "./../evaluation/"),
-    ],
-)
-def test_it_leads_to_the_pages_of_its_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, written: str, folder: str
-) -> None:
-    """From wherever it is written, to those that there are."""
-    monkeypatch.chdir(tmp_path)
+def test_it_leads_to_the_pages_of_its_runs(tmp_path: Path) -> None:
+    """To those that there are."""
     for name in ("a", "b c"):
         write(tmp_path, {f"prediction/{name}.json": [q("q1")]})
 
     def links() -> list[str]:
-        assert run(tmp_path, "compare", "a", "b c", option).code == 0
-        page = check_page((tmp_path / written).read_text(encoding="utf-8"))
+        assert run(tmp_path, "compare", "a", "b c", "--html").code == 0
+        page = check_page((tmp_path / "evaluation/compare.html").read_text(encoding="utf-8"))
         return [link["href"] for link in page.find("a") if ".html" in link["href"]]
 
     assert links() == []
     run(tmp_path, "-f", "b c", "--html")
-    assert links() == [f"{folder}b%20c.html"]
+    assert links() == ["./b%20c.html"]
     run(tmp_path, "nightly", "--html")
     names = ("leaderboard", "a", "b%20c")
-    assert links() == [f"{folder}{name}.html" for name in names]
-
-
-def test_a_system_behind_the_option_is_not_overwritten(tmp_path: Path) -> None:
-    write(tmp_path, {f"prediction/{name}.json": [q("q1")] for name in "abc"})
-    before = (tmp_path / "prediction/a.json").read_bytes()
-    assert_refused(
-        run(tmp_path, "compare", "--html", "prediction/a.json", "b", "c"),
-        "expected a path that ends in .html",
-    )
-    assert (tmp_path / "prediction/a.json").read_bytes() == before
+    assert links() == [f"./{name}.html" for name in names]
 
 
 def test_equal_systems_and_a_single_question() -> None:
@@ -218,8 +192,8 @@ def test_over_all_weeks_levels_have_scores_and_wins_add_up(tmp_path: Path) -> No
     make_season(tmp_path, weeks=4, questions=12, systems=4, runs=1)
     for gone in (tmp_path / "prediction").glob("250901-deep.agent*"):
         gone.unlink()
-    path = tmp_path / "compare.html"
-    done = run(tmp_path, "compare", "harbor-9b", "deep.agent", f"--html={path}")
+    path = tmp_path / "evaluation/compare.html"
+    done = run(tmp_path, "compare", "harbor-9b", "deep.agent", "--html")
     assert done.code == 0, done.err
     pair = run(tmp_path, "compare", "harbor-9b", "deep.agent", "--json").json["pairs"][0]
     shared = sum(sum(tally.values()) for tally in pair["levels"].values())

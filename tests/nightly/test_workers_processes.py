@@ -18,8 +18,8 @@ import pytest
 from boards_folders import BOARD_FILES, column, contents, evaluate, folder_of, import_worker
 from cli import ROOT, assert_refused, q, run, write
 from forecasteval.common.errors import EvaluationError
-from forecasteval.nightly import run as nightly_run
 from forecasteval.nightly import tasks
+from forecasteval.nightly.store import StoredResult
 
 WORKER: Final = """
 import os, signal, time
@@ -169,7 +169,7 @@ def test_error_of_the_run_ends_the_processes(
     def refuse(*_: object) -> None:
         raise EvaluationError("disk full")
 
-    monkeypatch.setattr(nightly_run, "store_result", refuse)
+    monkeypatch.setattr(StoredResult, "move_to", refuse)
     write(tmp_path, {"prediction/a.json": [q()], "prediction/slow.json": [q()]})
     with pytest.raises(EvaluationError, match="disk full"):
         evaluate(tmp_path, worker, processes=2)
