@@ -24,7 +24,7 @@ SIDES: Final = "Falcons vs. Otters: who wins?"
 
 
 def evaluate(rows: list[Any], **options: Any) -> dict[str, Any]:
-    return FutureXEvaluator(**options).evaluate_all(rows, "d.json")
+    return FutureXEvaluator(**options).evaluate_all(rows)
 
 
 @pytest.mark.parametrize("truth", BLANK.values(), ids=BLANK)
