@@ -101,7 +101,7 @@ def test_a_level_that_is_wholly_pending_gives_its_weight_away(
 
 def test_no_question_is_resolved(tmp_path: Path) -> None:
     rows = [q("a", ground_truth=None), q("b", ground_truth="")]
-    with pytest.raises(PendingError, match=r"d\.json: no truth yet: 2 questions, all pending"):
+    with pytest.raises(PendingError, match=r"data: no truth yet: 2 questions, all pending"):
         evaluate(rows)
     with pytest.raises(PendingError):  # and not 0, which would be a wrong answer
         FutureXEvaluator().evaluate_prediction("A", rows[0])
