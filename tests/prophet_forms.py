@@ -271,8 +271,6 @@ FORMS: Final = [
         Q,
         "question|model|prob_yes|prob_no|prob_other|resolution",
         "{q}|{who}|{p}|{no}|0|{Yes}",
-        "expected one column of probabilities",
-        rename("prob_other", "old"),
     ),
     Form(
         "yes and no of different sums",
@@ -640,7 +638,11 @@ FORMS: Final = [
         R,
         "event|option|model|prob|winner",
         "{q}|{opt}|{who}|{p}|{from1}",
+<<<<<<< HEAD
         "a winner is not among the options, got '2' (R2): 3",
+=======
+        "a winner is not among the options, as '2' (R2): 6",
+>>>>>>> 4676c07 (Read results of tables as flags or as names, once for a file)
         change("winner", lambda cell: OPTIONS[int(cell) - 1]),
     ),
     Form(

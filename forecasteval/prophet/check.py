@@ -101,8 +101,8 @@ def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
     notes = DataNotes()
     events, places = collect_events(table.problems, DataNotes())
     read_forecasts([table.forecasts], events, places, notes, {})
-    for text, name in table.odd:
-        yield Finding(text, name, first.get(name, 0), "")
+    for (_, text), names in table.notes.names.items():
+        yield from (Finding(text, name, first.get(name, 0), "") for name in names)
     for (_, text), labels in notes.names.items():
         counts = Counter(label.rpartition(" on ")[2] for label in labels)
         for name, count in counts.items() if text != EXCLUDED else ():

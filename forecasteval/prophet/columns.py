@@ -131,11 +131,16 @@ def is_of_option(roles: Mapping[str, str]) -> bool:
 
 
 def list_unread(columns: Collection[str]) -> list[str]:
-    """Write a line for each column that may mean what another one is read as."""
+    """Write a line for each column that may mean what another one is read as, and for weights."""
     roles = find_roles(columns)
-    if "result" not in roles:
-        return ["no column is called 'resolution' or 'winner'"]
     lines = [
+        f"column {name!r} is not read: the events of a table count alike"
+        for name in columns
+        if _fold(name) == "weight"
+    ]
+    if "result" not in roles:
+        return ["no column is called 'resolution' or 'winner'", *lines]
+    lines += [
         f"column {name!r} is not read: {roles[role]!r} is the {role}"
         for role in ("option", "forecaster", "result", "price")
         for name in columns
@@ -156,16 +161,19 @@ def require_columns(
     """
     roles, expected = find_roles(columns), ""
     got = printable(", ".join(columns), 200) or "none"
-    chances = _find_probabilities(columns, roles)
-    if PER_CATEGORY in columns:
-        return
-    if is_arena(columns):
+    twice = [name for name in columns if name and columns.count(name) > 1]
+    chances = [name for name in columns if _fold(name) in ROLES["probability"]]
+    if twice:
+        expected, got = "expected columns of different names", f"{printable(twice[0], 60)} twice"
+    elif is_arena(columns):
         missing = [name for name in _ARENA if name not in columns]
-        if missing:
-            expected, got = f"expected the columns {', '.join(_ARENA)}", f"none named {missing[0]}"
+        expected = f"expected the columns {', '.join(_ARENA)}" if missing else ""
+        got = f"none named {missing[0]}" if missing else ""
+    elif PER_CATEGORY in columns:
+        return
     elif not is_tidy(columns):
         expected = _suggest_melt(columns, roles, path, rows, separator) or _name_missing(
-            roles, chances
+            columns, roles
         )
     elif "result" not in roles and "state" in roles:
         expected = (
@@ -178,26 +186,13 @@ def require_columns(
     elif len(chances) > 1:  # one may be of No
         expected = "expected one column of probabilities, the others renamed"
         got = printable(", ".join(chances), 200)
-    elif "option" in roles and _is_of_yes(chances[0]):
+    elif "option" in roles and _fold(chances[0]).endswith("_yes"):
         expected = f"rename {chances[0]!r} to 'probability' if it is that of the row's option"
     if expected:
         raise InputError(str(path), expected, got)
 
 
-def _is_of_yes(name: str) -> bool:
-    return _fold(name).endswith("_yes")
-
-
-def _find_probabilities(columns: Sequence[str], roles: Mapping[str, str]) -> list[str]:
-    """Find the columns that may be the probability: beside one of Yes, also `prob_other`."""
-    known = [name for name in columns if _fold(name) in ROLES["probability"]]
-    if known and not _is_of_yes(known[0]):
-        return known
-    more = [name for name in columns if name not in (*known, *roles.values())]
-    return known + [name for name in more if _fold(name).partition("_")[0] in _PROBABILITIES]
-
-
-def _name_missing(roles: Mapping[str, str], chances: Sequence[str]) -> str:
+def _name_missing(columns: Sequence[str], roles: Mapping[str, str]) -> str:
     """Name the columns that a table lacks, and one that may be renamed."""
     missing = [
         f"a column {ROLES[role][0]!r}"
@@ -205,6 +200,8 @@ def _name_missing(roles: Mapping[str, str], chances: Sequence[str]) -> str:
         if role not in roles and not (role == "option" and _RESULTS.intersection(roles))
     ]
     text = ", ".join(missing).replace("'option'", "'option' (or 'resolution': Yes or No)")
+    spare = [name for name in columns if name not in roles.values()]
+    chances = [name for name in spare if _fold(name).partition("_")[0] in _PROBABILITIES]
     if len(chances) == 1 and "probability" not in roles:
         text += f"; rename {chances[0]!r} to 'probability' if it is the forecast"
     return f"expected {text}"
@@ -239,27 +236,26 @@ def _suggest_melt(
     cells = {name: set[str]() for name in columns}
     for _, row in rows:
         for name, cell in zip(columns, row, strict=False):
-            cells[name].add(cell.strip())
-    kept = [name for name in columns if name in roles.values()]
-    wide, texts = list[str](), list[str]()
-    for name in columns:
-        values = cells[name] - {""}
-        if name and name not in kept and values:
-            kind = texts if any(math.isnan(parse_number(cell)) for cell in values) else wide
-            kind.append(name)
-    numbers = {parse_number(cell) for name in wide for cell in cells[name] - {""}}
-    results = {cell.casefold() for cell in cells.get(roles.get("result", ""), ())} - {""}
-    name = "option" if "forecaster" in roles else "forecaster"
-    known = {column.strip().casefold() for column in wide} if name == "option" else FLAGS.keys()
-    has_side = any("yes" in re.findall(r"[^\W_]+", column.casefold()) for column in wide)
-    is_sure = results <= known and (not has_side if name == "forecaster" else bool(results))
+            cells[name].update({cell.strip()} - {""})
+    spare = [name for name in columns if name and name not in roles.values() and cells[name]]
+    texts = [name for name in spare if any(math.isnan(parse_number(cell)) for cell in cells[name])]
+    wide = [name for name in spare if name not in texts]
+    numbers = [parse_number(cell) for name in wide for cell in cells[name]]
+    results = {cell.casefold() for cell in cells.get(roles.get("result", ""), ())}
+    if "forecaster" in roles:
+        kind, options = "option", {name.strip().casefold() for name in wide}
+        is_sure = bool(results) and results <= options
+    else:
+        kind = "forecaster"
+        has_side = any("yes" in re.findall(r"[^\W_]+", name.casefold()) for name in wide)
+        is_sure = results <= FLAGS.keys() and not has_side
     if len(wide) < 2 or min(numbers) < 0 or max(numbers) > 1 or not is_sure:
         return ""
-    ids = [name for name in columns if name in (*kept, *texts)]
+    ids = [name for name in columns if name and name not in wide]
     long = path.with_name(f"long-{path.name}")
     how = "" if separator == "," else f", sep={separator!r}"
     line = (
-        f"pandas.read_csv({str(path)!r}{how}).melt({ids}, {wide}, {name!r}, 'probability')"
+        f"pandas.read_csv({str(path)!r}{how}).melt({ids}, {wide}, {kind!r}, 'probability')"
         f".to_csv({str(long)!r}, index=False)"
     )
-    return f"expected a row per forecast, not a column per {name}; write it with pandas: {line}"
+    return f"expected a row per forecast, not a column per {kind}; write it with pandas: {line}"

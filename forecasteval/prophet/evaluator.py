@@ -195,11 +195,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
                 str(paths[0]), f"expected a dataset of problems for it ({expected})", "none"
             )
         if tables:
-            table, notes = load_csv(paths[0]), DataNotes()
-            notes.lines += table.unread
-            for text, event in table.odd:
-                notes.warn(text, [event])
-            return ForecastData(str(paths[0]), table.problems, [table.forecasts], notes)
+            table = load_csv(paths[0])
+            return ForecastData(str(paths[0]), table.problems, [table.forecasts], table.notes)
         problems = load_problems(datasets[0])
         sources = [load_forecasts(path, problems) for path in sorted(paths)]
         return ForecastData(str(paths[0]), problems, sources, owners=dict(files.owners))

@@ -146,7 +146,7 @@ def test_rows_of_an_event_that_differ_in_closing_time(tmp_path: Path) -> None:
 
 
 def test_rows_of_an_event_that_differ_in_options(tmp_path: Path) -> None:
-    """What one forecaster was asked is not what the other was."""
+    """Half of the rows are enough for an option with an outcome, as in a row per option."""
     won = {"A": 1, "B": 0}
     rows = [
         csv_row("E1", "ada", {"A": 0.5, "B": 0.5}, won),
@@ -154,8 +154,10 @@ def test_rows_of_an_event_that_differ_in_options(tmp_path: Path) -> None:
         csv_row("E2", "bob", {"A": 0.5, "B": 0.5, "C": 0}, {**won, "C": 0}),
     ]
     results = evaluate_csv(write_csv(tmp_path / "x.csv", rows))
-    (entry,) = (entry for entry in results["excluded"] if entry["what"] == "event")
-    assert (entry["reason"], entry["names"]) == ("its rows differ in options or outcome", ["E2"])
+    [entry] = results["excluded"]
+    reason = "expected a probability for every option"
+    assert (entry["reason"], entry["names"]) == (reason, ["ada on E2"])
+    assert results["forecasters"]["bob"]["n_events"] == 1
 
 
 def test_events_of_one_stem_are_a_series(tmp_path: Path) -> None:

@@ -72,9 +72,7 @@ LEFT_OUT = {
         ("forecast", "several forecasts without a time that tells them apart", ["cid on R1"])
     ],
     "a blank series": [],
-    "one result of another kind": [
-        ("event", "its result means something else than those of most events", ["R7"])
-    ],
+    "one result of another kind": [("event", "an outcome is neither 0 nor 1", ["R7"])],
 }
 
 

@@ -118,6 +118,9 @@ def binary(
         ("Ada Bob", "Bob bob", "Bob"),
         ("0 1 2", "2 2 2", "2"),
         ("0 1 2", "0 1 0", "1"),
+        ("0 1 2", "1 1 1", "1"),  # no two options come true beside a third
+        ("1 0", "yes yes", "1"),
+        ("Yes No Both", "Yes Yes Yes", "Yes"),
     ],
 )
 def test_winners_by_name(tmp_path: Path, options: str, results: str, winner: str) -> None:
@@ -129,26 +132,54 @@ def test_winners_by_name(tmp_path: Path, options: str, results: str, winner: str
 @pytest.mark.parametrize(
     ("options", "results", "reason"),
     [
-        ("0 1 2", "1 1 1", EITHER),
-        ("0 1", "1 1", EITHER),
-        ("0 1", "0 0", EITHER),
-        ("1 0", "yes yes", EITHER),
         ("No", "No", EITHER),
-        ("Yes No Both", "Yes Yes Yes", EITHER),
         ("Ada Bob", "Ada Bob", "its rows name different winners"),
         ("Ada Bob", "Cid Cid", "a winner is not among the options"),
+        ("Ada Bob", "1 1", "a winner is not among the options"),
+        ("Ada Bob", "1 0", "its rows name different winners"),
         ("Ada ada", "ADA ADA", "its winner's name is that of several options"),
-        ("Ada Bob", "Ada 0", "an outcome is neither 0 nor 1"),
     ],
 )
-def test_ambiguous_winners_are_refused(
+def test_names_of_no_winner_are_refused(
     tmp_path: Path, options: str, results: str, reason: str
 ) -> None:
-    pairs = zip(options.split(), results.split(), strict=True)
+    rows = [f"{event},{option},ada,{option == 'A':d},A" for event in "RST" for option in "AB"]
+    assert_left_out(tmp_path, options, results, reason, rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "results", "reason"),
+    [
+        ("Ada Bob", "Ada Ada", "an outcome is neither 0 nor 1"),
+        ("Ada Bob", "Ada 0", "an outcome is neither 0 nor 1"),
+        ("Yes No", "1 1", "Yes and No have the same outcome"),
+        ("Yes No", "1 ", "an option without an outcome"),
+    ],
+)
+def test_flags_of_no_winner_are_refused(
+    tmp_path: Path, options: str, results: str, reason: str
+) -> None:
+    rows = [f"{event},{option},ada,1,{option == 'A':d}" for event in "RST" for option in "AB"]
+    assert_left_out(tmp_path, options, results, reason, rows)
+
+
+def assert_left_out(
+    tmp_path: Path, options: str, results: str, reason: str, others: list[str]
+) -> None:
+    pairs = zip(options.split(), results.split(" "), strict=True)
     rows = [f"Q,{option},ada,0.5,{result}" for option, result in pairs]
-    found = binary(tmp_path, [*rows, "R,A,ada,1,1", "R,B,ada,0,0"])
+    found = binary(tmp_path, [*rows, *others])
     [entry] = [entry for entry in found["excluded"] if entry["what"] == "event"]
     assert (entry["reason"], entry["names"]) == (reason, ["Q"])
+    assert found["n_events"] == 3
+
+
+def test_flags_that_are_alike_are_read_as_those_of_the_other_events(tmp_path: Path) -> None:
+    """Of an event that nobody won, or of which all came true."""
+    rows = [f"Q,{option},ada,0,0" for option in ("Ada", "Bob")]
+    found = binary(tmp_path, [*rows, "R,A,ada,1,1", "R,B,ada,0,0"])
+    assert found["event_classes"]["no winner"] == 1
+    assert found["forecasters"]["ada"]["brier"] == 0
 
 
 def test_won_is_of_the_option(tmp_path: Path) -> None:
