@@ -5,8 +5,9 @@ count.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress, count, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -117,6 +118,7 @@ def join_forecasts(names: list[str], parts: Sequence[Forecasts]) -> Forecasts:
 # --- Records ---
 
 
+Name = tuple[str, str]  # of a forecaster: the path of its source, and how it is written there
 _ForecastRow = tuple[str, int, int, float, Sequence[object], object, object]
 
 
@@ -133,12 +135,11 @@ def read_forecasts(
     that had the name on an earlier night; afterwards that of tonight.
     """
     options = [part.tolist() for part in np.split(events.option, events.offsets[1:-1])]
-    names: dict[str, dict[str, int]] = {}  # numbers by source and name
-    counter, pieces = count(), list[Forecasts]()
+    numbers: dict[Name, int] = {}
+    pieces = list[Forecasts]()
     for source in sources:
-        own = names.setdefault(str(source.path), {})
         prefix = f"{source.path} " if len(sources) > 1 else ""
-        rows = _parse_records(source, prefix, own, counter, places, options, notes)
+        rows = _parse_records(source, prefix, numbers, places, options, notes)
         first = len(pieces)
         while piece := list(islice(rows, PIECE)):
             pieces.append(_make_columns(piece, events.sizes, str(source.path), notes))
@@ -146,15 +147,14 @@ def read_forecasts(
             pieces[first:] = [
                 part._replace(time=np.full_like(part.time, -math.inf)) for part in pieces[first:]
             ]
-    kept = _choose_names(names, owners, notes)
+    kept = _choose_names(numbers, owners, notes)
     if not pieces:
         return None
-    order = sorted(kept.values())
-    data = join_forecasts(order, pieces)
+    data = join_forecasts([name for _, name in kept], pieces)
     pieces.clear()  # as large as the columns
-    place = {name: at for at, name in enumerate(order)}
-    places_of = np.array([place.get(kept.get(at, ""), -1) for at in range(next(counter))])
-    data = data._replace(forecaster=places_of[data.forecaster])
+    place = {name: at for at, name in enumerate(kept)}
+    order = np.array([place.get(name, -1) for name in numbers])
+    data = data._replace(forecaster=order[data.forecaster])
     lost = data.forecaster < 0
     notes.counts["forecast", _SHARED] += int(lost.sum())
     return data.keep(~lost)
@@ -163,46 +163,45 @@ def read_forecasts(
 def _parse_records(
     source: Loaded,
     prefix: str,
-    own: dict[str, int],
-    counter: Iterator[int],
+    numbers: dict[Name, int],
     places: Mapping[str, int | str],
     options: Sequence[Sequence[str]],
     notes: DataNotes,
 ) -> Iterator[_ForecastRow]:
     """Read the label, event, forecaster, time, probabilities, odds and bids of each forecast.
 
-    A forecaster gets a number in `own`.
+    A forecaster gets a number in `numbers`.
     """
+    path = str(source.path)
     for position, record in enumerate(source, 1):
         reason = record.problem if isinstance(record, BadRecord) else "no object"
         if isinstance(record, Mapping):
             problem, name = parse_id(record.get("problem_id")), parse_id(record.get("username"))
-            reason = "" if problem and name in own else _judge_names(problem, name)
+            reason = "" if problem and (path, name) in numbers else _judge_names(problem, name)
         if reason:
             notes.exclude("forecast", reason, [f"{prefix}{source.place(position)}"])
             continue
         label, event = f"{name} on {problem}", places.get(problem, UNKNOWN)
-        if name not in own:
-            own[name] = next(counter)
+        forecaster = numbers.setdefault((path, name), len(numbers))
         if event == NO_OUTCOME:
             notes.pending["forecast"] += 1
             continue
         if isinstance(event, str):
             notes.exclude("forecast", event, [label])
             continue
-        notes.faults[str(source.path), "forecast"][""] += 1
+        notes.faults[path, "forecast"][""] += 1
         p = _parse_probabilities(record, options[event])
         if isinstance(p, str):
             given = printable(as_text(record.get("prediction")), 60)
             cell = record.cell if isinstance(record, Refusal) else given
-            notes.fail(str(source.path), "forecast", p, label, cell)
+            notes.fail(path, "forecast", p, label, cell)
             continue
         if record.get("weight") is not None:
             notes.warn("weight of a forecast, ignored: events have weights", [label])
         time, odd = parse_time(record.get("timestamp"))
         if odd:
             notes.warn(f"timestamp {odd}", [label])
-        yield label, event, own[name], time, p, record.get("odds"), record.get("bids")
+        yield label, event, forecaster, time, p, record.get("odds"), record.get("bids")
 
 
 def _judge_names(problem: str, name: str) -> str:
@@ -217,27 +216,22 @@ def _judge_names(problem: str, name: str) -> str:
     )
 
 
-def _choose_names(
-    names: Mapping[str, Mapping[str, int]], owners: dict[str, str], notes: DataNotes
-) -> dict[int, str]:
-    """Choose the names that count, by number; afterwards `owners` are their files.
+def _choose_names(names: Iterable[Name], owners: dict[str, str], notes: DataNotes) -> list[Name]:
+    """Choose the names that count, in their order; afterwards `owners` are their files.
 
     Of a name in several sources or spellings it is that of the owner, else none.
     """
-    pairs = [
-        (Path(source).name, name, at) for source in names for name, at in names[source].items()
-    ]
-    kept = dict[int, str]()
-    for same in group_by(pairs, lambda pair: look_of(pair[1]).casefold()).values():
-        own = [pair for pair in same if len(same) == 1 or owners.get(pair[1]) == pair[0]][:1]
-        for file, name, number in own:
-            owners[name], kept[number] = file, name
+    kept = list[Name]()
+    for same in group_by(names, lambda name: look_of(name[1]).casefold()).values():
+        own = [pair for pair in same if owners.get(pair[1]) == Path(pair[0]).name][:1]
+        kept += own if len(same) > 1 else same
         if len(same) > 1:
-            which = f"only that of {own[0][0]} counts, as before" if own else "none counts"
-            labels = [f"{name!r} in {file}" for file, name, number in same if number not in kept]
+            which = f"only that of {owners[own[0][1]]} counts, as before" if own else "none counts"
+            labels = [f"{name!r} in {Path(file).name}" for file, name in {*same} - {*own}]
             notes.warn(f"forecaster in several files or spellings, {which}", labels)
             notes.names["forecast", _SHARED] += labels
-    return kept
+    owners |= {name: Path(file).name for file, name in kept}
+    return sorted(kept, key=itemgetter(1))
 
 
 def _parse_probabilities(
@@ -294,38 +288,11 @@ def choose_forecasts(
     time = np.nan_to_num(data.time, nan=-math.inf)
     data = data.select(np.lexsort((time, data.forecaster, data.event)))
     data = data.keep(_judge_times(data, events, late, notes))
-    data = _choose_last(_drop_doubtful(data, events.ids, notes), events.ids, notes)
+    data = _choose_last(data, events.ids, notes)
     if not len(data.event):
         return None
     used, forecaster = np.unique(data.forecaster, return_inverse=True)
     return data._replace(names=[data.names[at] for at in used.tolist()], forecaster=forecaster)
-
-
-def _drop_doubtful(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
-    """Drop forecasts that differ from another one of their event, forecaster and time.
-
-    One of unknown time, which stands first, may be of any.
-    """
-    ends, counts = ends_of_runs(data.event, data.forecaster)
-    time = np.where(np.repeat(np.isnan(data.time[ends - counts]), counts), -math.inf, data.time)
-    ends, counts = ends_of_runs(data.event, data.forecaster, time)
-    last = np.repeat(ends - 1, counts)
-    again = np.flatnonzero(last != np.arange(len(last)))
-    sizes = data.sizes[again]
-    at, other = (positions(data.starts[rows], sizes) for rows in (again, last[again]))
-    same = np.logical_and.reduce(
-        [
-            (column[at] == column[other]) | np.isnan(column[at]) & np.isnan(column[other])
-            for column in (data.p, data.q, data.bid)
-        ]
-    )
-    doubtful = np.zeros(len(last), dtype=bool)
-    if len(again):
-        doubtful[last[again[~all_of_each(same, np.cumsum(sizes) - sizes)]]] = True
-    doubtful = doubtful[last]
-    reason = "several forecasts without a time that tells them apart"
-    notes.exclude("forecast", reason, data.labels(doubtful, ids), int(doubtful.sum()))
-    return data.keep(~doubtful)
 
 
 def _judge_times(data: Forecasts, events: Events, late: str, notes: DataNotes) -> Bools:
@@ -349,11 +316,35 @@ def _judge_times(data: Forecasts, events: Events, late: str, notes: DataNotes) -
 
 
 def _choose_last(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
-    """Choose for each event and forecaster the last forecast; the others are counted."""
+    """Choose for each event and forecaster the last forecast; the others are counted.
+
+    None of them counts where another one of its time differs from it. One of unknown time, which
+    stands first, may be of any.
+    """
     ends, counts = ends_of_runs(data.event, data.forecaster)
-    last, time = np.repeat(ends - 1, counts), np.nan_to_num(data.time, nan=-math.inf)
-    earlier, same = np.arange(len(last)) < last, time == time[last]
-    kinds = {"a later one of its forecaster counts": ~same, "one of the same time counts": same}
+    last, first = np.repeat(ends - 1, counts), np.repeat(ends - counts, counts)
+    same = (data.time == data.time[last]) | np.isnan(data.time[first])
+    earlier = np.arange(len(last)) < last
+    again = np.flatnonzero(earlier & same)
+    doubtful = np.isin(last, last[again[~_are_alike(data, again, last[again])]])
+    kinds = {
+        "several forecasts without a time that tells them apart": doubtful,
+        "a later one of its forecaster counts": earlier & ~same & ~doubtful,
+        "one of the same time counts": earlier & same & ~doubtful,
+    }
     for reason, where in kinds.items():
-        notes.exclude("forecast", reason, data.labels(earlier & where, ids, None))
-    return data.keep(~earlier)
+        notes.exclude("forecast", reason, data.labels(where, ids, None), int(where.sum()))
+    return data.keep(~earlier & ~doubtful)
+
+
+def _are_alike(data: Forecasts, one: Ints, other: Ints) -> Bools:
+    """Compare forecasts of one event, pair by pair."""
+    sizes = data.sizes[one]
+    a, b = (positions(data.starts[rows], sizes) for rows in (one, other))
+    same = np.logical_and.reduce(
+        [
+            (column[a] == column[b]) | np.isnan(column[a]) & np.isnan(column[b])
+            for column in (data.p, data.q, data.bid)
+        ]
+    )
+    return all_of_each(same, np.cumsum(sizes) - sizes)

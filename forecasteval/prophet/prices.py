@@ -17,22 +17,19 @@ def settle_prices(events: Events, data: Forecasts) -> tuple[Events, Forecasts]:
     the ask.
     """
     slot, unpriced = events.slots(data.event), np.isnan(events.q)
-    known = unpriced[slot] & ~np.isnan(data.q)
-    q, bid = (
-        np.where(unpriced, find_medians(slot[known], given[known], len(unpriced)), own)
-        for given, own in ((data.q, events.q), (data.bid, events.bid))
-    )
-    bid = np.minimum(q, bid)
+    prices = []
+    for given, own in ((data.q, events.q), (data.bid, events.bid)):
+        known = unpriced[slot] & ~np.isnan(given)
+        medians = find_medians(slot[known], given[known], len(unpriced))
+        prices.append(np.where(unpriced, medians, own))
+    q, bid = prices[0], np.minimum(*prices)
     return events._replace(q=q, bid=bid), data._replace(q=q[slot], bid=bid[slot])
 
 
 def find_medians(group: Ints, values: Floats, groups: int) -> Floats:
-    """Find the median of each group without nan; nan for a group without any."""
-    known = ~np.isnan(values)
-    group, values = group[known], values[known]
-    values = values[np.lexsort((values, group))]
-    count, medians = np.bincount(group, minlength=groups), np.full(groups, np.nan)
-    has = count > 0
-    first, size = (np.cumsum(count) - count)[has], count[has]
-    medians[has] = (values[first + (size - 1) // 2] + values[first + size // 2]) / 2
-    return medians
+    """Find the median of each group; nan for one without values."""
+    order = np.lexsort((values, group))
+    group, values = group[order], np.append(values[order], np.nan)
+    first, end = (np.searchsorted(group, range(groups), side) for side in ("left", "right"))
+    middle = (values[(first + end - 1) // 2] + values[(first + end) // 2]) / 2
+    return np.where(first < end, middle, np.nan)
