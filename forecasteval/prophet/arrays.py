@@ -105,3 +105,15 @@ def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> Floa
 def plain_number(value: Any) -> float | None:
     """Make of a float what results hold: None for nan."""
     return None if math.isnan(value) else float(value)
+
+
+Columns = dict[str, NDArray[Any] | list[Any]]
+
+
+def make_rows(columns: Mapping[str, NDArray[Any] | list[Any]]) -> list[Any]:
+    """Make the rows of a table as results hold them: a dict each, None for nan."""
+    lists = [
+        column if isinstance(column, list) else [None if x != x else x for x in column.tolist()]
+        for column in columns.values()
+    ]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]

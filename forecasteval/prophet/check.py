@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +15,8 @@ from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
 from .csv_files import CsvData, load_csv
-from .events import EXCLUDED, NO_ID, NO_OUTCOME, Problem, collect_events, read_problems
-from .fields import DataNotes
+from .events import EXCLUDED, NO_OUTCOME, Problem, collect_events, read_problems
+from .fields import DataNotes, Label, Named
 from .forecast_sets import load_forecasts, load_problems
 from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
 from .score_table import odd_sums
@@ -39,13 +39,13 @@ def check_answers(files: Files) -> Iterator[Checked]:
     events, places = collect_events(Loaded("problems", problems, unit="problem"), notes)
     data = read_forecasts([load_forecasts(files.path, given)], events, places, notes, {})
     chosen = choose_forecasts(data, events, "drop", notes)
-    states: dict[str, tuple[str, str]] = {}  # and details, by `NAME on EVENT`
+    states: dict[Named, tuple[str, str]] = {}  # and details
     if data:
         states |= dict.fromkeys(data.labels(data.sizes > 0, events.ids, None), ("not read", "late"))
     for (what, reason), labels in notes.names.items():
         if what == "forecast":
-            state = "unknown" if reason == UNKNOWN else "not read"
-            states |= dict.fromkeys(labels, (state, reason))
+            kind = "unknown" if reason == UNKNOWN else "not read"
+            states |= dict.fromkeys(labels, (kind, reason))
     if chosen:
         normalised, _, empty = odd_sums(events, chosen)
         states |= dict.fromkeys(chosen.labels(chosen.sizes > 0, events.ids, None), ("read", ""))
@@ -53,9 +53,9 @@ def check_answers(files: Files) -> Iterator[Checked]:
         states |= dict.fromkeys(odd, ("doubtful", "probabilities do not sum to 1"))
     for name in data.names if data else ():
         for event in events.ids:
-            states.setdefault(f"{name} on {event}", ("left out", ""))
+            states.setdefault(Label(name, event), ("left out", ""))
     for label, (state, detail) in states.items():
-        name, _, event = label.rpartition(" on ")
+        name, event = label if isinstance(label, Label) else ("", label)
         yield Checked(name, event, state, detail)
 
 
@@ -71,29 +71,23 @@ def check_file(path: Path) -> Results:
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
     also rows that will be left out, and prices that will.
     """
+    table = load_csv(path) if path.suffix == ".csv" else None
+    given = table.problems if table else load_problems(path)
+    problems = [*read_problems(given)]
     findings: list[Finding] = []
     first: dict[str, int] = {}  # by id its record; in a CSV its line
-    problems: Loaded
-    lines: Sequence[int] = ()
-    count = 0
-    if path.suffix == ".csv":
-        table = load_csv(path)
-        problems, lines, count = table.problems, table.problems.lines, table.rows
-        names = (row["problem_id"] for row in problems)
-        findings += _check_rows(table, dict(zip(names, lines, strict=True)))
-    else:
-        problems = load_problems(path)
-    for problem in read_problems(problems):
-        number = lines[problem.number - 1] if lines else problem.number
-        count = max(count, problem.number)
+    for problem in problems:
+        number = given.lines[problem.number - 1] if table else problem.number
         if problem.id and first.setdefault(problem.id, number) != number:
             seen = f"first in record {first[problem.id]}"
             findings.append(Finding("id used more than once", problem.id, number, seen))
         findings += _check_problem(problem, number)
-    pending = sum(finding.kind == NO_OUTCOME for finding in findings)
-    findings = [finding for finding in findings if finding.kind != NO_OUTCOME]
+    if table:
+        findings = [*_check_rows(table, first), *findings]
+    pending = sum(problem.fault == NO_OUTCOME for problem in problems)
     told = [f"{len(first) - pending} resolved, {pending} pending"] if pending else []
-    return check_results(path, problems.sha256, count, findings, told)
+    count = table.rows if table else len(problems)
+    return check_results(path, given.sha256, count, findings, told)
 
 
 def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
@@ -102,9 +96,9 @@ def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
     events, places = collect_events(table.problems, DataNotes())
     read_forecasts([table.forecasts], events, places, notes, {})
     for (_, text), names in table.notes.names.items():
-        yield from (Finding(text, name, first.get(name, 0), "") for name in names)
+        yield from (Finding(text, str(name), first.get(str(name), 0), "") for name in names)
     for (_, text), labels in notes.names.items():
-        counts = Counter(label.rpartition(" on ")[2] for label in labels)
+        counts = Counter(label.event for label in labels if isinstance(label, Label))
         for name, count in counts.items() if text != EXCLUDED else ():
             yield Finding(text, name, first.get(name, 0), f"in {count} rows")
 
@@ -112,18 +106,14 @@ def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
 def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:
     """Find what is wrong with one problem."""
     winners, size = sum(problem.won), len(problem.won)
-    title = printable(problem.title, 60)
-    if not problem.id:
-        yield Finding(NO_ID, "", number, problem.fault.removeprefix(NO_ID))
-        return
     kinds = {
         "one option": size == 1,
         "no winner": size > 1 and not winners,
-        _SEVERAL: size > 1 and winners > 1 and not problem.is_declared,
+        _SEVERAL: winners > 1 and not problem.is_declared,
         "no closing time": math.isnan(problem.closed) and not problem.odd,
     }
     odd = [*problem.odd, *(kind for kind, found in kinds.items() if found)]
     for kind in [problem.fault] if problem.fault else odd:
-        yield Finding(
-            kind, problem.id, number, f"{winners} of {size} options" if kind == _SEVERAL else title
-        )
+        detail = f"{winners} of {size} options" if kind == _SEVERAL else problem.cell
+        if kind != NO_OUTCOME:
+            yield Finding(kind, problem.id, number, detail or printable(problem.title, 60))

@@ -13,7 +13,7 @@ import numpy as np
 
 from forecasteval.common.records import hash_question
 
-from .arrays import Floats, plain_number, weighted_means
+from .arrays import Columns, Floats, make_rows, plain_number, weighted_means
 from .events import Events
 from .fields import Exclusion, format_time
 from .metrics import Matrix
@@ -48,13 +48,12 @@ def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[st
         for name, values in scored.values.items()
     }
     table["ece"] = calibration_errors(sum_bins(scored, cell, len(keys)))
-    sizes, counts, categories = np.bincount(label), np.bincount(cell), dict[str, Category]()
-    for at, (number, who) in enumerate(zip(*np.divmod(keys, len(data.names)), strict=True)):
+    rows = make_rows({"n_events": np.bincount(cell), **table})
+    sizes, categories = np.bincount(label).tolist(), dict[str, Category]()
+    for number, who, row in zip(*np.divmod(keys, len(data.names)), rows, strict=True):
         if who in ranked:
-            row = {name: plain_number(column[at]) for name, column in table.items()}
-            empty = Category(n_events=int(sizes[number]), forecasters={})
-            category = categories.setdefault(names[number], empty)
-            category["forecasters"][data.names[who]] = {"n_events": int(counts[at]), **row}
+            empty = Category(n_events=sizes[number], forecasters={})
+            categories.setdefault(names[number], empty)["forecasters"][data.names[who]] = row
     return categories
 
 
@@ -74,17 +73,14 @@ def problem_table(scored: ForecastScores, models: Models) -> dict[str, ProblemRo
     fitted = np.full((2, len(events.ids)), np.nan)
     if models.irt:
         fitted[:, models.irt.events] = models.irt.fit.difficulty, models.irt.fit.discrimination
-    counts = np.bincount(scored.forecasts.event).tolist()
-    return {
-        name: ProblemRow(
-            difficulty=plain_number(fitted[0, at]),
-            discrimination=plain_number(fitted[1, at]),
-            n_forecasts=counts[at],
-            n_options=int(events.sizes[at]),
-            exclusive=bool(events.exclusive[at]),
-        )
-        for at, name in enumerate(events.ids)
+    columns = {
+        "difficulty": fitted[0],
+        "discrimination": fitted[1],
+        "n_forecasts": np.bincount(scored.forecasts.event),
+        "n_options": events.sizes,
+        "exclusive": events.exclusive,
     }
+    return dict(zip(events.ids, make_rows(columns), strict=True))
 
 
 class Bin(TypedDict):
@@ -101,17 +97,16 @@ class Bin(TypedDict):
 
 def reliability_table(sums: Floats) -> list[Bin]:
     """List the bins of one forecaster; `sums` as in `bin_sums`, shape (6, bins)."""
-    bins = sums.shape[1]
-    return [
-        {
-            "low": b / bins,
-            "high": (b + 1) / bins,
-            "n": int(n),
-            "mean_probability": wp / w if w else None,
-            "frequency": wo / w if w else None,
+    (n, w, wp, wo), bins = sums[:4], np.arange(sums.shape[1])
+    with np.errstate(invalid="ignore"):
+        columns = {
+            "low": bins / len(bins),
+            "high": (bins + 1) / len(bins),
+            "n": n.astype(np.int64),
+            "mean_probability": wp / w,
+            "frequency": wo / w,
         }
-        for b, (n, w, wp, wo) in enumerate(sums[:4].T.tolist())
-    ]
+    return make_rows(columns)
 
 
 def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
@@ -145,25 +140,20 @@ def make_items(scored: ForecastScores, checksums: Sequence[str]) -> list[dict[st
     """Make an `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1
     - Brier.
     """
-    events, data, clusters = scored.events, scored.forecasts, scored.events.cluster_names()
-    items = []
-    for at, (event, who) in enumerate(
-        zip(data.event.tolist(), data.forecaster.tolist(), strict=True)
-    ):
-        scores = {name: plain_number(values[at]) for name, values in scored.values.items()}
-        item = {
-            "id": events.ids[event],
-            "forecaster": data.names[who],
-            "question": checksums[event],
-            "category": events.category[event] or None,
-            "time": format_time(float(data.time[at])),
-            "outcome": "scored",
-            "weight": float(events.weight[event]),
-            "cluster": clusters[event],
-            "score": 1 - float(scored.values["brier"][at]),
-        }
-        items.append(item | scores)
-    return items
+    events, data, event = scored.events, scored.forecasts, scored.forecasts.event
+    clusters = events.cluster_names()
+    columns: Columns = {
+        "id": events.ids[event],
+        "forecaster": [data.names[who] for who in data.forecaster],
+        "question": [checksums[at] for at in event],
+        "category": [events.category[at] or None for at in event],
+        "time": list(map(format_time, data.time.tolist())),
+        "outcome": ["scored"] * len(event),
+        "weight": scored.weight,
+        "cluster": [clusters[at] for at in event],
+        "score": 1 - scored.values["brier"],
+    }
+    return make_rows(columns | scored.values)
 
 
 class ProphetResult(TypedDict):

@@ -93,7 +93,7 @@ class Events(NamedTuple):
 EXCLUDED: Final = "of an event that is excluded"
 NO_OUTCOME: Final = "no outcome yet"
 FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
-NO_ID: Final = "no object with 'problem_id'"
+_NO_ID: Final = "no object with 'problem_id'"
 _BY_OPTION: Final = frozenset({"option", "outcome", "q", "bid"})  # columns of `Events`
 _FIELDS: Final = frozenset(
     {
@@ -142,7 +142,7 @@ def read_problems(records: Iterable[object]) -> Iterator[Problem]:
     """Read every record as a problem."""
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            record = Refusal(record.problem if isinstance(record, BadRecord) else NO_ID)
+            record = Refusal(_NO_ID, record.problem if isinstance(record, BadRecord) else "")
         yield _parse_problem(number, record)
 
 
@@ -158,7 +158,7 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
     time, odd_time = parse_time(closed, is_end=True)
     faults = {
         record.reason if isinstance(record, Refusal) else "": isinstance(record, Refusal),
-        NO_ID: not name,
+        _NO_ID: not name,
         "'options' must be a list of names": not names or "" in names,
         "an option is listed twice": len(set(names)) < len(names),
         "a field is given twice": bool(_FIELDS.intersection(repeated_keys(record))),
@@ -235,7 +235,7 @@ def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str
     """
     by_id = group_by(read_problems(problems), attrgetter("id"))
     for problem in by_id.pop("", ()):
-        notes.exclude("event", problem.fault, [problems.place(problem.number)])
+        notes.exclude("event", problem.cell or problem.fault, [problems.place(problem.number)])
     source = str(problems.path)
     usable: list[Problem] = []
     places: dict[str, int | str] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -51,6 +51,19 @@ class Exclusion(TypedDict):
     example: NotRequired[str]
 
 
+class Label(NamedTuple):
+    """Names a forecast: who, on what; or by its place in a file alone."""
+
+    forecaster: str
+    event: str
+
+    def __str__(self) -> str:
+        return f"{self.forecaster} on {self.event}" if self.forecaster else self.event
+
+
+Named = str | Label  # an event, or a forecast
+
+
 class DataNotes:
     """Counts by reason what is left out and what is odd, with names of records. `lines` are
     warnings that stand for themselves.
@@ -64,16 +77,17 @@ class DataNotes:
         self.lines: list[str] = []
         self.pending = Counter[str]()
         self.counts = Counter[tuple[str, str]]()
-        self.names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        self.names: defaultdict[tuple[str, str], list[Named]] = defaultdict(list)
         self.examples: dict[str, tuple[str, str]] = {}
         self.faults: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
-    def fail(self, source: str, what: str, reason: str, name: str, cell: str) -> None:
+    def fail(self, source: str, what: str, reason: str, name: Named, cell: str) -> None:
         """Count an event or a forecast of a file as unusable, with the cell that is the reason."""
         self.exclude(what, reason, [name])
         self.faults[source, what][reason] += 1
         if cell:
-            self.examples[reason] = min((name, cell), self.examples.get(reason, (name, cell)))
+            example = str(name), cell
+            self.examples[reason] = min(example, self.examples.get(reason, example))
 
     def find_useless(self) -> dict[str, InputError]:
         """Find the files of which more than half is left out for one reason: which it is may depend
@@ -94,14 +108,14 @@ class DataNotes:
         return f"{reason}, got {cell!r} ({name}){_advise(reason, cell)}" if cell else reason
 
     def exclude(
-        self, what: str, reason: str, names: Iterable[str], count: int | None = None
+        self, what: str, reason: str, names: Iterable[Named], count: int | None = None
     ) -> None:
         """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
         more = [*names]
         self.names[what, reason] += more
         self.counts[what, reason] += len(more) if count is None else count
 
-    def warn(self, text: str, names: Iterable[str], count: int | None = None) -> None:
+    def warn(self, text: str, names: Iterable[Named], count: int | None = None) -> None:
         """Count something odd."""
         self.exclude("", text, names, count)
 
@@ -113,8 +127,9 @@ class DataNotes:
         for (what, reason), count in sorted(self.counts.items()):
             if what and count:
                 most = NAMES_KEPT if what == "forecast" else None
-                names = [printable(name, 200) for name in sorted(self.names[what, reason])[:most]]
-                entry = Exclusion(what=what, reason=reason, count=count, names=names)
+                names = sorted(map(str, self.names[what, reason]))[:most]
+                shown = [printable(name, 200) for name in names]
+                entry = Exclusion(what=what, reason=reason, count=count, names=shown)
                 if reason in self.examples:
                     entry["example"] = self.explain(reason)
                 entries.append(entry)
@@ -123,7 +138,7 @@ class DataNotes:
     def warnings(self) -> list[str]:
         """Write a line per kind."""
         return [
-            f"{text}: {grouped_names(sorted(self.names[what, text]), count)}"
+            f"{text}: {grouped_names(sorted(map(str, self.names[what, text])), count)}"
             for (what, text), count in sorted(self.counts.items())
             if count and not what
         ] + self.lines

@@ -22,6 +22,7 @@ from .fields import (
     BAD_PROBABILITY,
     NAMES_KEPT,
     DataNotes,
+    Label,
     Refusal,
     parse_id,
     parse_number,
@@ -97,11 +98,11 @@ class Forecasts(NamedTuple):
             bid=self.bid[options],
         )
 
-    def labels(self, where: Bools, ids: Names, most: int | None = NAMES_KEPT) -> list[str]:
+    def labels(self, where: Bools, ids: Names, most: int | None = NAMES_KEPT) -> list[Label]:
         """Name the first forecasts where it is so, for notes; `ids` are those of the events."""
         at = np.flatnonzero(where)[:most]
         pairs = zip(self.forecaster[at].tolist(), ids[self.event[at]], strict=True)
-        return [f"{self.names[who]} on {event}" for who, event in pairs]
+        return [Label(self.names[who], event) for who, event in pairs]
 
     def warn(self, notes: DataNotes, text: str, where: Bools, ids: Names) -> None:
         """Note something odd about some forecasts."""
@@ -119,7 +120,7 @@ def join_forecasts(names: list[str], parts: Sequence[Forecasts]) -> Forecasts:
 
 
 Name = tuple[str, str]  # of a forecaster: the path of its source, and how it is written there
-_ForecastRow = tuple[str, int, int, float, Sequence[object], object, object]
+_ForecastRow = tuple[Label, int, int, float, Sequence[object], object, object]
 
 
 def read_forecasts(
@@ -179,9 +180,9 @@ def _parse_records(
             problem, name = parse_id(record.get("problem_id")), parse_id(record.get("username"))
             reason = "" if problem and (path, name) in numbers else _judge_names(problem, name)
         if reason:
-            notes.exclude("forecast", reason, [f"{prefix}{source.place(position)}"])
+            notes.exclude("forecast", reason, [Label("", f"{prefix}{source.place(position)}")])
             continue
-        label, event = f"{name} on {problem}", places.get(problem, UNKNOWN)
+        label, event = Label(name, problem), places.get(problem, UNKNOWN)
         forecaster = numbers.setdefault((path, name), len(numbers))
         if event == NO_OUTCOME:
             notes.pending["forecast"] += 1
@@ -227,7 +228,8 @@ def _choose_names(names: Iterable[Name], owners: dict[str, str], notes: DataNote
         kept += own if len(same) > 1 else same
         if len(same) > 1:
             which = f"only that of {owners[own[0][1]]} counts, as before" if own else "none counts"
-            labels = [f"{name!r} in {Path(file).name}" for file, name in {*same} - {*own}]
+            others = {*same} - {*own}
+            labels = [Label("", f"{name!r} in {Path(file).name}") for file, name in others]
             notes.warn(f"forecaster in several files or spellings, {which}", labels)
             notes.names["forecast", _SHARED] += labels
     owners |= {name: Path(file).name for file, name in kept}

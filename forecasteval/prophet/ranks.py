@@ -10,14 +10,13 @@ import numpy as np
 
 from forecasteval.common.statistics import rank_ranges
 
-from .arrays import Floats, Ints, weighted_means
+from .arrays import Columns, Floats, make_rows, weighted_means
 from .estimates import Measures
 from .metrics import RANK_TIE, Metric, shared_ranks
 from .score_table import BASELINES, ForecastScores
 from .scores import decompose_brier
 
 ForecasterRecord = dict[str, Any]  # the keys depend on the metrics
-Columns = dict[str, Floats | Ints | list[Any]]
 
 
 def make_records(
@@ -45,24 +44,15 @@ def make_records(
     columns |= {f"{name}_sharpe": ratios for name, ratios in sharpe_ratios(scored).items()}
     columns["one_minus_brier"] = 1 - brier.values
     columns["brier_skill"] = 1 - brier.values / np.where(crowd > 0, crowd, math.nan)
-    columns["decomposition"] = _list_rows({**decompose_brier(bins)})
+    columns["decomposition"] = make_rows({**decompose_brier(bins)})
     differences: Columns = {}
     for metric in means:
         estimate = measures[metric.name, "market"]
         cells: Columns = {"n": estimate.counts, "difference": estimate.values}
-        differences[metric.name] = _list_rows(cells | {"interval": estimate.intervals()})
-    records = _list_rows(columns | {"against": _list_rows({"market": _list_rows(differences)})})
+        differences[metric.name] = make_rows(cells | {"interval": estimate.intervals()})
+    records = make_rows(columns | {"against": make_rows({"market": make_rows(differences)})})
     del records[-len(BASELINES)]["against"]["market"]  # the market's own record
     return records
-
-
-def _list_rows(columns: Columns) -> list[ForecasterRecord]:
-    """List the rows of a table as results hold them: None for nan."""
-    lists = [
-        column if isinstance(column, list) else [None if x != x else x for x in column.tolist()]
-        for column in columns.values()
-    ]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 def sharpe_ratios(scored: ForecastScores) -> dict[str, Floats]:
