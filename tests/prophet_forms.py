@@ -420,7 +420,7 @@ FORMS: Final = [
         R,
         "question|option|model|prob|won",
         "{q}|{opt}|{who}|{p}|{hundred}",
-        "write 1 and 0",
+        "write 1 where the option came true and 0 elsewhere",
         change("won", lambda cell: f"{int(cell) // 100}"),
     ),
     Form(
@@ -631,18 +631,14 @@ FORMS: Final = [
         R,
         "event|option|model|prob|result",
         "{q}|{opt}|{who}|{p}|{place}",
-        "an outcome is neither 0 nor 1, got '2' (R1): write 1 and 0",
+        "an outcome is neither 0 nor 1, got '2' (R1): write 1 where the option came true",
     ),
     Form(
         "an index from 1",
         R,
         "event|option|model|prob|winner",
         "{q}|{opt}|{who}|{p}|{from1}",
-<<<<<<< HEAD
-        "a winner is not among the options, got '2' (R2): 3",
-=======
-        "a winner is not among the options, as '2' (R2): 6",
->>>>>>> 4676c07 (Read results of tables as flags or as names, once for a file)
+        "a winner is not among the options, got '2' (R2): 6",
         change("winner", lambda cell: OPTIONS[int(cell) - 1]),
     ),
     Form(

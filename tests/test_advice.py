@@ -453,6 +453,7 @@ def test_systems_of_few_datasets(folder: Path) -> None:
 @advice(
     "–: provisional, in too few events for a rank (--min-events).",
     "{} See --min-events and --full.",
+    "{} See --min-events.",
 )
 def test_forecasters_of_few_events(folder: Path) -> None:
     for place in ("dataset", "prediction"):
@@ -465,6 +466,7 @@ def test_forecasters_of_few_events(folder: Path) -> None:
     assert "Without a rank" not in succeed(folder, "-f", "prophet-sample", option, "1")
     names = [row["username"] for row in read_json(ROOT / "prediction/prophet-sample.json")]
     everybody = succeed(folder, "-f", "prophet-sample", option, "150", full)
+    assert find(r"See (--[\w-]+)\.", everybody) == option
     assert {name for name in names if f"\n      {name} " in everybody} == {
         "desk-analyst",
         "weekend-club",
@@ -613,7 +615,7 @@ def follow(form: Form, said: str) -> Cells:
         def rewrite(cell: str) -> str:
             return f"{float(cell) / int(found[1]):g}"
 
-    elif "write 1 and 0" in said:
+    elif re.search("write 1 (and|where)", said):
 
         def rewrite(cell: str) -> str:
             return "01"[float(cell) > 0]
@@ -635,7 +637,7 @@ def follow(form: Form, said: str) -> Cells:
     "; rename {} to 'probability' if it is the forecast",
     "{}; if that is the option, rename {} to 'option'{}",
     "{}, or 1 and 0: write 1 and 0",
-    ": write 1 and 0",
+    ": write 1 where the option came true and 0 elsewhere",
     ": write {} for {}",
     ": {} is above 1: percent? divide by 100",
 )
@@ -665,6 +667,21 @@ def test_outcomes_of_rows_that_differ(folder: Path) -> None:
     write_cells(folder / "prediction/t.csv", [[header[0], name, *header[2:]], *rows])
     shown = call(folder, "-f", "t", "--min-events", "1", "--json").json
     assert shown["forecasters"]["ada"]["brier"] == pytest.approx(0.09)
+
+
+@advice("outcome called {}, not read: call it 'correct_answer'")
+def test_outcomes_of_problems_under_another_name(folder: Path) -> None:
+    (folder / "dataset").mkdir(exist_ok=True)
+    rows = [{"problem_id": 1, "options": ["Red", "Blue"], "winner": "Blue"}]
+    said = [{"problem_id": 1, "username": "ada", "prediction": [0.25, 0.75]}]
+    for name, value in (("dataset/t.json", rows), ("prediction/t.json", said)):
+        (folder / name).write_text(json.dumps(value), encoding="utf-8")
+    done = call(folder, "-f", "t", "--min-events", "1")
+    old = find("outcome called '(.*?)', not read", done.err)
+    new = find("not read: call it '(.*?)'", done.err)
+    (folder / "dataset/t.json").write_text(json.dumps(rows).replace(old, new), encoding="utf-8")
+    shown = call(folder, "-f", "t", "--min-events", "1", "--json").json
+    assert shown["forecasters"]["ada"]["brier"] == 0.0625
 
 
 @advice("its outcome may be the name of an option, or 1 or 0 of each: call that 'won'")

@@ -15,7 +15,7 @@ from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
 from .csv_files import CsvData, load_csv
-from .events import EXCLUDED, NO_OUTCOME, Problem, collect_events, read_problems
+from .events import EXCLUDED, NO_OUTCOME, Problem, choose_problems, make_events, read_problems
 from .fields import DataNotes, Label, Named
 from .forecast_sets import load_forecasts, load_problems
 from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
@@ -36,7 +36,8 @@ def check_answers(files: Files) -> Iterator[Checked]:
         if isinstance(row, Mapping)
     ]
     notes = DataNotes()
-    events, places = collect_events(Loaded("problems", problems, unit="problem"), notes)
+    usable, places = choose_problems(Loaded("problems", problems, unit="problem"), notes)
+    events = make_events(usable, notes)
     data = read_forecasts([load_forecasts(files.path, given)], events, places, notes, {})
     chosen = choose_forecasts(data, events, "drop", notes)
     states: dict[Named, tuple[str, str]] = {}  # and details
@@ -93,8 +94,8 @@ def check_file(path: Path) -> Results:
 def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
     """Find what is odd about the rows of a CSV and which will be left out, once per event."""
     notes = DataNotes()
-    events, places = collect_events(table.problems, DataNotes())
-    read_forecasts([table.forecasts], events, places, notes, {})
+    usable, places = choose_problems(table.problems, DataNotes())
+    read_forecasts([table.forecasts], make_events(usable, DataNotes()), places, notes, {})
     for (_, text), names in table.notes.names.items():
         yield from (Finding(text, str(name), first.get(str(name), 0), "") for name in names)
     for (_, text), labels in notes.names.items():
@@ -112,8 +113,7 @@ def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:
         _SEVERAL: winners > 1 and not problem.is_declared,
         "no closing time": math.isnan(problem.closed) and not problem.odd,
     }
-    odd = [*problem.odd, *(kind for kind, found in kinds.items() if found)]
-    for kind in [problem.fault] if problem.fault else odd:
+    found = [kind for kind, is_found in kinds.items() if is_found and not problem.fault]
+    for kind in [*{problem.fault} - {"", NO_OUTCOME}, *problem.odd, *found]:
         detail = f"{winners} of {size} options" if kind == _SEVERAL else problem.cell
-        if kind != NO_OUTCOME:
-            yield Finding(kind, problem.id, number, detail or printable(problem.title, 60))
+        yield Finding(kind, problem.id, number, detail or printable(problem.title, 60))

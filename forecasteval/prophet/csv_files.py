@@ -111,14 +111,15 @@ def load_csv(path: Path) -> CsvData:
             unscored.update([] if made else cells[:1])
     by_event = group_by(lines, attrgetter("event"))
     words = {event: _list_words(own) for event, own in by_event.items()}
-    are_flags = hold_flags(words.values(), is_of_option(roles) or "option" not in roles)
+    is_declared = is_of_option(roles) or "option" not in roles
+    are_flags = hold_flags(words.values(), is_declared)
     unread = [name for name in columns if roles and name not in roles.values()]
     problems, forecasts = dict[int, object](), dict[int, object]()  # by line
     notes = DataNotes()
     notes.lines += [printable(text, 200) for text in (list_unread(columns) if roles else ())]
     notes.warn("question of numbers or dates, not scored", sorted(unscored))
     for event, own in by_event.items():
-        winners, fault = read_winners(words[event], are_flags)
+        winners, fault = read_winners(words[event], are_flags, is_declared)
         if fault == DIFFER and roles and "option" not in roles:
             fault = _NO_OPTION
         problem = _make_problem(event, own, [*words[event]], winners, fault, notes)
@@ -349,12 +350,14 @@ def hold_flags(events: Iterable[Words], is_declared: bool) -> bool:
     return flags + is_declared > sum(bool(one) and one.isdisjoint({True, False}) for one in said)
 
 
-def read_winners(words: Words, are_flags: bool) -> tuple[list[str] | None, str]:
+def read_winners(words: Words, are_flags: bool, is_declared: bool) -> tuple[list[str] | None, str]:
     """Read who won an event, None while nobody knows; or why there is no saying.
 
-    >>> read_winners({"No": {True}, "Yes": {True}}, are_flags=False)
+    Flags that could be the name of an option are read if the column `is_declared` to hold flags.
+
+    >>> read_winners({"No": {True}, "Yes": {True}}, are_flags=False, is_declared=False)
     (['Yes'], '')
-    >>> read_winners({"Blue": {False}, "Red": {True}}, are_flags=True)
+    >>> read_winners({"Blue": {False}, "Red": {True}}, are_flags=True, is_declared=False)
     (['Red'], '')
     """
     said = set[bool | str]().union(*words.values())
@@ -373,6 +376,7 @@ def read_winners(words: Words, are_flags: bool) -> tuple[list[str] | None, str]:
             "an option without an outcome": not all(words.values()),
             DIFFER: any(len(own) > 1 for own in words.values()),
             "Yes and No have the same outcome": is_question and len(won) != 1,
+            _EITHER: not is_declared and len(said) == 1 and bool(named),
         }
     if not said:
         return None, ""

@@ -16,7 +16,6 @@ from .score_table import BASELINES, ForecastScores, normalise
 from .scores import PRICE_RANGE, calibration_errors
 
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
-_NUMBERS: Final = ("values", "error", "low", "high")  # columns of an estimate
 
 
 class Estimate(NamedTuple):
@@ -158,8 +157,12 @@ def _adjust(board: Contestants, brier: Estimate, effects: Fitted[EffectsFit]) ->
     is_last = np.arange(board.rows) >= board.rows - len(BASELINES)
     own = is_last & (brier.counts == len(board.cluster))
     adjusted = board.estimate_model(effects, fit.score, fit.influence, board.scored.weight)
-    pairs = {key: (getattr(brier, key), getattr(adjusted, key)) for key in _NUMBERS}
-    return adjusted._replace(**{key: np.where(own, *pair) for key, pair in pairs.items()})
+    return adjusted._replace(
+        values=np.where(own, brier.values, adjusted.values),
+        error=np.where(own, brier.error, adjusted.error),
+        low=np.where(own, brier.low, adjusted.low),
+        high=np.where(own, brier.high, adjusted.high),
+    )
 
 
 # --- Returns ---

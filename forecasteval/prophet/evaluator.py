@@ -14,7 +14,6 @@ from forecasteval.common.errors import (
     ClashError,
     InputError,
     PendingError,
-    grouped_names,
     printable,
 )
 from forecasteval.common.files import join_checksums
@@ -30,8 +29,8 @@ from forecasteval.display.results import Results
 from . import details
 from .csv_files import load_csv
 from .estimates import measure
-from .events import Events, collect_events
-from .fields import DataNotes
+from .events import Events, choose_problems, make_events
+from .fields import DataNotes, show_exclusion
 from .forecast_sets import load_forecasts, load_problems
 from .forecasts import BASELINES, Forecasts, choose_forecasts, least_events, read_forecasts
 from .metrics import agreement_tables, make_metrics
@@ -82,26 +81,25 @@ class ForecastData:
         InputError if none has; ClashError for files most of whose forecasts cannot be scored.
         """
         notes = self.notes
-        events, places = collect_events(self.problems, notes)
+        problems, places = choose_problems(self.problems, notes)
+        events = make_events(problems, notes)
         # Nothing else may hold what was read: of millions two copies are enough.
         data = [read_forecasts(self.sources, events, places, notes, self.owners)]
         self.sources = [replace(source, records=()) for source in self.sources]
         forecasts = choose_forecasts(data.pop(), events, late, notes)
         if not len(events.ids) and notes.pending["event"]:
-            raise PendingError(self.where, notes.pending["event"], "; ".join(["", *notes.lines]))
+            raise PendingError(
+                self.where, notes.pending["event"], "; ".join(["", *notes.warnings()])
+            )
         if forecasts is None:
-            reasons = [
-                f"{notes.explain(entry['reason'])}: {grouped_names(entry['names'], entry['count'])}"
-                for entry in notes.excluded()
-            ]
-            expected = "no forecast can be scored: "
-            raise InputError(self.where, expected + ("; ".join(reasons) or "there is none"))
+            reasons = "; ".join(map(show_exclusion, notes.excluded())) or "there is none"
+            raise InputError(self.where, f"no forecast can be scored: {reasons}")
         if useless := notes.find_useless():
             raise ClashError(useless)
-        events, forecasts = settle_prices(events, forecasts)
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
-        return events.select(present), forecasts._replace(event=event)
+        events = make_events([problems[at] for at in present], DataNotes())
+        return settle_prices(events, forecasts._replace(event=event))
 
     def messages(self) -> list[str]:
         return [text for file in (self.problems, *self.sources) for text in file.warnings]
@@ -220,7 +218,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         if self.contracts == "both":
             bets, ids = scored.forecasts, events.ids
             where = bets.priced & np.isnan(bets.bid[bets.starts]) & events.exclusive[bets.event]
-            bets.warn(data.notes, "no bids: No costs 1 - ask, an approximation", where, ids)
+            bets.note(data.notes, "", "no bids: No costs 1 - ask, an approximation", where, ids)
         if len(scored.forecasts.event) <= KEPT:
             data.shown = everything
         return everything, fit_models(scored, self.prior, self.response, data.notes)
@@ -318,9 +316,9 @@ def _note_sums(scored: ForecastScores, notes: DataNotes) -> dict[str, int]:
     ids, forecasts = scored.events.ids, scored.forecasts
     normalised, odd, empty = odd_sums(scored.events, forecasts)
     text = f"probabilities that sum to 0, counted as uniform for {_FOUR}"
-    forecasts.warn(notes, text, empty, ids)
+    forecasts.note(notes, "", text, empty, ids)
     text = f"probabilities that do not sum to 1, normalised for {_FOUR}"
-    forecasts.warn(notes, text, normalised, ids)
+    forecasts.note(notes, "", text, normalised, ids)
     counts = zip(*np.unique(forecasts.event[odd], return_counts=True), strict=True)
     doubtful = {ids[at]: int(count) for at, count in counts}
     text = "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more"

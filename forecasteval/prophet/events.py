@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -59,12 +58,6 @@ class Events(NamedTuple):
         """List where in `outcome` the options of some events stand, one event after the other."""
         return positions(self.offsets[event], self.sizes[event])
 
-    def select(self, chosen: Ints) -> Events:
-        """Select the events at these positions."""
-        slots = self.slots(chosen)
-        columns = self._asdict().items()
-        return Events(**{name: c[slots if name in _BY_OPTION else chosen] for name, c in columns})
-
     def cluster_names(self) -> list[str]:
         """Name each event's cluster: its series, or the event itself."""
         pairs = zip(self.ids, self.series, strict=True)
@@ -94,7 +87,6 @@ EXCLUDED: Final = "of an event that is excluded"
 NO_OUTCOME: Final = "no outcome yet"
 FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
 _NO_ID: Final = "no object with 'problem_id'"
-_BY_OPTION: Final = frozenset({"option", "outcome", "q", "bid"})  # columns of `Events`
 _FIELDS: Final = frozenset(
     {
         "problem_id",
@@ -173,6 +165,11 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
         ),
     }
     fault = next((fault for fault, found in faults.items() if found), "")
+    odd_of_pending = [
+        f"outcome called {key!r}, not read: call it 'correct_answer'"
+        for key in ("winner", "resolution")
+        if fault == NO_OUTCOME and record.get(key)
+    ]
     return Problem(
         number=number,
         id=name,
@@ -188,7 +185,7 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
         bids=record.get("bids"),
         fault=fault,
         cell=record.cell if isinstance(record, Refusal) else "",
-        odd=[] if fault else [text for text, found in odd.items() if found],
+        odd=odd_of_pending if fault else [text for text, found in odd.items() if found],
     )
 
 
@@ -229,8 +226,10 @@ def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, (list, tuple)) else [value]
 
 
-def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str, int | str]]:
-    """Collect the usable events. By id of every problem there is the number of its event, or why a
+def choose_problems(
+    problems: Loaded, notes: DataNotes
+) -> tuple[list[Problem], dict[str, int | str]]:
+    """Choose the usable problems. By id of every problem there is its place among them, or why a
     forecast of it does not count.
     """
     by_id = group_by(read_problems(problems), attrgetter("id"))
@@ -261,36 +260,33 @@ def collect_events(problems: Loaded, notes: DataNotes) -> tuple[Events, dict[str
         raise InputError(
             f"{source}: correct_option_idx", "expected to count from 0: subtract 1", got
         )
-    return _make_events(usable, notes), places
+    return usable, places
 
 
-def _make_events(problems: Sequence[Problem], notes: DataNotes) -> Events:
-    def column(field: str, kind: Any) -> Any:
-        return np.array([getattr(problem, field) for problem in problems], dtype=kind)
+def make_events(problems: Sequence[Problem], notes: DataNotes) -> Events:
+    """Make the columns of all events."""
 
-    def join(field: str, kind: Any) -> Any:
-        parts = (getattr(problem, field) for problem in problems)
-        return np.array([*chain.from_iterable(parts)], dtype=kind)
+    def column(values: Iterable[object], kind: Any = object) -> Any:
+        return np.array([*values], kind)
 
-    ids, sizes = column("id", object), np.array([len(p.options) for p in problems], np.int64)
-    odds, bids = [problem.odds for problem in problems], [problem.bids for problem in problems]
-    q, bid, bad = parse_prices(odds, bids, sizes)
+    ids, series = column(p.id for p in problems), column(p.series for p in problems)
+    sizes = column((len(p.options) for p in problems), np.int64)
+    q, bid, bad = parse_prices([p.odds for p in problems], [p.bids for p in problems], sizes)
     for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
-    alone = column("series", object) == ""
-    if not alone.all():
-        notes.warn("events without a series, each a cluster of its own", ids[alone])
+    if series.any():
+        notes.warn("events without a series, each a cluster of its own", ids[series == ""])
     return Events(
         ids=ids,
-        category=column("category", object),
-        series=column("series", object),
-        title=column("title", object),
-        exclusive=column("exclusive", bool),
-        closed=column("closed", float),
-        weight=column("weight", float),
+        category=column(p.category for p in problems),
+        series=series,
+        title=column(p.title for p in problems),
+        exclusive=column((p.exclusive for p in problems), bool),
+        closed=column((p.closed for p in problems), float),
+        weight=column((p.weight for p in problems), float),
         sizes=sizes,
-        option=join("options", object),
-        outcome=join("won", float),
+        option=column(name for p in problems for name in p.options),
+        outcome=column((won for p in problems for won in p.won), float),
         q=q,
         bid=bid,
     )

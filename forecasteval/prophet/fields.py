@@ -144,11 +144,18 @@ class DataNotes:
         ] + self.lines
 
 
+def show_exclusion(entry: Exclusion) -> str:
+    """Show the reason, or its example, and whom it is about."""
+    names = grouped_names(entry["names"], entry["count"])
+    return f"{printable(entry.get('example', entry['reason']))}: {names}"
+
+
 def _advise(reason: str, cell: str) -> str:
     """Say what to write in place of a cell."""
     number = parse_number(cell.removesuffix("%").replace(",", "."))
     if reason != BAD_PROBABILITY:
-        return ": write 1 and 0" if number > 1 and reason == NO_FLAG else ""
+        advice = ": write 1 where the option came true and 0 elsewhere"
+        return advice if number > 1 and reason == NO_FLAG else ""
     if cell.endswith("%"):
         number /= 100
     elif number > 1:

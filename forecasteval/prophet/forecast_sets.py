@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,9 @@ def load_problems(path: Path) -> Loaded:
     """
     loaded = load_records(path)
     rows = _read_fields(loaded).get("resolutions")
-    return replace(loaded, records=list(map(_make_problem, rows))) if rows else loaded
+    if not isinstance(rows, list):
+        return loaded
+    return replace(loaded, records=list(map(_make_problem, rows)))
 
 
 def load_forecasts(path: Path, problems: Loaded) -> Loaded:
@@ -32,7 +35,7 @@ def load_forecasts(path: Path, problems: Loaded) -> Loaded:
     """
     loaded = load_records(path)
     fields = _read_fields(loaded)
-    if not fields.get("forecasts"):
+    if not isinstance(fields.get("forecasts"), list):
         return loaded
     dated = group_by(
         (row["problem_id"] for row in problems if isinstance(row, Mapping) and "problem_id" in row),
@@ -56,11 +59,9 @@ def load_forecasts(path: Path, problems: Loaded) -> Loaded:
 
 
 def _read_fields(loaded: Loaded) -> dict[str, Any]:
-    """Read the lists and texts of an object, which is loaded as pairs; {} of any other file."""
-    rows = loaded.records if isinstance(loaded.records, list) else []
-    pairs = [row for row in rows[:20] if isinstance(row, Mapping)]
-    found = {row.get("id"): row.get("prediction") for row in pairs}
-    return {str(key): value for key, value in found.items() if isinstance(value, (list, str))}
+    """Read the fields of an object, which is loaded as pairs."""
+    pairs = [row for row in islice(loaded, 20) if isinstance(row, Mapping)]
+    return {as_text(row.get("id")): row.get("prediction") for row in pairs}
 
 
 def _name_event(row: JsonObject) -> str:

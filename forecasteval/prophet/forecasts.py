@@ -104,9 +104,9 @@ class Forecasts(NamedTuple):
         pairs = zip(self.forecaster[at].tolist(), ids[self.event[at]], strict=True)
         return [Label(self.names[who], event) for who, event in pairs]
 
-    def warn(self, notes: DataNotes, text: str, where: Bools, ids: Names) -> None:
-        """Note something odd about some forecasts."""
-        notes.warn(text, self.labels(where, ids), int(where.sum()))
+    def note(self, notes: DataNotes, what: str, text: str, where: Bools, ids: Names) -> None:
+        """Note that some forecasts are left out (`what` is "forecast") or odd ("")."""
+        notes.exclude(what, text, self.labels(where, ids), int(where.sum()))
 
 
 def join_forecasts(names: list[str], parts: Sequence[Forecasts]) -> Forecasts:
@@ -264,10 +264,13 @@ def _make_columns(
     label, event, forecaster, time, p_lists, odds, bids = zip(*rows, strict=True)
     sizes = sizes_of_events[list(event)]
     p = parse_numbers(p_lists, int(sizes.sum()))
-    good = all_of_each((p >= 0) & (p <= 1), np.cumsum(sizes) - sizes)
+    inside = (p >= 0) & (p <= 1)
+    if (p > 1).any() and np.isin(p[inside], (0, 1)).all():
+        inside[:] = False  # 0 and 1 are percents, too
+    good = all_of_each(inside, np.cumsum(sizes) - sizes)
     for name, cells in compress(zip(label, p_lists, strict=True), ~good):
         bad = [cell for cell in cells if not 0 <= parse_number(cell) <= 1]
-        notes.fail(source, "forecast", BAD_PROBABILITY, name, str(bad[0]))
+        notes.fail(source, "forecast", BAD_PROBABILITY, name, str(bad[0]) if bad else "")
     q, bid, odd = parse_prices(odds, bids, sizes)
     for text, where in odd.items():
         notes.warn(text, compress(label, where))
@@ -307,13 +310,11 @@ def _judge_times(data: Forecasts, events: Events, late: str, notes: DataNotes) -
     }
     if np.isfinite(data.time).any():
         text = "forecasts without a time, as all of their file, taken as in time"
-        data.warn(notes, text, (data.time == -math.inf) & ~np.isnan(closed), events.ids)
+        where = (data.time == -math.inf) & ~np.isnan(closed)
+        data.note(notes, "", text, where, events.ids)
     for reason, where in dropped.items():
-        if late == "drop":
-            labels = data.labels(where, events.ids)
-            notes.exclude("forecast", reason, labels, int(where.sum()))
-        else:
-            data.warn(notes, f"forecast {reason}, kept", where, events.ids)
+        what, text = ("forecast", reason) if late == "drop" else ("", f"forecast {reason}, kept")
+        data.note(notes, what, text, where, events.ids)
     return ~(after | untimed) | (late == "keep")
 
 
@@ -335,7 +336,7 @@ def _choose_last(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
         "one of the same time counts": earlier & same & ~doubtful,
     }
     for reason, where in kinds.items():
-        notes.exclude("forecast", reason, data.labels(where, ids, None), int(where.sum()))
+        data.note(notes, "forecast", reason, where, ids)
     return data.keep(~earlier & ~doubtful)
 
 

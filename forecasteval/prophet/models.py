@@ -160,6 +160,8 @@ def fit_bradley_terry(
 
 # --- All models of a board ---
 
+Model = TypeVar("Model", IrtFit, BradleyTerryFit)
+
 
 class Fitted(NamedTuple, Generic[Fit]):
     """A fit, and which forecasters and events its numbers are."""
@@ -185,48 +187,48 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
     ("correct"). prior: of Bradley–Terry.
     """
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
-    weighted = partial(fit_effects, weight=scored.events.weight)
-    effects, irt, pool = _fit(weighted, scored, brier), None, None
+    who, events, weight = scored.forecasts.forecaster, scored.forecasts.event, scored.events.weight
+    fit = fit_effects(who, events, brier, weight)
+    effects = Fitted(fit, np.arange(len(names)), np.arange(len(weight)))
     fits: dict[str, dict[str, object] | None] = {"irt": None, "bradley_terry": None}
     if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
-        return Models(effects, irt, pool, fits)
+        return Models(effects, None, None, fits)
     parts = _note_parts(names, effects.fit.part, notes)
-    few = "fewer than two forecasters of exclusive events: no"
     right = 1 - brier if response == "brier" else scored.correct
-    if _is_enough(scored, right):
-        irt = _fit(fit_irt, scored, right)
+    if irt := _fit("IRT", fit_irt, scored, right, notes):
         more = {"log_posterior": irt.fit.log_posterior, "response": response, "parts": parts}
-        fits["irt"] = _describe("irt", irt.fit, notes) | more
-    else:
-        notes.lines.append(f"{few} IRT of correct answers")
-    if _is_enough(scored, scored.p_winner):
-        pool = _fit(partial(fit_bradley_terry, prior=prior), scored, scored.p_winner)
+        fits["irt"] = _describe(irt.fit) | more
+    strengths = partial(fit_bradley_terry, prior=prior)
+    if pool := _fit("Bradley–Terry", strengths, scored, scored.p_winner, notes):
         text = "from Bradley–Terry: no forecaster gave its winner any probability"
         notes.exclude("event", text, scored.events.ids[pool.events[~pool.fit.used]])
         more = {"events": int(pool.fit.used.sum()), "prior": prior}
-        fits["bradley_terry"] = _describe("bradley_terry", pool.fit, notes) | more
-    else:
-        notes.lines.append(f"{few} Bradley–Terry")
+        fits["bradley_terry"] = _describe(pool.fit) | more
     return Models(effects, irt, pool, fits)
 
 
-def _is_enough(scored: ForecastScores, values: Floats) -> bool:
-    """Return whether two forecasters have such a value."""
-    return len(np.unique(scored.forecasts.forecaster[~np.isnan(values)])) > 1
-
-
-def _fit(fit: Callable[..., Fit], scored: ForecastScores, values: Floats) -> Fitted[Fit]:
-    """Fit the forecasters and events that have a value, numbered again."""
+def _fit(
+    name: str,
+    fit: Callable[..., Model],
+    scored: ForecastScores,
+    values: Floats,
+    notes: DataNotes,
+) -> Fitted[Model] | None:
+    """Fit the forecasters and events that have a value, numbered again; None for one forecaster."""
     has = ~np.isnan(values)
     who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
     which, j = np.unique(scored.forecasts.event[has], return_inverse=True)
-    return Fitted(fit(i, j, values[has]), who, which)
+    if len(who) < 2:
+        notes.lines.append(f"fewer than two forecasters of exclusive events: no {name}")
+        return None
+    found = fit(i, j, values[has])
+    if not found.converged:
+        notes.lines.append(f"the fit of {name} has not converged: {found.iterations} iterations")
+    return Fitted(found, who, which)
 
 
-def _describe(name: str, fit: IrtFit | BradleyTerryFit, notes: DataNotes) -> dict[str, object]:
-    if not fit.converged:
-        notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
+def _describe(fit: IrtFit | BradleyTerryFit) -> dict[str, object]:
     return {
         "iterations": fit.iterations,
         "gradient_norm": fit.gradient_norm,

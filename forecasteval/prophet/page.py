@@ -56,6 +56,7 @@ from .report import (
     BoardRow,
     board_rows,
     category_table,
+    describe_size,
     known_metrics,
     list_metrics,
     list_remarks,
@@ -84,14 +85,6 @@ def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Pa
     """
     about: JsonObject = {**results}
     rows = board_rows(results, results["ranked_by"]["metric"], _ROWS)
-    counts = [
-        show_count(len(results["forecasters"]), "forecaster"),
-        f"{len(results['provisional'])} provisional",
-        show_count(results["n_events"], "event"),
-        f"{results['n_pending']} pending",
-        show_count(results["n_forecasts"], "forecast"),
-    ]
-    facts = [count for count in counts if not count.startswith("0 ")]
     parts = {
         "calibration": ("Calibration", _choose_ranked(rows)),
         "over-time": ("Over time", _find_return(results, rows)),
@@ -101,7 +94,7 @@ def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Pa
     }
     return Page(
         title=printable(about.get("name") or about["benchmark"], 120),
-        facts=" · ".join([about["benchmark"], *facts]),
+        facts=f"{about['benchmark']} · {describe_size(results)}",
         summary=partial(_draw_ranking, results, rows),
         body=partial(_draw_body, results, rows, shown),
         charts=partial(_make_charts, results, rows),
@@ -234,7 +227,7 @@ def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[P
 
 def _find_return(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | None:
     """Make the panel of the last return over time, if there is any."""
-    returns = [name for name in list_metrics(results) if name.startswith("return_")]
+    returns = [name for name in list_metrics(results) if find_metric(name).payoffs]
     return _time_panel(results, _choose_ranked(rows), returns[-1]) if returns else None
 
 
@@ -255,7 +248,7 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
     xs, ys = zip(*(point for line in lines for point in line.points), strict=True)
     named = [y for line in lines if not line.faint for _, y in line.points]
     low, high, even = min(xs), max(xs), None
-    if metric.startswith("return_"):
+    if find_metric(metric).payoffs:
         even, named = ((low, 1.0), (high, 1.0)), [*named, 1.0]
     ticks = np.linspace(low, high, 4).tolist()
     dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]

@@ -41,7 +41,7 @@ def make_records(
         if len(estimate.influence):
             columns[f"{metric.name}_interval"] = estimate.intervals()
             columns[f"{metric.name}_se"] = estimate.error
-    columns |= {f"{name}_sharpe": ratios for name, ratios in sharpe_ratios(scored).items()}
+    columns |= sharpe_ratios(scored, measures)
     columns["one_minus_brier"] = 1 - brier.values
     columns["brier_skill"] = 1 - brier.values / np.where(crowd > 0, crowd, math.nan)
     columns["decomposition"] = make_rows({**decompose_brier(bins)})
@@ -55,22 +55,21 @@ def make_records(
     return records
 
 
-def sharpe_ratios(scored: ForecastScores) -> dict[str, Floats]:
+def sharpe_ratios(scored: ForecastScores, measures: Measures) -> Columns:
     """Compute, by return and row, (mean - 1)/√variance of the payoffs; nan where all are equal.
 
     The variance is that of the payoffs, Σ w (x - mean)²/Σ w; an event is a period, nothing is made
     a yearly figure. Source: Sharpe, J. Portfolio Management 21 (1994) 49–58, the dollar being the
     riskless asset.
     """
-    row, rows = scored.forecasts.forecaster, len(scored.forecasts.names)
-    ratios = {}
+    row, ratios = scored.forecasts.forecaster, Columns()
     for metric in scored.metrics:
         if metric.payoffs:
-            paid = scored.values[metric.name]
-            means = weighted_means(paid, scored.weight, row, rows)
-            spread = weighted_means((paid - means[row]) ** 2, scored.weight, row, rows)
+            means = measures[metric.name, ""].values
+            squares = (scored.values[metric.name] - means[row]) ** 2
+            spread = weighted_means(squares, scored.weight, row, len(means))
             known = np.where(spread > 1e-18, spread, np.nan)  # of equal payoffs rounding is left
-            ratios[metric.name] = (means - 1) / np.sqrt(known)
+            ratios[f"{metric.name}_sharpe"] = (means - 1) / np.sqrt(known)
     return ratios
 
 
@@ -88,16 +87,16 @@ def add_ranks(
         estimate = measures[metric.name, ""]
         values = metric.sign * estimate.values
         able = [at for at in ranked if not math.isnan(values[at])]
-        ranks = shared_ranks(values[able]).tolist()
-        columns: dict[str, dict[int, object]] = {"rank": dict(zip(able, ranks, strict=True))}
+        ranks = dict(zip(able, shared_ranks(values[able]).tolist(), strict=True))
+        for at in ranked:
+            records[at][f"{metric.name}_rank"] = ranks.get(at)
         if len(estimate.influence):
             sure = [at for at in able if not math.isnan(estimate.error[at])]
             parts = values, estimate.influence, estimate.error, estimate.freedom
             ends = rank_intervals(*(part[..., sure] for part in parts)) if len(sure) > 1 else []
-            columns["rank_interval"] = dict(zip(sure, map(list, ends), strict=False))
-        for at in ranked:
-            cells = {f"{metric.name}_{key}": column.get(at) for key, column in columns.items()}
-            records[at].update(cells)
+            intervals = dict(zip(sure, map(list, ends), strict=False))
+            for at in ranked:
+                records[at][f"{metric.name}_rank_interval"] = intervals.get(at)
 
 
 def rank_intervals(

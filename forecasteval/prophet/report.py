@@ -25,13 +25,13 @@ from forecasteval.display.tables import (
 )
 
 from .details import Category, ProphetResult
+from .fields import show_exclusion
 from .metrics import RANK_TIE, Matrix, find_metric
 from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
 
 _FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
 SHOWN: Final = 30  # forecasters on the screen
-_FEW: Final = 10  # names without a rank
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,7 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
     """Excluded records, the convergence of the models, warnings."""
     lines = []
     for entry in results["excluded"]:
-        names = grouped_names(entry["names"], entry["count"])
-        reason = printable(entry.get("example", entry["reason"]))
-        lines.append(f"excluded: {entry['what']}s, {reason}: {names}")
+        lines.append(f"excluded: {entry['what']}s, {show_exclusion(entry)}")
     for name, fit in results["fits"].items():
         if fit and full:
             state = "converged" if fit["converged"] else "NOT converged"
@@ -185,10 +183,8 @@ def _list_provisional(results: ProphetResult) -> list[tuple[str, ForecasterRecor
 
 def say_who_has_no_rank(results: ProphetResult) -> str:
     """Name those with too few events for a rank, and say how many more there are."""
-    rows = _list_provisional(results)
-    names = [f"{printable(name, 40)} ({record['n_events']})" for name, record in rows[:_FEW]]
-    names += [f"and {len(rows) - _FEW} more"] if len(rows) > _FEW else []
-    text = f"Without a rank, fewer than {results['min_events']} events: {', '.join(names)}."
+    names = [f"{name} ({row['n_events']})" for name, row in _list_provisional(results)]
+    text = f"Without a rank, fewer than {results['min_events']} events: {grouped_names(names)}."
     return text if names else ""
 
 
@@ -207,7 +203,7 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
 def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Iterator[Column]:
     """List the columns of text and of pages, in the order of both."""
     market, names = results["baselines"]["market"]["n_events"], list_metrics(results)
-    on_page = ["ece", *[name for name in names if market and name.startswith("return_")][-1:]]
+    on_page = ["ece", *[name for name in names if market and find_metric(name).payoffs][-1:]]
     yield _number("Rank", lambda row: str(row.own("rank") or ""), page="no")
     yield Column("Rank", _draw_rank, "html", page="rk")
     yield _NAME
@@ -301,7 +297,9 @@ def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     if not full and len(ranked) > SHOWN:
         messages += [f"… the first {SHOWN} of {len(ranked)}: --full"]
     if results["provisional"]:
-        messages += ["", f"{say_who_has_no_rank(results)} See --min-events and --full."]
+        few = say_who_has_no_rank(results)
+        see = f"{few} See --min-events." if full else f"{few} See --min-events and --full."
+        messages += ["", see]
     ranked_rows = [BoardRow(name, record, by) for name, record in ranked.items()]
     beats = say_who_beats_the_market(ranked_rows, by)
     kendall = results["rank_correlation"]["overall"]["kendall"] if len(ranked) > 2 else {}
@@ -313,12 +311,10 @@ def _agreement_line(matrix: Matrix) -> list[str]:
     pairs = sorted(
         (value, a, b) for a, b in combinations(matrix, 2) if (value := matrix[a][b]) is not None
     )
-    if not pairs:
-        return []
-    least, a, b = pairs[0]
     return [
         f"Rank agreement of the metrics (Kendall): median {pairs[len(pairs) // 2][0]:.2f}, "
         f"least {least:.2f} ({title_of(a)} and {title_of(b)})"
+        for least, a, b in pairs[:1]
     ]
 
 

@@ -80,27 +80,23 @@ def score_forecasts(
     events: Events, forecasts: Forecasts, metrics: Sequence[Metric]
 ) -> ForecastScores:
     """Compute every score of every forecast."""
-    count, sizes = len(forecasts.event), forecasts.sizes
-    outcome = events.outcome[events.slots(forecasts.event)]
-    exclusive, whole = events.exclusive[forecasts.event], normalise(forecasts.p, forecasts.offsets)
+    count, exclusive = len(forecasts.event), events.exclusive[forecasts.event]
     values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
     p_winner, correct = np.full((2, count), math.nan)
-    for scope, chosen, p in (
-        ("all", np.ones(count, dtype=bool), forecasts.p),
-        ("exclusive", exclusive, whole),
-        ("priced", exclusive & forecasts.priced, whole),
+    for scope, chosen in (
+        ("all", np.ones(count, dtype=bool)),
+        ("exclusive", exclusive),
+        ("priced", exclusive & forecasts.priced),
     ):
-        # Of all forecasts no columns are copied: of millions that takes much memory.
-        inside = slice(None) if chosen.all() else np.repeat(chosen, sizes)
-        columns = [column[inside] for column in (p, forecasts.q, forecasts.bid, outcome)]
-        ends = np.append(0, np.cumsum(sizes[chosen]))
+        own = forecasts.keep(chosen)
+        ends, won = own.offsets, events.outcome[events.slots(own.event)]
+        p = own.p if scope == "all" else normalise(own.p, ends)
         for metric in metrics:
             if metric.formula and metric.scope == scope:
-                values[metric.name][chosen] = metric.formula(*columns, ends)
+                values[metric.name][chosen] = metric.formula(p, own.q, own.bid, won, ends)
         if scope == "exclusive":
-            own, _, _, won = columns
-            winner = winner_values("score_forecasts", own, won, ends[:-1])
-            rivals = np.maximum.reduceat(np.where(won == 1, -1.0, own), ends[:-1])
+            winner = winner_values("score_forecasts", p, won, ends[:-1])
+            rivals = np.maximum.reduceat(np.where(won == 1, -1.0, p), ends[:-1])
             p_winner[chosen], correct[chosen] = winner, winner > rivals + ROUNDING
     return ForecastScores(metrics, events, forecasts, values, p_winner, correct)
 
@@ -159,6 +155,6 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
         bid=events.bid,
     )
     p = np.minimum(mid / np.repeat(scale, events.sizes), 1)
-    market = everywhere._replace(forecaster=np.full(size, last), p=p)
+    market = everywhere._replace(forecaster=everywhere.forecaster - 1, p=p)
     priced = market.keep(everywhere.priced)
     return join_forecasts(everywhere.names, (data, priced, everywhere))

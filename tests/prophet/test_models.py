@@ -65,7 +65,7 @@ def test_fit_that_has_not_converged_is_told_of(monkeypatch: pytest.MonkeyPatch) 
     )
     results = evaluate(GOOD, [{**GOOD_PROBLEM, "correct_answer": ["A", "B"]}])
     assert results["warnings"] == [
-        "the fit of irt has not converged: 7 iterations",
+        "the fit of IRT has not converged: 7 iterations",
         "fewer than two forecasters of exclusive events: no Bradley–Terry",
     ]
 

@@ -149,10 +149,10 @@ def test_provisional_forecasters_are_few_and_counted() -> None:
     few = [{**row, "username": f"few{n}"} for n in range(30) for row in forecasts[:4]]
     results = ProphetArenaEvaluator().evaluate_all([*forecasts, *few], problems)
     page = results.page()
-    assert "1 forecaster · 30 provisional · 40 events" in page.facts
+    assert page.facts == "Prophet Arena · 40 events (40 exclusive), 31 forecasters, 160 forecasts"
     html = str(page.summary())
-    assert '<p class="cap">Without a rank, fewer than 8 events: few0 (4), few1 (4)' in html
-    assert "few17 (4), and 20 more.</p>" in html
+    assert '<p class="cap">Without a rank, fewer than 8 events: 30 (few0 (4), few1 (4)' in html
+    assert "few12 (4), …).</p>" in html
     assert html.count("<tr") == 3  # the head, the forecaster and the crowd
 
 

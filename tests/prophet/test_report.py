@@ -72,7 +72,7 @@ def test_who_has_no_rank_is_in_the_table_where_nobody_has_one() -> None:
     some, line = evaluate(GOOD, [GOOD_PROBLEM], min_events=2), "Without a rank, fewer than 2 events"
     text = format_text(report_blocks(some))
     assert text.count("ada") == 2
-    assert f"{line}: ada (1), bob (1). See --min-events and --full." in text
+    assert f"{line}: 2 (ada (1), bob (1)). See --min-events and --full." in text
     problems = [{**GOOD_PROBLEM, "problem_id": n} for n in (1, 2)]
     rows = [*GOOD, {**GOOD[0], "problem_id": 2}]
     mixed = evaluate(rows, problems, min_events=2)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from forecasteval.common.errors import InputError
+from cli import run
+from forecasteval.common.errors import InputError, PendingError
 from prophet_data import Row, evaluate, evaluate_csv
 from prophet_forms import FORMS, Cells, Form, find_line
 
@@ -144,6 +147,31 @@ def test_a_file_of_which_most_falls_for_one_reason_is_refused(p: object, words: 
     assert words in str(caught.value)
     half = [*rows, forecast(3)]  # no more than half
     assert evaluate(half, [problem(at) for at in range(4)])["n_forecasts"] == 2
+
+
+def test_percents_that_are_mostly_0_and_1_are_refused() -> None:
+    """1 of them is no certainty, and only what is above 1 would be left out."""
+    rows = [forecast(at, p) for at, p in enumerate([(0, 1), (1, 0), (0, 1), (0, 100)])]
+    problems = [problem(at) for at in range(5)]
+    with pytest.raises(InputError, match=re.escape("100 is above 1: percent? divide by 100")):
+        evaluate(rows, problems)
+    assert evaluate([*rows, forecast(4)], problems)["n_forecasts"] == 4
+    sure = [forecast(at, p) for at, p in enumerate([(0, 1), (1, 0)])]
+    assert evaluate(sure, problems)["forecasters"]["ada"]["brier"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["winner", "resolution"])
+def test_an_outcome_under_another_name_is_named(name: str, tmp_path: Path) -> None:
+    """The events are pending, and nothing else would say why."""
+    given = [{**problem(at, correct_answer=None), name: "Blue"} for at in range(2)]
+    with pytest.raises(PendingError, match=f"outcome called '{name}', not read: call it 'corr"):
+        evaluate([forecast(at) for at in range(2)], given)
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(given), encoding="utf-8")
+    done = run(tmp_path, "check", str(path))
+    assert f"outcome called '{name}', not read: call it 'correct_answer': 2" in done.out
+    fixed = [{**row, "correct_answer": row[name]} for row in given]
+    assert evaluate([forecast(at) for at in range(2)], fixed)["n_events"] == 2
 
 
 def test_pending_and_late_events_refuse_no_file() -> None:

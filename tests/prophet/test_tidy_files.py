@@ -154,6 +154,8 @@ def test_names_of_no_winner_are_refused(
         ("Ada Bob", "Ada 0", "an outcome is neither 0 nor 1"),
         ("Yes No", "1 1", "Yes and No have the same outcome"),
         ("Yes No", "1 ", "an option without an outcome"),
+        ("0 1 2", "1 1 1", EITHER),
+        ("1 0", "yes yes", EITHER),
     ],
 )
 def test_flags_of_no_winner_are_refused(
