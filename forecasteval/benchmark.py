@@ -291,7 +291,7 @@ class Evaluator(ABC, Generic[Data, Scores]):
         names = {
             "name": files.name,
             "prediction": files.prediction,
-            "dataset": ", ".join(file.name for file in files.datasets) or None,
+            "dataset": ", ".join(sorted(file.name for file in files.datasets)) or None,
         }
         with _without_collector():
             data = self.read(files)

@@ -7,19 +7,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mode
 from typing import Any, Final, NamedTuple, TypedDict
 
-from forecasteval.common.errors import InputError, OtherQuestionsError, printable
-from forecasteval.common.files import decode_utf8, join_checksums, read_file
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
     Loaded,
     as_text,
-    load_records,
     parse_json,
     repeated_keys,
 )
@@ -34,6 +34,7 @@ METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio
 TEMPLATES: Final = tuple(f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES)
 ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks about
 _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
+_BESIDE: Final = {"scores", "option_source_entries"}  # arrays of options, too
 
 
 class ChoiceItem(TypedDict):
@@ -92,40 +93,24 @@ class AnswerKey(NamedTuple):
         return len(self.values[0])
 
 
-class AnswerKeys:
-    """The answer keys of datasets, by id in its order: of paths of files, or of their records.
+def read_keys(datasets: Iterable[Loaded]) -> dict[str, AnswerKey]:
+    """Read the answer keys of datasets, by id in its order.
 
-    `names` are the files' names. `sha256` is the checksum of a file, or of the checksums of several
-    files, whatever the order given; None if there is no file. Raises InputError for a dataset that
-    contradicts itself, an id that is used more than once, and if there is no question.
+    Raises InputError for a dataset that contradicts itself, an id that is used more than once, and
+    if there is no question.
     """
-
-    def __init__(self, datasets: str | Path | Iterable[object]) -> None:
-        sources = [datasets] if isinstance(datasets, (str, Path)) else list(datasets)
-        files = [
-            load_records(Path(source)) for source in sources if isinstance(source, (str, Path))
-        ]
-        records = [source for source in sources if not isinstance(source, (str, Path))]
-        self._parts = [*files, Loaded("dataset", records)]
-        by_id: dict[str, AnswerKey] = {}
-        for place, record in self.records():
+    keys: dict[str, AnswerKey] = {}
+    for dataset in datasets:
+        for number, record in enumerate(dataset, 1):
+            place = f"{dataset.path}: record {number}"
             key = read_question(record, place)
-            if by_id.setdefault(name := str(record["id"]), key) is not key:
-                raise InputError(
-                    f"{place} (id {printable(name, 60)})", "the id is used more than once"
-                )
-        self.names = sorted(Path(file.path).name for file in files)
-        if not by_id:
-            raise InputError(", ".join(self.names) or "dataset", "expected questions", "none")
-        digests = sorted(file.sha256 for file in files)
-        self.sha256 = join_checksums(digests) if digests else None
-        self.by_id = dict(sorted(by_id.items()))
-
-    def records(self) -> Iterator[tuple[str, Any]]:
-        """Give the place and the record of every question."""
-        for part in self._parts:
-            for number, record in enumerate(part, 1):
-                yield f"{part.path}: record {number}", record
+            if keys.setdefault(str(record["id"]), key) is not key:
+                where = f"{place} (id {printable(record['id'], 60)})"
+                raise InputError(where, "the id is used more than once")
+    if not keys:
+        names = sorted(Path(dataset.path).name for dataset in datasets)
+        raise InputError(", ".join(names), "expected questions", "none")
+    return dict(sorted(keys.items()))
 
 
 def read_question(record: Any, place: str) -> AnswerKey:
@@ -133,10 +118,19 @@ def read_question(record: Any, place: str) -> AnswerKey:
     other.
     """
     place = require_question(record, place)
-    _check_meta(record, place)
     kind, answer = record["question_type"], record.get("answer")
-    yields, effective, relative = (record["meta"][field] for field in _NUMBERS)
+    yields, effective, relative = _read_numbers(record, place)
     best, most = max(effective), max(yields)
+    for index, value in enumerate(effective):
+        # effective scores are yields times factors up to 1
+        if value > yields[index] * (1 + 1e-6) + 1e-6:
+            expected = f"meta.effective_scores[{index}] disagrees with its yield"
+            raise InputError(place, f"{expected} ({yields[index]:g} at most)", f"{value}")
+        # relative scores are written with six decimals
+        if best > 0 and abs(value / best - relative[index]) > 1.000001e-6:
+            expected = f"option_relative_scores[{index}] must be effective / best"
+            got = str(relative[index])
+            raise InputError(place, f"{expected} = {value / best:.6f}", got)
     right, near = (
         [index for index, value in enumerate(effective) if value >= least]
         for least in (best, best * (1 - 1e-9))
@@ -173,17 +167,16 @@ def require_question(record: object, place: str) -> str:
     return place
 
 
-def _check_meta(record: JsonObject, place: str) -> None:
-    """Raise InputError unless no key is given twice, and meta has a value for each option, numbers
-    that agree.
+def _read_numbers(record: JsonObject, place: str) -> list[list[float]]:
+    """Read the `_NUMBERS` of a question, one for each option; InputError if there are others, and
+    if a key is given twice.
     """
     size, meta = len(record["options"]), record.get("meta")
     if not isinstance(meta, Mapping):
         raise InputError(place, "'meta' must be an object")
     if twice := repeated_keys(record) + repeated_keys(meta):
         raise InputError(place, f"'{twice[0]}' is given twice with different values")
-    optional = [field for field in ("scores", "option_source_entries") if field in meta]
-    for field in (*_NUMBERS, *optional):
+    for field in (*_NUMBERS, *_BESIDE.intersection(meta)):
         values = meta.get(field)
         if not isinstance(values, list) or len(values) != size:
             got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
@@ -193,47 +186,31 @@ def _check_meta(record: JsonObject, place: str) -> None:
             if type(value) not in (int, float) or not 0 <= value <= 1e9:
                 expected = f"meta.{field} must hold numbers from 0"
                 raise InputError(place, expected, printable(repr(value), 40))
-    _check_scores(place, [meta[field] for field in _NUMBERS])
-
-
-def _check_scores(place: str, numbers: Sequence[Sequence[float]]) -> None:
-    """Raise InputError unless yields, effective scores and relative scores agree."""
-    best = max(numbers[1])
-    for index, (amount, value, relative) in enumerate(zip(*numbers, strict=True)):
-        if value > amount * (1 + 1e-6) + 1e-6:  # effective scores are yields times factors up to 1
-            expected = f"meta.effective_scores[{index}] disagrees with its yield"
-            raise InputError(place, f"{expected} ({amount:g} at most)", f"{value}")
-        if best > 0 and abs(value / best - relative) > 1.000001e-6:  # written with six decimals
-            expected = f"option_relative_scores[{index}] must be effective / best"
-            raise InputError(place, f"{expected} = {value / best:.6f}", str(relative))
+    return [meta[field] for field in _NUMBERS]
 
 
 # --- Predictions ---
 
 
+@dataclass
 class Choices:
-    """The picks of a prediction file, or of a mapping, and the questions they answer."""
+    """The picks of a prediction, and the questions they answer."""
 
-    def __init__(self, questions: AnswerKeys, predictions: Path | Mapping[Any, object]) -> None:
-        self.questions = questions
-        self.path: Path | None = None
-        self._checksums = dict[str, str]()
-        if isinstance(predictions, Path):
-            self.path = predictions
-            predictions, sha256 = read_prediction(predictions)
-            self._checksums = {"dataset_sha256": str(questions.sha256), "prediction_sha256": sha256}
-        self.answers = read_answers(predictions)
-        self.unknown = sorted(self.answers.keys() - questions.by_id.keys())
-        if self.path and predictions and len(self.unknown) == len(predictions):
-            expected = "expected predictions for this dataset"
-            hint = "or --dataset, or a name that begins with its dataset's"
-            raise OtherQuestionsError(str(self.path), f"{expected} ({hint})", "other ids")
+    datasets: Sequence[Loaded]
+    keys: Mapping[str, AnswerKey]
+    answers: Mapping[str, object]
+    sums: Mapping[str, str]
+
+    @property
+    def unknown(self) -> list[str]:
+        """List the ids of no question."""
+        return sorted(self.answers.keys() - self.keys.keys())
 
     def messages(self) -> list[str]:
         return []
 
-    def checksums(self) -> dict[str, str]:
-        return self._checksums
+    def checksums(self) -> Mapping[str, str]:
+        return self.sums
 
 
 def read_prediction(path: Path) -> tuple[dict[str, object], str]:
@@ -254,11 +231,12 @@ def read_prediction(path: Path) -> tuple[dict[str, object], str]:
 
 
 def read_answers(predictions: Mapping[Any, object]) -> dict[str, object]:
-    """Return the answers by id as text; InputError unless they are an object with different ids."""
+    """Return the answers by id as text, without null, which is none; InputError unless they are an
+    object with different ids.
+    """
     if not isinstance(predictions, Mapping):
         expected = "expected one object {id: option index}"
         raise InputError("prediction", expected, type(predictions).__name__)
-    answers = {str(name): value for name, value in predictions.items()}
-    if len(answers) < len(predictions):
+    if len(set(map(str, predictions))) < len(predictions):
         raise InputError("prediction", "expected ids that differ as text")
-    return answers
+    return {str(name): value for name, value in predictions.items() if value is not None}

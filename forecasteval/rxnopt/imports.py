@@ -17,7 +17,7 @@ from forecasteval.common.records import dump_json, group_by
 
 from .cells import read_fraction, read_yield
 from .chemicals import YIELDS, Substance, any_case, is_smiles, read_items
-from .columns import find_header, find_second_quantity, warn_of_conditions
+from .columns import find_header, find_second_quantity, names_standard
 from .settings import Settings
 from .sheets import DateText, Sheet, SheetRow, read_sheet, show_names
 from .tables import Unused
@@ -44,7 +44,11 @@ _SUMMARY: Final = any_case(  # what stands in front of a row of averages below t
 )
 _DE: Final = any_case(r"(?<![^\W_])d\.?e(?![^\W_])")
 _NUMBER: Final = re.compile(r"(?!.*(?::|de)).*[0-9]")
+_FIRST_NUMBER: Final = re.compile(r"[^0-9:]*?([0-9]*\.?[0-9]+)[^:]*")
 _COMMA: Final = re.compile(r"[<>≤≥~]?\s?[0-9]+,[0-9]+\s?%?")
+_STANDARD: Final = (
+    "says which option is the standard, mostly the best one: write there what was used instead"
+)
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
 _SHARE: Final = "97: write 97:3"
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
@@ -55,7 +59,7 @@ _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 class Layout:
     """The columns of a sheet and what they hold, and what all experiments of a file share."""
 
-    # result field (isolated_yield, yield_ratio, ee, er, dr, rr) -> column
+    # isolated_yield, yield_ratio, ee, er, dr, rr -> column
     results: Mapping[str, str]
     conditions: Sequence[str] = ()
     reactants: Sequence[str] = ()
@@ -80,9 +84,7 @@ class Experiment(NamedTuple):
     a table have the reaction in common.
     """
 
-    row: SheetRow
     entry: dict[str, Any]
-    amount: float  # its yield
     sides: tuple[list[Substance], list[Substance]]  # reactants, products
 
 
@@ -100,19 +102,17 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
         raise InputError(where, expected, show_names(sheet.header))
     _require_tidy(where, sheet, layout)
     used: list[Experiment] = []
-    left_out, changed = RecordNotes(), RecordNotes()
+    left_out, doubts = RecordNotes(), RecordNotes()
     for number, row in enumerate(sheet.rows, 1):
         try:
-            used.append(_read_experiment(row, number, layout, changed))
+            used.append(_read_experiment(row, number, layout, doubts))
         except Unused as left:
             left_out[left.reason].append(row.place + left.detail)
     reasons = [f"left out: {line}" for line in left_out.lines()]
     if not used:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
     _require_scale(where, used, layout.fraction)
-    cells = {name: [each.row.cells[name] for each in used] for name in layout.conditions}
-    leaks = warn_of_conditions(cells, [each.amount for each in used])
-    notes = [*sheet.notes, *(f"warning: {text}" for text in (*leaks, *changed.lines())), *reasons]
+    notes = [*sheet.notes, *(f"warning: {line}" for line in doubts.lines()), *reasons]
     if unused := [name for name in sheet.header if name not in named]:
         notes.append(f"columns that are not used: {show_names(unused)}")
     total = len(sheet.rows)
@@ -141,28 +141,26 @@ def _check_columns(where: str, layout: Layout) -> None:
 def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
     """Refuse second headers, ditto marks, and yields beside another quantity."""
     problems = RecordNotes()
-    yields = [layout.results.get(field) for field in YIELDS]
+    results = layout.results
     for row in sheet.rows:
-        unread = [
-            cell
-            for field, name in layout.results.items()
-            if not re.search("[0-9]", cell := row.cells[name]) and read_cell(field, cell, False)[1]
-        ]
-        if cell := find_header(row.cells, [*layout.results.values()]) or ", ".join(unread[1:]):
+        words = {
+            field: cell
+            for field, name in results.items()
+            if not re.search("[0-9]", cell := row.cells[name])
+        }
+        unread = [cell for field, cell in words.items() if read_cell(field, cell, False)[1]]
+        if cell := find_header(row.cells, [*results.values()]) or ", ".join(unread[1:]):
             problems[_ONE_HEADER].append(f"{row.place}: {cell}")
         for name in layout.columns:
             cell = row.cells[name]
+            place = f"{row.place}, {name}: {cell}"
+            is_date = isinstance(cell, DateText) or _DATE.fullmatch(cell)
             if _DITTO.fullmatch(cell):
-                problem = _NO_DITTO
-            elif name in layout.conditions and (
-                isinstance(cell, DateText) or _DATE.fullmatch(cell)
-            ):
-                problem = _NO_DATE
-            elif name in yields and read_yield(cell).selectivity:
-                problem = SPLIT
-            else:
-                continue
-            problems[problem].append(f"{row.place}, {name}: {cell}")
+                problems[_NO_DITTO].append(place)
+            elif is_date and name in layout.conditions:
+                problems[_NO_DATE].append(place)
+            elif name in map(results.get, YIELDS) and read_yield(cell).selectivity:
+                problems[SPLIT].append(place)
     for expected, places in problems.items():
         raise InputError(where, expected, grouped_names(places))
 
@@ -171,73 +169,57 @@ def _require_scale(where: str, used: Sequence[Experiment], fraction: bool | None
     """Refuse yields or ee that may be shares of 1 or percent, where nobody says which."""
     for field in (*YIELDS, "ee"):
         cells = [each.entry["results"].get(field, "") for each in used]
-        most = max((_percent_of(field, cell) for cell in cells), default=0)
+        numbers = filter(None, map(_FIRST_NUMBER.fullmatch, cells))
+        most = max((float(number[1]) for number in numbers), default=0)
         is_open = fraction is None or (fraction and field == "ee")
         if is_open and 0 < most <= MOST_SHARE and not any("%" in cell for cell in cells):
-            numbers = f"all numbers of {_NAMES.get(field, field)} are within 0 and {MOST_SHARE}"
+            which = f"all numbers of {_NAMES.get(field, field)} are within 0 and {MOST_SHARE}"
             todo = "write them in percent" if field == "ee" else "say --fraction"
-            raise InputError(
-                where, f"{numbers}: say --no-fraction if they are percent, else {todo}"
-            )
-
-
-def _percent_of(field: str, cell: str) -> float:
-    """Read the percent that a yield or an ee is if its number is one; 0 for words and ratios, which
-    are the same on either scale.
-    """
-    if field in YIELDS:
-        percent = read_yield(cell).value
-        return percent if percent and percent != read_yield(cell, True).value else 0
-    share = None if not re.search("[0-9]", cell) or ":" in cell else read_fraction(cell, field)[0]
-    return 200 * share - 100 if share else 0
+            raise InputError(where, f"{which}: say --no-fraction if they are percent, else {todo}")
 
 
 # --- Rows ---
 
 
-def _read_experiment(
-    row: SheetRow, number: int, layout: Layout, changed: RecordNotes
-) -> Experiment:
-    """Read the experiment of a row, or raise Unused; notes cells not read as they stand."""
+def _read_experiment(row: SheetRow, number: int, layout: Layout, doubts: RecordNotes) -> Experiment:
+    """Read the experiment of a row, or raise Unused; notes what is doubtful in it."""
     if _SUMMARY.fullmatch(next(filter(None, row.cells.values()), "")):
         raise Unused("an average or a total")
-    blank = [name for name in layout.conditions if not row.cells[name]]
-    if len(blank) == len(layout.conditions):
+    conditions = {name: row.cells[name] for name in layout.conditions}
+    if not any(conditions.values()):
         raise Unused("no condition")
-    if blank:  # merged and repeated values are blank, too, in what other programs write
-        raise Unused(f"{blank[0]}: blank (write – for none, else fill the value above down)")
-    results = {
-        # Below `de (%)` 20 is a share of 60, and not 20:1.
-        key: f"{cell} de" if key == "dr" and _DE.search(name) and _NUMBER.match(cell) else cell
-        for key, name in layout.results.items()
-        if (cell := row.cells[name])
-    }
-    amounts: dict[str, float] = {}
-    for key, cell in results.items():
-        value, note = read_cell(key, cell, bool(layout.fraction))
-        reason = f"{_NAMES.get(key, key)}: {note}"
+    for name, cell in conditions.items():
+        if not cell:  # merged and repeated values are blank, too, in what other programs write
+            raise Unused(f"{name}: blank (write – for none, else fill the value above down)")
+    results = {field: cell for field, name in layout.results.items() if (cell := row.cells[name])}
+    if _DE.search(layout.results.get("dr", "")) and _NUMBER.match(results.get("dr", "")):
+        results["dr"] += " de"  # below `de (%)` 20 is a share of 60, and not 20:1
+    found = set()
+    for field, cell in results.items():
+        value, note = read_cell(field, cell, bool(layout.fraction))
+        reason = f"{_NAMES.get(field, field)}: {note}"
         if value is not None:
-            amounts[key] = value
+            found.add(field)
         elif note:
             raise Unused(reason, f": {cell}")
         if note:
-            changed[reason].append(f"{row.place}: {cell}")
-    amount = next((amounts[key] for key in YIELDS if key in amounts), None)
-    if amount is None:
+            doubts[reason].append(f"{row.place}: {cell}")
+    if found.isdisjoint(YIELDS):
         raise Unused("no yield")
+    for name, cell in conditions.items():
+        if names_standard(name, cell):
+            doubts[f"{name}: {cell!r} {_STANDARD}"].append(row.place)
     entry = {
         "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
         "rxn_id": "0",
         "conditions": {
-            name: read_items(_item(name, row.cells[name], False)) for name in layout.conditions
+            name: read_items(_item(name, cell, False)) for name, cell in conditions.items()
         },
         "results": results,
     }
-    sides = (
-        _read_side(row, layout.reactants_smiles, layout.reactants),
-        _read_side(row, layout.products_smiles, layout.products),
-    )
-    return Experiment(row, entry, amount, sides)
+    reactants = _read_side(row, layout.reactants_smiles, layout.reactants)
+    products = _read_side(row, layout.products_smiles, layout.products)
+    return Experiment(entry, (reactants, products))
 
 
 def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]:

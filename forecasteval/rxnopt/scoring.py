@@ -7,6 +7,7 @@ earn 0 and stay in every mean.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import numbers
 import operator
 import re
@@ -17,13 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import Evaluator, Files
-from forecasteval.common.errors import InputError, RecordNotes
+from forecasteval.common.errors import InputError, OtherQuestionsError, RecordNotes
+from forecasteval.common.files import join_checksums
 from forecasteval.common.records import (
+    Loaded,
     as_text,
     encode_fields,
     group_by,
     hash_question,
     hash_questions,
+    load_records,
 )
 from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
 from forecasteval.common.version import __version__
@@ -35,9 +39,11 @@ from .datasets import (
     NAME,
     SIDES,
     AnswerKey,
-    AnswerKeys,
     ChoiceItem,
     Choices,
+    read_answers,
+    read_keys,
+    read_prediction,
     table_of,
 )
 from .report import explain, report_blocks
@@ -69,7 +75,10 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     explain = staticmethod(explain)
 
     def __init__(self, datasets: str | Path | Iterable[object] | None = None) -> None:
-        self._questions = None if datasets is None else AnswerKeys(datasets)
+        sources = [datasets] if isinstance(datasets, (str, Path)) else [*(datasets or ())]
+        paths = [Path(source) for source in sources if isinstance(source, (str, Path))]
+        self._datasets = [*map(load_records, paths)] or [Loaded("dataset", sources)]
+        self._keys = {} if datasets is None else read_keys(self._datasets)
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
@@ -83,31 +92,40 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         exact_match_accuracy that of picks among the best, avg_yield_ratio that of yield / best
         yield, each in [0, 1] with Student's t interval, clustered by table.
         """
-        if self._questions is None:
+        if not self._keys:
             raise InputError("RxnOptEvaluator", "expected datasets", "none")
-        return self.evaluate(Choices(self._questions, predictions))
+        answers = read_answers(predictions)
+        return self.evaluate(Choices(self._datasets, self._keys, answers, {}))
 
     def read(self, files: Files) -> Choices:
-        """Read the picks of a file for the questions of its datasets, or else of the evaluator's.
+        """Read the picks of a file for the questions of its datasets.
 
         Raises InputError for a file that is no `{id: option index}`, and where no id is one of the
         datasets.
         """
-        questions = AnswerKeys(files.datasets) if files.datasets else self._questions
-        if questions is None:
-            raise InputError(str(files.predictions[0]), f"expected a dataset of {NAME}", "none")
-        return Choices(questions, files.predictions[0])
+        if not files.datasets:
+            raise InputError(str(files.path), f"expected a dataset of {NAME}", "none")
+        datasets = [*map(load_records, files.datasets)]
+        keys = read_keys(datasets)
+        predictions, sha256 = read_prediction(files.path)
+        answers = read_answers(predictions)
+        if answers and keys.keys().isdisjoint(answers):
+            expected = "expected predictions for this dataset"
+            hint = "or --dataset, or a name that begins with its dataset's"
+            raise OtherQuestionsError(str(files.path), f"{expected} ({hint})", "other ids")
+        checksum = join_checksums(sorted(dataset.sha256 for dataset in datasets))
+        sums = {"dataset_sha256": checksum, "prediction_sha256": sha256}
+        return Choices(datasets, keys, answers, sums)
 
     def score(self, data: Choices) -> list[ChoiceItem]:
         """Make an item of each question."""
-        return [_score_item(name, key, data.answers) for name, key in data.questions.by_id.items()]
+        return [_score_item(name, key, data.answers) for name, key in data.keys.items()]
 
     def summarise(self, scores: list[ChoiceItem], data: Choices) -> dict[str, object]:
         """Compute means over all questions and over parts of them."""
-        keys = data.questions.by_id
+        keys = data.keys
         by_type = group_by(scores, lambda item: item["question_type"])
         return {
-            **({"dataset": ", ".join(data.questions.names) or None} if data.path else {}),
             **_summary(scores, keys),
             "unknown_ids": len(data.unknown),
             "by_question_type": {
@@ -126,7 +144,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     def page(self, results: Results, data: Choices) -> Page:
         from .page import make_page  # here: few commands ask for it
 
-        return make_page(results, lambda: (record for _, record in data.questions.records()))
+        return make_page(results, lambda: itertools.chain(*data.datasets))
 
 
 def read_index(raw: Any, size: int) -> tuple[int | None, str]:
@@ -173,7 +191,7 @@ def _digest(items: Items, data: Choices) -> str:
     for item in items:
         name = item["id"]
         answer = item["outcome"] + as_text(data.answers.get(name))
-        digest.update(encode_fields(name, data.questions.by_id[name].digest, answer))
+        digest.update(encode_fields(name, data.keys[name].digest, answer))
     return digest.hexdigest()
 
 

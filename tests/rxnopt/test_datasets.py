@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
-from forecasteval.rxnopt.datasets import QUESTION_TYPES, AnswerKeys
+from forecasteval.rxnopt.datasets import QUESTION_TYPES
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from rxnopt_tables import DATA, RAW_CONTROL, VALUES, Record, build, by_id, question, simple, write
 
@@ -112,11 +112,3 @@ def test_keys_given_twice_are_refused(tmp_path: Path, place: str) -> None:
     path = write(tmp_path / "d.json", text.replace(old, new))
     with pytest.raises(InputError, match=r"'(answer|yields)' is given twice with different values"):
         RxnOptEvaluator([path])
-
-
-def test_the_checksum_of_several_files_does_not_depend_on_their_order(tmp_path: Path) -> None:
-    paths = [write(tmp_path / f"{q['id']}.json", json.dumps([q])) for q in DATA]
-    one, other = AnswerKeys(paths), AnswerKeys(paths[::-1])
-    assert (one.sha256, one.names) == (other.sha256, other.names)
-    assert one.names == ["a.json", "b.json"]
-    assert AnswerKeys(DATA).sha256 is None
