@@ -534,7 +534,14 @@ def measure_build(tables: int = 1000, rows: int = 20) -> list[list[str]]:
     full = [
         reaction_table("full", rng, [dict(zip(keys, map(str, row), strict=True)) for row in design])
     ]
-    took = [seconds(lambda data=data: build_files(build_questions(data))) for data in (many, full)]
+    took = [
+        seconds(
+            lambda data=data: build_files(
+                build_questions({each["root_img_name"]: each for each in data})
+            )
+        )
+        for data in (many, full)
+    ]
     size = len(full[0]["entries"])
     return [
         [f"(f) build {tables:,} tables of {rows} rows", f"{took[0]:.1f} s", "", "", "20 s"],

@@ -10,13 +10,19 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.builder import Build, _named_tables, build_questions
+from forecasteval.rxnopt.builder import Build, build_questions
 from forecasteval.rxnopt.chemicals import compare_key, read_items
 from forecasteval.rxnopt.datasets import BASE_TYPES
 from forecasteval.rxnopt.questions import make_questions
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import ReactionTable, Unused, read_table
+from forecasteval.rxnopt.tables import (
+    ReactionTable,
+    Unused,
+    find_effective,
+    read_scores,
+    read_table,
+)
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CASES: Final = ROOT / "tests" / "cases"
@@ -100,6 +106,17 @@ def worked_example() -> Record:
     return made
 
 
+def score_row(
+    results: Record, settings: Settings | None = None, fraction: bool = False
+) -> tuple[Record | None, float]:
+    """The scores of a row and its effective score; None and 0 without a yield."""
+    try:
+        scores = read_scores(results, settings or Settings(), fraction, [])
+    except Unused:
+        return None, 0.0
+    return scores, find_effective(scores)
+
+
 # --- Questions ---
 
 
@@ -144,12 +161,22 @@ VALUES: Final = st.recursive(
 )
 
 
+def named(tables: Iterable[Mapping[str, Any]]) -> dict[str, object]:
+    """Tables by the names of their files, of equal ones with a number."""
+    found: dict[str, object] = {}
+    for number, raw in enumerate(tables):
+        fields = raw if isinstance(raw, Mapping) else {}
+        name = str(fields.get("source_file") or fields.get("root_img_name") or "table")
+        found[f"{name} {number}" if name in found else name] = raw
+    return found
+
+
 # --- Builds, and what must hold in every one of them ---
 
 
 def build(*tables: Mapping[str, Any], seed: int = 0, **chosen: Any) -> Build:
     """The questions of tables; everything that a test builds is checked."""
-    made = build_questions(tables, seed, **chosen)
+    made = build_questions(named(tables), seed, **chosen)
     check_build(made, tables)
     return made
 
@@ -167,7 +194,7 @@ def check_build(made: Build, tables: Iterable[Mapping[str, Any]]) -> None:
     RxnOptEvaluator(made.questions)
     found = by_id(made)
     used: set[str] = set()
-    for name, raw in _named_tables(tables):
+    for name, raw in sorted(named(tables).items()):
         try:
             table_ = read_table(raw, name, made.settings, [])
         except Unused:

@@ -377,7 +377,7 @@ def make_files() -> dict[str, str]:
         )
         for made in tables
     }
-    build = build_questions(tables, seed=SEED)
+    build = build_questions({made["source_file"]: made for made in tables}, seed=SEED)
     texts = build_files(build)
     for kind in QUESTION_TYPES:
         files[f"dataset/{dataset_name(kind)}"] = texts[dataset_name(kind)]

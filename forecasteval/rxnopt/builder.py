@@ -1,13 +1,11 @@
-"""A folder of tables, or tables at hand, into all questions they give, and these into a folder with
-a report.
-"""
+"""Tables into all questions they give, and these into a folder with a report."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +16,6 @@ from forecasteval.common.files import decode_utf8, read_file, write_atomic
 from forecasteval.common.records import dump_json, parse_json
 from forecasteval.common.version import __version__
 
-from .chemicals import item_text
 from .datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
 from .prompts import fill, make_template, render_question
 from .questions import ChoiceQuestion, Counts, make_questions
@@ -74,19 +71,17 @@ class NoQuestionsError(InputError):
 
 
 def build_questions(
-    tables: str | Path | Iterable[Mapping[str, object]], seed: int = 0, **settings: object
+    tables: Mapping[str, object], seed: int = 0, where: str = "tables", **settings: object
 ) -> Build:
-    """Build questions from a folder of table files (read recursively), or from tables.
+    """Build questions from tables by name, files or what stands in them; `where` they come from.
 
     `settings` are those of `Settings`. The result depends on the tables, the settings and the seed
-    alone: not on the order of files, on the hash seed or on the clock. Raises InputError for a bad
-    setting, a folder that cannot be read and tables that give no question at all.
+    alone: not on the order of tables, on the hash seed or on the clock. Raises InputError for a bad
+    setting, and for tables that give no question at all.
     """
     build = Build(make_settings(settings), seed)
-    folder = Path(tables) if isinstance(tables, (str, Path)) else None
-    named = _table_files(folder) if folder else _named_tables(tables)  # type: ignore[arg-type]
     used: dict[str, str] = {}
-    for name, raw in named:
+    for name, raw in sorted(tables.items(), key=itemgetter(0)):
         try:
             _add_table(_parsed(raw, name), name, build, used)
         except Unused as left:
@@ -101,7 +96,7 @@ def build_questions(
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items()))
         hint = " (see --reactant-product-require)" if _LACKING in unused else ""
         expected = f"no question can be built: {reasons or 'there is no table'}{hint}"
-        raise NoQuestionsError(str(folder or "tables"), expected, build)
+        raise NoQuestionsError(where, expected, build)
     return build
 
 
@@ -120,7 +115,10 @@ def _add_table(raw: object, name: str, build: Build, used: dict[str, str]) -> No
     used[table.id] = name
 
 
-def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
+def list_tables(folder: Path) -> dict[str, Path]:
+    """List the table files of a folder and those below it, by name; InputError if it cannot be
+    read.
+    """
     if not folder.is_dir():
         raise InputError(str(folder), "expected a folder of table files")
 
@@ -130,19 +128,11 @@ def _table_files(folder: Path) -> Iterator[tuple[str, Path]]:
     paths = [
         Path(place) / name for place, _, names in os.walk(folder, onerror=refuse) for name in names
     ]
-    yield from sorted(
-        (p.relative_to(folder).as_posix(), p) for p in paths if p.suffix.lower() == ".json"
-    )
-
-
-def _named_tables(tables: Iterable[Mapping[str, object]]) -> list[tuple[str, object]]:
-    """Sort tables by name: their order in the argument does not matter."""
-    named = []
-    for table in tables:
-        raw = table if isinstance(table, Mapping) else {}
-        title = item_text(raw.get("source_file") or raw.get("root_img_name"))
-        named.append((title or "table", dump_json(table), table))
-    return [(name, table) for name, _, table in sorted(named, key=itemgetter(0, 1))]
+    return {
+        path.relative_to(folder).as_posix(): path
+        for path in paths
+        if path.suffix.lower() == ".json"
+    }
 
 
 def _parsed(raw: object, name: str) -> object:

@@ -23,6 +23,7 @@ from .builder import (
     Build,
     NoQuestionsError,
     build_questions,
+    list_tables,
     make_statistics,
     require_new,
     write_build,
@@ -209,7 +210,8 @@ def _run_build(args: argparse.Namespace, program: str) -> None:
     given = {name: value for name in SETTINGS if (value := getattr(args, name)) is not None}
     require_new(args.output)  # before the work, not only after it
     try:
-        build = build_questions(args.source, args.seed, **given)
+        tables = list_tables(args.source)
+        build = build_questions(tables, args.seed, str(args.source), **given)
     except NoQuestionsError as error:
         _warn_of(error.build, program)
         raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
@@ -13,68 +13,22 @@ from forecasteval.common.records import JsonObject, number_text
 
 DUPLICATES: Final = ("best", "median", "drop")
 _REQUIRED: Final = ("content", "smiles", "none")
-_FLAG: Final = (True, False)
+_ALLOWED: Final = {
+    "condition_require": _REQUIRED,
+    "reactant_product_require": _REQUIRED,
+    "input_products_mode": ("main_only", "all"),
+    "duplicates": (*DUPLICATES, None),
+}
+_RANGES: Final = {"reference_low_mid_fraction": (1e-9, 1.0), "max_options": (2.0, 1e9)}
 _BLACKLIST: Final = (
     *("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info"),
     *("selected_conditions", "scale"),
 )
 
 
-def _setting(default: object, text: str, read: Callable[[object], object]) -> Any:
-    """Declare a setting: its help, and the function that reads a value of it. The value is typed or
-    text; the function may raise ValueError.
-    """
-    return field(default=default, metadata={"help": text, "read": read})
-
-
-def _choice(default: object, text: str, allowed: Iterable[object]) -> Any:
-    by_name = {str(each).lower(): each for each in allowed}
-
-    def read(value: object) -> object:
-        if (word := str(value).strip().lower()) not in by_name:
-            raise ValueError(value)
-        return by_name[word]
-
-    return _setting(default, text, read)
-
-
-def _number(default: float, text: str, low: float = 1, high: float = 1e9) -> Any:
-    def read(value: object) -> float:
-        number = float(value if isinstance(value, str) else number_text(value))
-        if not low <= number <= high or (isinstance(default, int) and not number.is_integer()):
-            raise ValueError(value)  # nan is in no range
-        return type(default)(number)
-
-    return _setting(default, text, read)
-
-
-def _read_words(value: object) -> tuple[str, ...]:
-    """Read a list, JSON text of a list, or words with commas between them."""
-    if isinstance(value, str):
-        value = json.loads(value) if value.strip().startswith("[") else value.split(",")
-    parts = value if isinstance(value, (list, tuple)) else [value]
-    return tuple(filter(None, (str(part).strip() for part in parts)))
-
-
-def _read_some_words(value: object) -> tuple[str, ...]:
-    if words := _read_words(value):
-        return words
-    raise ValueError(value)
-
-
-def _read_keys(value: object) -> tuple[str, ...] | None:
-    words = _read_words(value)
-    return None if [word.lower() for word in words] == ["none"] else words
-
-
-def _read_years(value: object) -> int | tuple[int, ...] | None:
-    """Read the year from which on tables count, or a list of years."""
-    if (years := _read_keys(value)) is None:
-        return None
-    if not years or not all(re.fullmatch(r"[0-9]{1,4}", year) for year in years):
-        raise ValueError(value)
-    is_list = isinstance(value, (list, tuple)) or not {",", "["}.isdisjoint(str(value))
-    return tuple(map(int, years)) if is_list else int(years[0])
+def _setting(default: object, text: str) -> Any:
+    """Declare a setting and its help."""
+    return field(default=default, metadata={"help": text})
 
 
 @dataclass(frozen=True)
@@ -86,68 +40,62 @@ class Settings:
     year_filter: int | tuple[int, ...] | None = _setting(
         None,
         "none, N (published in N or later), or a list of years: 2019,2021 or [2019]",
-        _read_years,
     )
     condition_keys: tuple[str, ...] | None = _setting(
-        None, "none (all keys that occur) or the list of keys to use", _read_keys
+        None,
+        "none (all keys that occur) or the list of keys to use",
     )
-    condition_require: str = _choice(
-        "content", "required of every item of a row: content, smiles or none", _REQUIRED
+    condition_require: str = _setting(
+        "content",
+        "required of every item of a row: content, smiles or none",
     )
     smiles_exempt_keys: tuple[str, ...] = _setting(
         ("solvents",),
         "keys whose items need no SMILES with --condition-require smiles",
-        _read_words,
     )
-    reactant_product_require: str = _choice(
-        "smiles", "required of every reactant and product: smiles, content or none", _REQUIRED
+    reactant_product_require: str = _setting(
+        "smiles",
+        "required of every reactant and product: smiles, content or none",
     )
-    input_products_mode: str = _choice(
-        "main_only", "products shown: main_only or all", ("main_only", "all")
-    )
+    input_products_mode: str = _setting("main_only", "products shown: main_only or all")
     yield_field_priority: tuple[str, ...] = _setting(
         ("isolated_yield", "yield_ratio"),
         "result fields that hold the yield, the first readable one counts",
-        _read_some_words,
     )
-    expand_current_conditions: bool = _choice(
-        True, "lift the keys inside current_conditions (true or false)", _FLAG
+    expand_current_conditions: bool = _setting(
+        True, "lift the keys inside current_conditions (true or false)"
     )
     condition_keys_blacklist: tuple[str, ...] = _setting(
-        _BLACKLIST, "keys that are not conditions", _read_words
+        _BLACKLIST,
+        "keys that are not conditions",
     )
-    normalize_conditions: bool = _choice(
+    normalize_conditions: bool = _setting(
         True,
         "compare conditions regardless of width, blanks, case and order (true or false)",
-        _FLAG,
     )
-    balance_all_varying_options: bool = _choice(
-        False, "balance how often values occur in all_varying options (true or false)", _FLAG
+    balance_all_varying_options: bool = _setting(
+        False, "balance how often values occur in all_varying options (true or false)"
     )
-    balance_max_imbalance_ratio: float = _number(
+    balance_max_imbalance_ratio: float = _setting(
         1.5, "ratio of most to least frequent value up to which nothing is balanced, >= 1"
     )
-    balance_min_options: int = _number(4, "minimum of options after balancing")
-    min_reference_options: int = _number(2, "minimum of references of a question")
-    max_reference_options: int = _number(5, "maximum of references of a question")
-    min_reference_remaining_effective_options: int = _number(
+    balance_min_options: int = _setting(4, "minimum of options after balancing")
+    min_reference_options: int = _setting(2, "minimum of references of a question")
+    max_reference_options: int = _setting(5, "maximum of references of a question")
+    min_reference_remaining_effective_options: int = _setting(
         5, "minimum of options of an all_varying question besides its references"
     )
-    reference_low_mid_fraction: float = _number(
+    reference_low_mid_fraction: float = _setting(
         0.6666666666666666,
         "share of the candidates, from the lowest up, that may be references, in (0, 1]",
-        1e-9,
-        1,
     )
-    max_options: int = _number(
+    max_options: int = _setting(
         20,
         "maximum of options of a question; of more, the best and an even spread of the rest stay",
-        2,
     )
-    duplicates: str | None = _choice(
+    duplicates: str | None = _setting(
         None,
         "rows with equal conditions: best, median or drop; none: as the table says, otherwise best",
-        (*DUPLICATES, None),
     )
 
 
@@ -166,13 +114,43 @@ def make_settings(values: JsonObject) -> Settings:
     read = {}
     for name, value in values.items():
         try:
-            read[name] = SETTINGS[name].metadata["read"](value)
-        except (ValueError, RecursionError):
+            read[name] = _read_value(name, value)
+        except (KeyError, ValueError, RecursionError):
             option = "--" + name.replace("_", "-")
-            raise InputError(
-                option, f"expected {SETTING_HELP[name]}", printable(repr(value), 60)
-            ) from None
+            got = printable(repr(value), 60)
+            raise InputError(option, f"expected {SETTING_HELP[name]}", got) from None
     settings = Settings(**read)
     if settings.max_reference_options < settings.min_reference_options:
         raise InputError("--max-reference-options", "must not be below --min-reference-options")
     return settings
+
+
+def _read_value(name: str, value: object) -> Any:
+    """Read the value of a setting, typed or text; KeyError or ValueError for one it cannot have."""
+    default = SETTINGS[name].default
+    if name in _ALLOWED or isinstance(default, bool):
+        by_name = {str(each).lower(): each for each in _ALLOWED.get(name, (True, False))}
+        return by_name[str(value).strip().lower()]
+    if isinstance(default, (int, float)):
+        low, high = _RANGES.get(name, (1.0, 1e9))
+        number = float(value if isinstance(value, str) else number_text(value))
+        if not low <= number <= high or type(default)(number) != number:
+            raise ValueError(value)  # nan is in no range
+        return type(default)(number)
+    words = _read_words(value)
+    if default is None and [word.lower() for word in words] == ["none"]:
+        return None
+    if name != "year_filter":
+        return words
+    if not words or not all(re.fullmatch(r"[0-9]{1,4}", year) for year in words):
+        raise ValueError(value)
+    is_list = isinstance(value, (list, tuple)) or re.search(r"[,\[]", str(value))
+    return tuple(map(int, words)) if is_list else int(words[0])
+
+
+def _read_words(value: object) -> tuple[str, ...]:
+    """Read a list, JSON text of a list, or words with commas between them."""
+    if isinstance(value, str):
+        value = json.loads(value) if value.strip().startswith("[") else value.split(",")
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return tuple(filter(None, (str(part).strip() for part in parts)))

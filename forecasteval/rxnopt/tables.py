@@ -43,7 +43,7 @@ FACTORS: Final = {
 Scores = dict[str, Any]
 
 
-class Unused(Exception):  # noqa: N818 - not an error: how tables, rows and questions leave the builder
+class Unused(Exception):  # noqa: N818 - not an error: how a table, row or question is left out
     """A table that gives no question, a row that is no option, a question not asked; `reason` is
     counted.
     """
@@ -95,11 +95,11 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     reactants, products = _read_reaction(raw, name, settings.reactant_product_require, warnings)
     left_out: Counter[str] = Counter()
     readable = _read_rows(raw["entries"], name, settings, scale == "fraction", left_out, warnings)
-    rows, conflicts = _distinct(readable, duplicates, name)
-    if len(rows if duplicates == "drop" else readable) < 2:
+    if len(readable) < 2:
         lacks_items = left_out["condition_require"] > 0
         reason = "filter_condition_require" if lacks_items else "fewer_than_two_readable_rows"
-        raise Unused(reason, f"{len(rows)} of {len(raw['entries'])}")
+        raise Unused(reason, f"{len(readable)} of {len(raw['entries'])}")
+    rows, conflicts = _distinct(readable, duplicates, name)
     keys = sorted({key for row in rows for key in row.values})
     varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
     if not varying:
@@ -136,14 +136,16 @@ def _require_usable(raw: JsonObject, settings: Settings) -> tuple[str, str]:
         raise Unused("filter_is_table")
     if not _passes_year(raw.get("year"), settings.year_filter):
         raise Unused("filter_year", f"year {raw.get('year')!r}")
-    scale = raw.get("yield_scale", "percent")
-    if scale not in ("percent", "fraction"):
-        raise Unused("not_a_table", f"'yield_scale' must be percent or fraction, got {scale!r}")
-    duplicates = settings.duplicates or raw.get("duplicates") or "best"
-    if duplicates not in DUPLICATES:
-        known = ", ".join(DUPLICATES)
-        raise Unused("not_a_table", f"'duplicates' must be {known}, got {duplicates!r}")
-    return scale, duplicates
+    scale = _choose(raw, "yield_scale", ("percent", "fraction"))
+    return scale, settings.duplicates or _choose(raw, "duplicates", DUPLICATES)
+
+
+def _choose(raw: JsonObject, key: str, allowed: Sequence[str]) -> str:
+    """Read a choice of a table, by default the first one."""
+    value = raw.get(key) or allowed[0]
+    if value not in allowed:
+        raise Unused("not_a_table", f"'{key}' must be {', '.join(allowed)}, got {value!r}")
+    return str(value)
 
 
 def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
@@ -169,9 +171,11 @@ def _read_reaction(
         first: list[Substance] = same or [{"content": "", "SMILES": main}]
         products = first + [item for item in products if item is not first[0]]
     for what, items in (("reactant", reactants), ("product", products)):
-        if required != "none" and (not items or _lacks(items, required)):
+        if not items and required != "none":
+            raise Unused("filter_reactant_product_require", f"no {what}")
+        if _lacks(items, required):
             lacking = f"a {what} without {required.replace('smiles', 'SMILES')}"
-            raise Unused("filter_reactant_product_require", lacking if items else f"no {what}")
+            raise Unused("filter_reactant_product_require", lacking)
     return reactants, products
 
 
@@ -195,7 +199,7 @@ def _read_side(raw: JsonObject, side: str) -> list[Substance]:
 def _lacks(items: Iterable[Substance], required: str) -> bool:
     """Return whether an item lacks its content or its SMILES, as `required` says."""
     wanted = itemgetter("SMILES" if required == "smiles" else "content")
-    return not all(wanted(item).strip() for item in items)
+    return required != "none" and not all(wanted(item).strip() for item in items)
 
 
 # --- Rows ---
@@ -234,38 +238,34 @@ def _read_row(
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
         raise Unused("unreadable", "a key is given twice with different values")
-    parts = {}
-    for field in ("conditions", "results"):
-        parts[field] = {} if entry.get(field) is None else entry[field]
-        if not isinstance(parts[field], Mapping):
-            raise Unused("unreadable", f"'{field}' must be an object")
-    scores, effective, problems = read_scores(parts["results"], settings, fraction)
-    notes += [f"{field}: {note}" for field, note in problems]
-    if scores is None:
-        raise Unused("no_yield")
-    kept = _read_conditions(parts["conditions"], settings)
+    conditions, results = (entry.get(field) or {} for field in ("conditions", "results"))
+    if not isinstance(conditions, Mapping) or not isinstance(results, Mapping):
+        raise Unused("unreadable", "'conditions' and 'results' must be objects")
+    scores = read_scores(results, settings, fraction, notes)
+    kept = _read_conditions(conditions, settings)
     required = settings.condition_require
-    exempt = settings.smiles_exempt_keys if required == "smiles" else ()
     for key, items in kept.items():
-        if required != "none" and key not in exempt and _lacks(items, required):
+        is_exempt = required == "smiles" and key in settings.smiles_exempt_keys
+        if _lacks(items, required) and not is_exempt:
             raise Unused("condition_require", f"{key}: an item without {required}")
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
-    return UsableRow(index, entry, kept, values, scores, effective)
+    return UsableRow(index, entry, kept, values, scores, find_effective(scores))
 
 
 def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
     """Read the conditions of a row that count, by key, without those that have no value."""
-    merged = dict(raw)
-    if settings.expand_current_conditions and "current_conditions" in merged:
-        parts, plain = merged.pop("current_conditions"), []
+    merged, plain = dict(raw), []
+    if settings.expand_current_conditions:
+        parts = merged.pop("current_conditions", [])
         for part in parts if isinstance(parts, list) else [parts]:
-            if isinstance(part, Mapping) and {"content", "SMILES"}.isdisjoint(part):
-                stated = {key: beside for key, beside in merged.items() if read_items(beside)}
-                merged = {**part, **stated}  # what stands beside it is stated for the row itself
-            else:
+            if not isinstance(part, Mapping) or not {"content", "SMILES"}.isdisjoint(part):
                 plain.append(part)
-        if plain:
-            merged["current_conditions"] = plain
+                continue
+            for key, value in part.items():
+                if not read_items(merged.get(key)):  # what stands beside it is the row's own
+                    merged[key] = value
+    if plain:
+        merged["current_conditions"] = plain
     wanted = settings.condition_keys
     return {
         key: items
@@ -305,58 +305,52 @@ def _median_row(rows: Sequence[UsableRow]) -> UsableRow:
         known = [row.scores[key] for row in rows if row.scores[key] is not None]
         scores[key] = median(known) if known else None
         scores[field] = show_fraction(scores[key], field) if known else None
-    return rows[0]._replace(scores={**scores, "er": None}, effective=_effective(scores))
+    return rows[0]._replace(scores={**scores, "er": None}, effective=find_effective(scores))
 
 
 # --- Scores of a row ---
 
 
 def read_scores(
-    results: JsonObject, settings: Settings, fraction: bool
-) -> tuple[Scores | None, float, list[tuple[str, str]]]:
-    """Read (scores or None where there is no yield, effective score, notes as (field, text)) of a
-    row's results.
+    results: JsonObject, settings: Settings, fraction: bool, notes: list[str]
+) -> Scores:
+    """Read the scores of a row's results; Unused if there is no yield. Appends a note for each bad
+    cell.
     """
-    fields = settings.yield_field_priority
-    cells = {field: read_yield(results.get(field), fraction) for field in fields}
+    cells = {
+        field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority
+    }
     selectivity = {field: results.get(field) for field in SELECTIVITIES}
-    for name, text in (pair for cell in cells.values() for pair in cell.selectivity):
-        if is_empty(selectivity[name]):
-            selectivity[name] = text
-    read = {field: read_fraction(cell, field) for field, cell in selectivity.items()}
-    problems = {field: cell.note for field, cell in cells.items()}
-    problems |= {field: note for field, (_, note) in read.items()}
-    notes = [
-        (field, f"{note}: {printable(as_text(results.get(field)), 40)!r}")
-        for field, note in problems.items()
-        if note
-    ]
+    for cell in cells.values():
+        for name, text in cell.selectivity:
+            if is_empty(selectivity[name]):
+                selectivity[name] = text
+    fractions = {field: read_fraction(cell, field) for field, cell in selectivity.items()}
+    problems = [(field, cell.note) for field, cell in cells.items()]
+    problems += [(field, note) for field, (_, note) in fractions.items()]
+    for field, note in problems:
+        if note:
+            notes.append(f"{field}: {note}: {printable(as_text(results.get(field)), 40)!r}")
     amount = _choose_yield(cells)
     if amount is None:
-        return None, 0.0, notes
-    (ee, _), (er, _), (dr, _), (rr, _) = read.values()
-    fractions = zip(FACTORS.values(), (er if ee is None else ee, dr, rr), strict=True)
-    scores = {"yield": amount, **selectivity, **dict(fractions)}
-    return scores, _effective(scores), notes
+        raise Unused("no_yield")
+    (ee, _), (er, _), (dr, _), (rr, _) = fractions.values()
+    factors = zip(FACTORS.values(), (er if ee is None else ee, dr, rr), strict=True)
+    return {"yield": amount, **selectivity, **dict(factors)}
 
 
 def _choose_yield(cells: Mapping[str, YieldCell]) -> float | None:
-    """Choose the first readable yield of the fields, in their order. 80 (77) is two, but a field's
-    cell without a bracket counts before it.
+    """Choose the first readable yield of the fields, in their order. Of `80 (77)` the isolated one
+    counts if it comes first in that order.
     """
-    beside: dict[str, float | None] = {}
-    yields: dict[str, float | None] = {}
-    for field, cell in cells.items():
-        if cell.isolated is not None:
-            beside.setdefault("yield_ratio" if field == "isolated_yield" else field, cell.value)
-            beside.setdefault("isolated_yield", cell.isolated)
-        elif cell.value is not None:
-            yields[field] = cell.value
-    amounts = {**beside, **yields}
-    return next((amounts[field] for field in cells if field in amounts), None)
+    for cell in cells.values():
+        if cell.value is not None:
+            is_isolated = cell.isolated is not None and next(iter(cells)) == "isolated_yield"
+            return cell.isolated if is_isolated else cell.value
+    return None
 
 
-def _effective(scores: Scores) -> float:
+def find_effective(scores: Scores) -> float:
     """yield * enantio * dr * rr; a missing factor is 1."""
     known = [scores[key] for key in FACTORS.values() if scores[key] is not None]
     return round(float(math.prod([scores["yield"], *known])), ROUND)

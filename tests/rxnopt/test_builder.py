@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
-from forecasteval.rxnopt.builder import build_files, build_questions
+from forecasteval.rxnopt.builder import build_files, build_questions, list_tables
 from forecasteval.rxnopt.chemicals import read_items
 from forecasteval.rxnopt.datasets import template_of
 from forecasteval.rxnopt.prompts import make_template, render_question
@@ -36,6 +36,7 @@ from rxnopt_tables import (
     build,
     by_id,
     check_build,
+    named,
     simple,
     table,
     write,
@@ -89,7 +90,7 @@ def random_tables(draw: st.DrawFn) -> list[Record]:
 @given(random_tables(), st.integers(0, 3), st.booleans(), st.randoms(use_true_random=False))
 def test_invariants(tables: list[Record], seed: int, balanced: bool, rng: random.Random) -> None:
     try:
-        made = build_questions(tables, seed, balance_all_varying_options=balanced)
+        made = build_questions(named(tables), seed, balance_all_varying_options=balanced)
     except InputError as error:
         assert "no question can be built" in str(error)  # noqa: PT017 - the other outcome is the rest of the test
         return
@@ -111,7 +112,7 @@ def test_invariants(tables: list[Record], seed: int, balanced: bool, rng: random
     )
     mixed = rng.sample(tables, len(tables))
     assert build_files(
-        build_questions(mixed, seed, balance_all_varying_options=balanced)
+        build_questions(named(mixed), seed, balance_all_varying_options=balanced)
     ) == build_files(made)
 
 
@@ -231,7 +232,7 @@ def test_an_unusable_table_does_not_evict_one_of_its_id() -> None:
 def test_unreadable_files_are_counted(tmp_path: Path) -> None:
     write(tmp_path / "a.JSON", json.dumps(simple("a", [1, 2])))
     (tmp_path / "b.json").symlink_to(tmp_path / "gone.json")
-    built = build_questions(tmp_path)
+    built = build_questions(list_tables(tmp_path))
     assert (built.tables, built.used, built.counts["unused"]) == (2, 1, {"unreadable": 1})
 
 
@@ -283,7 +284,7 @@ def test_what_is_not_asked_is_counted_over_all_tables() -> None:
 
 IMPORTS: Final = (
     "from pathlib import Path; from forecasteval.rxnopt.builder import build_questions; "
-    "from forecasteval.rxnopt.builder import write_build"
+    "from forecasteval.rxnopt.builder import list_tables, write_build"
 )
 
 
@@ -296,7 +297,7 @@ def test_bytes_do_not_depend_on_the_hash_seed_or_on_file_names_order(tmp_path: P
     outputs = []
     for name, hash_seed in (("one", "1"), ("two", "2")):
         source, output = str(tmp_path / name), str(tmp_path / f"out-{name}")
-        made = f"write_build(build_questions({source!r}), Path({output!r}))"
+        made = f"write_build(build_questions(list_tables(Path({source!r}))), Path({output!r}))"
         code = f"{IMPORTS}; {made}"
         variables = {**os.environ, "PYTHONHASHSEED": hash_seed}
         subprocess.run(

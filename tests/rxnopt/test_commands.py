@@ -13,7 +13,7 @@ import pytest
 from cli import RAW_CONTROL, Done, import_extra, run_wing
 from forecasteval import __version__
 from forecasteval.rxnopt import builder, commands, find_datasets
-from forecasteval.rxnopt.builder import build_questions, make_report
+from forecasteval.rxnopt.builder import build_questions, list_tables, make_report
 from forecasteval.rxnopt.datasets import QUESTION_TYPES
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from forecasteval.rxnopt.settings import SETTINGS
@@ -163,7 +163,7 @@ def test_the_chinese_report(tmp_path: Path) -> None:
     ]
     for name in SETTINGS:  # each with a meaning in Chinese
         assert re.search(rf"\| {name.upper()} \| `.*` \| .*[\u4e00-\u9fff]", report)
-    english = make_report(build_questions(ROOT / "dataset" / "rxnopt-tables"))
+    english = make_report(build_questions(list_tables(ROOT / "dataset" / "rxnopt-tables")))
     numbers = [
         re.findall("[0-9]+", text.partition("\n## 11. ")[2].partition("\n## 12. ")[0])
         for text in (report, english)
@@ -294,8 +294,7 @@ def test_bad_files_in_the_folder_do_not_cost_the_others(tmp_path: Path) -> None:
         "not used: g.json: not_a_table: 'entries' is given twice with different values",
         "not used: h.json: fewer_than_two_readable_rows: 0 of 3",
         "warning: h.json: entries[0]: expected an object, got int; row not used",
-        "warning: h.json: entries[1]: 'conditions' must be an object; row not used",
-        "warning: h.json: entries[2]: 'results' must be an object; row not used",
+        "warning: h.json: entries[1]: 'conditions' and 'results' must be objects; row not used",
     ):
         assert f"eval.py: {line}\n" in done.err
 

@@ -18,9 +18,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.rxnopt.builder import build_questions
 from forecasteval.rxnopt.cells import read_yield
 from forecasteval.rxnopt.imports import Layout, import_file, read_cell
-from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import read_scores
-from rxnopt_tables import CASES, Record, by_id, write
+from rxnopt_tables import CASES, Record, by_id, score_row, write
 
 openpyxl = import_extra("openpyxl")
 
@@ -74,7 +72,7 @@ def test_import_makes_a_table_of_each_reaction(tmp_path: Path) -> None:
             "ligand SMILES": [{"content": "C1CCCCC1P", "SMILES": "C1CCCCC1P"}],
         },
     }  # fmt: skip
-    question = by_id(build_questions(tables.values()))["my_runs_1_q3"]
+    question = by_id(build_questions(tables))["my_runs_1_q3"]
     assert sorted(question["meta"]["effective_scores"]) == [47.5, 75.0]
 
 
@@ -166,7 +164,7 @@ def test_names_of_columns_are_on_one_line(tmp_path: Path) -> None:
 def test_cells_go_whole_into_the_table(tmp_path: Path, cell: str, effective: float) -> None:
     (entry, _) = only(write(tmp_path / "x.csv", f'base,yield\nK,"{cell}"\nNa,7\n'))["entries"]
     assert entry["results"] == {"yield_ratio": cell}
-    assert read_scores(entry["results"], Settings(), False)[1] == effective
+    assert score_row(entry["results"])[1] == effective
 
 
 def test_standard_conditions_are_warned_about_in_any_column(tmp_path: Path) -> None:
@@ -275,13 +273,13 @@ def test_every_notation_scores_in_a_sheet_as_in_a_table(tmp_path: Path) -> None:
         e["conditions"]["base"][0]["content"]: e["results"] for e in tables["x.json"]["entries"]
     }
     for number, raw in enumerate(results):
-        expected = read_scores(raw, Settings(), False)[:2]
+        expected = score_row(raw)
         if f"b{number}" not in imported:
             results = {key: cell for key, cell in raw.items() if cell or key == "yield_ratio"}
             assert None in (read_cell(key, cell, False)[0] for key, cell in results.items()), raw
         else:
             assert expected[0] is not None
-            scores, effective, _ = read_scores(imported[f"b{number}"], Settings(), False)
+            scores, effective = score_row(imported[f"b{number}"])
             assert scores is not None
             assert (scores["yield"], effective) == (expected[0]["yield"], expected[1]), raw
 
@@ -364,7 +362,7 @@ def test_the_scale_is_that_of_the_values_that_are_read(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="else say --fraction"):
             read(path)
         best = only(path, fraction=True)["entries"][0]["results"]
-        assert read_scores(best, Settings(), True)[1] > 80
+        assert score_row(best, fraction=True)[1] > 80
 
 
 def test_a_de_alone_is_written_as_the_ratio_that_is_advised(tmp_path: Path) -> None:
@@ -374,7 +372,7 @@ def test_a_de_alone_is_written_as_the_ratio_that_is_advised(tmp_path: Path) -> N
     (advice,) = [note for note in notes if "a de of 90: write 95:5" in note]
     assert advice.endswith("(line 2: 90)")
     for cell in ("95:5", "90% de"):
-        scores, _, _ = read_scores({"yield_ratio": "50", "dr": cell}, Settings(), False)
+        scores, _ = score_row({"yield_ratio": "50", "dr": cell})
         assert scores is not None
         assert scores["dr_major_fraction"] == pytest.approx(0.95)
     assert len(tables["x.json"]["entries"]) == 1
@@ -389,7 +387,7 @@ def test_numbers_below_the_name_of_de_are_de(tmp_path: Path) -> None:
         path = write(tmp_path / "x.csv", f"base,yield,{name}\n{rows}")
         table = import_file(path, Layout({"yield_ratio": "yield", "dr": name}, ["base"]))[0]
         entries = table["x.json"]["entries"]
-        effective = [read_scores(each["results"], Settings(), False)[1] for each in entries]
+        effective = [score_row(each["results"])[1] for each in entries]
         assert effective == pytest.approx([50 * share for share in cells.values()])
 
 
@@ -450,7 +448,7 @@ def test_dates_and_times_of_a_workbook_are_refused_in_conditions_alone(tmp_path:
     book.active["A2"], book.active["A3"] = "1:10", "1-2"
     book.save(path)
     entries = import_file(path, Layout(columns, ["ratio"]))[0]["x.json"]["entries"]
-    scores = [read_scores(entry["results"], Settings(), False)[0] for entry in entries]
+    scores = [score_row(entry["results"])[0] for entry in entries]
     assert [score and score["dr_major_fraction"] for score in scores] == [0.75, 0.75]
 
 
@@ -492,7 +490,7 @@ def test_every_program_that_writes_a_sheet_gives_the_same_table(tmp_path: Path) 
         yields = [float(entry["results"]["yield_ratio"]) for entry in entries]
         assert yields == pytest.approx(list(frame["yield"]), rel=1e-14), path.name
         table = only(path, conditions=SCREENED)
-        assert len(build_questions([table], reactant_product_require="none").questions) > 4
+        assert len(build_questions({"x": table}, reactant_product_require="none").questions) > 4
 
 
 def test_no_row_of_a_screen_is_lost(tmp_path: Path) -> None:
@@ -500,7 +498,7 @@ def test_no_row_of_a_screen_is_lost(tmp_path: Path) -> None:
     frame = screen()
     frame.to_csv(tmp_path / "x.csv", index=False)
     table = only(tmp_path / "x.csv", conditions=SCREENED)
-    made = build_questions([table], reactant_product_require="none", max_options=1000)
+    made = build_questions({"x": table}, reactant_product_require="none", max_options=1000)
     assert made.warnings == []
     (question,) = [q for q in made.questions if q["question_type"] == "all_varying"]
     assert len(question["options"]) == len(frame)
@@ -514,7 +512,7 @@ def test_constants(tmp_path: Path) -> None:
     )
     assert (table["doi"], table["year"], table["duplicates"]) == ("10.1/x", 2019, "median")
     assert (
-        build_questions([table], year_filter=2019).used == 1
+        build_questions({"x": table}, year_filter=2019).used == 1
     )  # as SMILES are required of both sides by default
 
 

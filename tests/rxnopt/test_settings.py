@@ -16,7 +16,7 @@ BAD_SETTINGS: Final = [
     ("balance_max_imbalance_ratio", "0.5"), ("min_reference_options", "2.5"),
     ("min_reference_options", "0"),
     ("reference_low_mid_fraction", "nan"), ("reference_low_mid_fraction", "1.5"),
-    ("yield_field_priority", ""), ("year_filter", "[2019, true]"),
+    ("year_filter", "[2019, true]"),
     ("condition_keys", "[solvents"), ("max_options", "1"), ("duplicates", "mean"),
 ]  # fmt: skip
 

@@ -10,11 +10,11 @@ import pytest
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record as RepeatedKeys
-from forecasteval.rxnopt.builder import build_files, build_questions, make_statistics
+from forecasteval.rxnopt.builder import build_files, build_questions, list_tables, make_statistics
 from forecasteval.rxnopt.prompts import make_template, render_question
 from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import read_scores
-from rxnopt_tables import Record, Row, build, by_id, simple, table, write
+from forecasteval.rxnopt.tables import Unused, read_scores
+from rxnopt_tables import Record, Row, build, by_id, score_row, simple, table, write
 
 
 def test_table_filters_and_reasons() -> None:
@@ -43,7 +43,7 @@ def test_table_filters_and_reasons() -> None:
     assert made.used + made.counts["unused"].total() == made.tables == 11
     assert "z.json: duplicate_table_id: good is in good.json" in made.unused_tables
     assert (
-        "h.json: not_a_table: 'yield_scale' must be percent or fraction, got 'permille'"
+        "h.json: not_a_table: 'yield_scale' must be percent, fraction, got 'permille'"
         in made.unused_tables
     )
     assert made.warnings == [
@@ -175,7 +175,7 @@ def test_equal_conditions_keep_the_best_row_then_the_first() -> None:
 
 
 def effective(**cells: object) -> float:
-    return read_scores(cells, Settings(), False)[1]
+    return score_row(cells)[1]
 
 
 def test_effective_score_goldens() -> None:
@@ -191,18 +191,16 @@ def test_effective_score_goldens() -> None:
 
 def test_yield_priority_and_missing_rows() -> None:
     first = Settings(yield_field_priority=("yield_ratio", "isolated_yield"))
-    assert read_scores({"isolated_yield": "40", "yield_ratio": "46"}, Settings(), False)[1] == 40.0
-    assert read_scores({"isolated_yield": "40", "yield_ratio": "46"}, first, False)[1] == 46.0
-    assert read_scores({"yield_ratio": "80(77)"}, first, False)[1] == 80.0
-    assert read_scores({"isolated_yield": "80(77)"}, Settings(), False)[1] == 77.0
-    assert read_scores({"isolated_yield": "0", "yield_ratio": "46"}, Settings(), False)[1] == 0.0
-    assert (
-        read_scores({"isolated_yield": "complex", "yield_ratio": "46"}, Settings(), False)[1]
-        == 46.0
-    )
-    scores, _, notes = read_scores({"isolated_yield": "complex", "ee": "120"}, Settings(), False)
-    assert scores is None
-    assert [field for field, _ in notes] == ["isolated_yield", "ee"]
+    assert score_row({"isolated_yield": "40", "yield_ratio": "46"})[1] == 40.0
+    assert score_row({"isolated_yield": "40", "yield_ratio": "46"}, first)[1] == 46.0
+    assert score_row({"yield_ratio": "80(77)"}, first)[1] == 80.0
+    assert score_row({"isolated_yield": "80(77)"})[1] == 77.0
+    assert score_row({"isolated_yield": "0", "yield_ratio": "46"})[1] == 0.0
+    assert score_row({"isolated_yield": "complex", "yield_ratio": "46"})[1] == 46.0
+    notes: list[str] = []
+    with pytest.raises(Unused, match="no_yield"):
+        read_scores({"isolated_yield": "complex", "ee": "120"}, Settings(), False, notes)
+    assert [note.partition(":")[0] for note in notes] == ["isolated_yield", "ee"]
 
 
 def test_absent_is_empty_is_a_dash() -> None:
@@ -282,7 +280,7 @@ def test_repeated_keys_anywhere_in_a_row_cost_that_row(tmp_path: Path) -> None:
     text = json.dumps(simple("t", [10, 20, 30]))
     first = text.index('"yield_ratio": 10')
     write(tmp_path / "t.json", text[:first] + '"yield_ratio": 90, ' + text[first:])
-    built = build_questions(tmp_path)
+    built = build_questions(list_tables(tmp_path))
     assert built.warnings == [
         "t.json: entries[0] (entry 1): a key is given twice with different values; row not used"
     ]
