@@ -386,7 +386,6 @@ def _declares_some(folder: str) -> bool:
     """Return whether a package in a folder of `sys.path` declares a benchmark."""
     with contextlib.suppress(OSError):  # no folder, or none that can be read
         names = [name for name in os.listdir(folder or ".") if name.endswith("-info")]
-        paths = [os.path.join(folder, name, "entry_points.txt") for name in names]
-        texts = (Path(path).read_bytes() for path in paths if os.path.isfile(path))
-        return any(f"[{GROUP}]".encode() in text for text in texts)
+        paths = [Path(folder, name, "entry_points.txt") for name in names]
+        return any(GROUP.encode() in path.read_bytes() for path in paths if path.is_file())
     return False

@@ -17,7 +17,7 @@ from forecasteval.common.records import dump_json, parse_json
 from forecasteval.common.version import __version__
 
 from .datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
-from .prompts import fill, make_template, render_question
+from .prompts import code_cell, fill, make_template, render_question, show_reasons
 from .questions import ChoiceQuestion, Counts, make_questions
 from .settings import SETTING_HELP, Settings, make_settings
 from .tables import Unused, read_table
@@ -93,10 +93,9 @@ def build_questions(
     build.questions.sort(key=lambda question: QUESTION_TYPES.index(question["question_type"]))
     if not build.questions:
         unused = build.counts["unused"]
-        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(unused.items()))
         hint = " (see --reactant-product-require)" if _LACKING in unused else ""
-        expected = f"no question can be built: {reasons or 'there is no table'}{hint}"
-        raise NoQuestionsError(where, expected, build)
+        reasons = show_reasons(unused) or ": there is no table"
+        raise NoQuestionsError(where, f"no question can be built{reasons}{hint}", build)
     return build
 
 
@@ -198,9 +197,9 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         for kind in QUESTION_TYPES
         if kind in first
     ]
+    values = asdict(build.settings).items()
     return fill(
-        "report.md.j2",
-        language=language,
+        f"report.{language}.md.j2",
         build=build,
         evaluator=f"{NAME} {__version__}",
         program=program,
@@ -208,13 +207,11 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         template_of=template_of,
         samples=samples,
         filters=_FILTERS,
-        setting_rows=[
-            (name.upper(), dump_json(value), SETTING_HELP[name])
-            for name, value in asdict(build.settings).items()
-        ],
+        settings={name: code_cell(dump_json(value)) for name, value in values},
+        helps=SETTING_HELP,
     )
 
 
 def make_statistics(build: Build) -> str:
     """Write how many tables and questions there are, and how many were left out and why."""
-    return fill("statistics.md.j2", build=build)
+    return fill("statistics.en.md.j2", build=build)

@@ -265,6 +265,8 @@ def _run_parse(args: argparse.Namespace, program: str) -> None:
         files = shlex.join(map(str, [*args.source, args.unread, "-o", args.output]))
         todo = f"{command_line(program)} rxnopt parse {files}"
         print(printable(f"{len(unread)} in {args.unread}: fill in each answer, then run {todo}"))
+    elif args.unread:
+        print(printable(f"every reply was read: {args.unread} is not written"))
     if not prediction:
         raise InputError(sources, "expected replies with an index", "none")
     write_atomic(args.output, dump_json(prediction, indent=1) + "\n")

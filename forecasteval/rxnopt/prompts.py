@@ -1,13 +1,12 @@
 """Prompts: templates with `{options}` and the fields of `input`, and a question put into one.
 
-The wording stands in `templates/prompt.txt.j2`, a Jinja template that makes the text of each
+The wording stands in `templates/prompt.*.txt.j2`, Jinja templates that make the text of each
 template file; that file's own placeholders are filled literally, in one pass, so that nothing in a
 table is ever evaluated.
 """
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -35,7 +34,7 @@ _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 def make_template(name: str, language: str = "en") -> str:
     """Make the text of a prompt template, with places for `{options}` and fields of `input`."""
     single, reference = name.startswith("single_varying"), name.endswith("_reference")
-    return fill("prompt.txt.j2", language, single=single, reference=reference)
+    return fill(f"prompt.{language}.txt.j2", single=single, reference=reference)
 
 
 def find_templates(
@@ -141,17 +140,11 @@ def reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[
 # --- Templates ---
 
 
-def fill(name: str, language: str = "en", **values: object) -> str:
-    """Fill a template with `values`, which are inserted literally: they are data, never templates.
-
-    `say(english, chinese)` chooses between two texts in a template.
+def fill(name: str, **values: object) -> str:
+    """Fill a template with `values`, which are inserted literally: they are data, never
+    templates.
     """
-    say = operator.itemgetter(LANGUAGES.index(language))
-    return (
-        _environment()
-        .get_template(name)
-        .render(values, language=language, say=lambda *texts: say(texts))
-    )
+    return _environment().get_template(name).render(values)
 
 
 @lru_cache(maxsize=1)
@@ -166,8 +159,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(code=code_cell, fence=fence)
+    environment.filters.update(fence=fence, reasons=show_reasons)
     return environment
+
+
+def show_reasons(counts: Mapping[str, int]) -> str:
+    """Write counts by reason, ` (no_yield 2, unreadable 1)`; "" for none."""
+    shown = ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items()) if count)
+    return f" ({shown})" if shown else ""
 
 
 def code_cell(text: str) -> str:

@@ -69,8 +69,6 @@ _WORDS: Final = {
     "OVER": "not · over · rather than · instead of",
     "LIKELY": "expected · predicted · overall · possible · effective · likely · probably"
     " · perhaps · maybe · therefore · thus · clearly · still · also · the · it is · it's",
-    "OF": "of · in · from · under · with · by · those of · those in · conditions of"
-    " · conditions in · set of · one in · conditions from",
     "WORD": "options · option · opt[.] · nr[.] · idx · choice · index · number · no[.]"
     " · condition set · condition · candidate",
     "OR": "and/or · or · and · vs · to · maybe · even · possibly",
@@ -101,24 +99,23 @@ _PARTS: Final = {
     r"|(?:best|optimal|most {GOOD}) \w+ (?:is|would be) (?:the )?(?={NAMED})",
     "PRAISED": r"(?<!\sor |and |han )(?<!比)(?=(?:{NAMED}(?:{AND}{NAME}?{NUMBER})?"
     r"|(?:^|(?<=think )|(?<=, )){NUMBER} {SEEMS}\b)"
-    r"(?: ?\([^()\n]{0,200}\))?(?:, {WHICH}\b[^,\n]{0,80},)?"
+    r"(?:, {WHICH}\b[^,\n]{0,80},)?"
     r"(?:(?!{NAMED})(?:[^,;:\n]|,[0-9产收])){0,60}?{PRAISE})",
     "ALONE": r"^(?:but |so |then )?(?:the )?(?={NAMED}\)?[.!。]$)",
     "PRAISE": r"{GOOD}(?= (?:{LIKELY} )?{ALL}|\W{0,5}$|[,(:])|{MY} (?:{NOUN}|winner)\b"
     r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{AND})[^,;\n]{0,20}[.!。]"
     r"|(?:better|it is|remains)(?=\W{0,5}$)|{WINS}|{最好}",
     # A value
-    "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}(?:{OF} (?:the )?(?={NAMED}))?",
+    "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}",
     "NAMED": r"{NAME}{NUMBER}",
     "NAME": r"(?:(?:(?<![a-z]){WORD}|选项|索引|编号|#)(?:[ #:([]{0,3}\"?|-)){1,2}",
     "NUMBER": r"[0-9]{1,6}{END}",
     "END": r"(?:\.0+)?(?![a-z0-9%°]|[.,:/–—-][0-9])",
-    "FREE": r"(?= ?(?:$|[.;!?)\]}】»\"'<>=|。([因最更是并都]|号(?:选项|\W|$)"
+    "FREE": r"(?= ?(?:$|[.;!)\]}】»\"'<>=|。([因最更是并都]|号(?:选项|\W|$)"
     r"|[,:、](?! ?[0-9](?!-based|,[0-9]))|[-–—]+ |is(?! too)\b|{GOES_ON}\b))",
     "OPEN": r"[ (\[{【«<#\"':]{0,9}",
-    "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–\n、或者和-]|\b{OR}\b|\((?=index))[ (]*){1,3}",
-    "NONE": r"{NO}\b[^.,;\n0-9]{0,20}[0-9]|none\b"
-    r"|(?:it )?depends|[不无非]",
+    "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–\n、或者和-]|\b{OR}\b)[ (]*){1,3}",
+    "NONE": r"{NO}\b[^.,;\n0-9]{0,20}[0-9]|(?:it )?depends",
     # A statement
     "MARK": r"(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|{答案}",
     "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[-–—=]+>|[:=>]|\|(?! ?$)| [-–—](?= )|】)"

@@ -215,8 +215,8 @@ def test_no_table_breaks_the_builder(hostile: Record) -> None:
 def test_tables_without_any_question() -> None:
     with pytest.raises(InputError) as caught:
         build(simple("a", [1, 2], products=[]), simple("b", [1, 1]))
-    reasons = "filter_reactant_product_require 1, no_question 1 (see --reactant-product-require)"
-    assert str(caught.value) == f"tables: no question can be built: {reasons}"
+    reasons = "(filter_reactant_product_require 1, no_question 1) (see --reactant-product-require)"
+    assert str(caught.value) == f"tables: no question can be built {reasons}"
     with pytest.raises(InputError) as caught:
         build()
     assert str(caught.value) == "tables: no question can be built: there is no table"

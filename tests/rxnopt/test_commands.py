@@ -124,6 +124,15 @@ def test_unread_replies_are_filled_in_and_parsed_as_advised(tmp_path: Path) -> N
     assert json.loads(output.read_text(encoding="utf-8")) == {"a": 1, "b": 0, "c": 2}
 
 
+def test_unread_says_that_every_reply_was_read(tmp_path: Path) -> None:
+    replies = write(tmp_path / "r.jsonl", '{"id": "a", "reply": "2"}\n')
+    unread = tmp_path / "u.jsonl"
+    done = run("parse", replies, "-o", tmp_path / "p.json", "--unread", unread)
+    assert (done.code, done.err) == (0, "")
+    assert f"every reply was read: {unread} is not written\n" in done.out
+    assert not unread.exists()
+
+
 def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -> None:
     write(tmp_path / "t.json", json.dumps(simple("t", ["complex", "yes", 5])))
     done = run("build", tmp_path, "-o", tmp_path / "q")
@@ -134,7 +143,7 @@ def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -
         "yield: 'complex'",
         "eval.py: warning: t.json: entries[1] (entry 2): yield_ratio: cannot be read as one "
         "yield: 'yes'",
-        f"eval.py: {tmp_path}: no question can be built: fewer_than_two_readable_rows 1",
+        f"eval.py: {tmp_path}: no question can be built (fewer_than_two_readable_rows 1)",
     ]
 
 

@@ -111,7 +111,7 @@ def test_values_are_inserted_literally() -> None:
 
 def test_a_value_that_is_missing_is_an_error() -> None:
     with pytest.raises(jinja2.UndefinedError):
-        fill("statistics.md.j2")
+        fill("statistics.en.md.j2")
 
 
 @given(
