@@ -55,13 +55,6 @@ def test_filters_search_and_order(pages: dict[str, Path], browser: Any) -> None:
     watched.context.close()
 
 
-def test_a_part_of_the_bar_filters_too(pages: dict[str, Path], browser: Any) -> None:
-    watched = Watched(browser, pages["250915-careful"])
-    watched.page.locator(".lost [data-v='missing']").click()
-    assert watched.page.locator(ROWS).count() == 3
-    watched.context.close()
-
-
 def test_paper_says_what_hides_rows(pages: dict[str, Path], browser: Any) -> None:
     watched = Watched(browser, pages["250915-careful"])
     page = watched.page
@@ -369,6 +362,16 @@ def _show_in_jupyter(first: dict[str, Any], second: dict[str, Any]) -> str:
 def systems(page: Any) -> list[str]:
     names: list[str] = page.locator("#ranking1 > tr:not(.in) th").all_inner_texts()
     return names
+
+
+def test_events_stand_in_the_order_of_time(pages: dict[str, Path], browser: Any) -> None:
+    page = Watched(browser, pages["prophet-sample"]).page
+    page.select_option("[data-for=all] select", "closed")
+    times = page.locator("#all > details").evaluate_all(
+        "(rows) => rows.map((r) => r.dataset.closed)"
+    )
+    assert len({*times}) > 10
+    assert times == sorted(times)
 
 
 def test_a_column_sorts_the_ranking_and_a_third_press_restores_it(

@@ -104,12 +104,14 @@ def make_page(
     ]
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
-    parts = {
-        "open": "Open" if board.open else "",
-        "changed": "What changed" if history else "",
-        "of-questions1": "Questions" if any(one.newest for one in standings[:1]) else "",
-        "weeks1": "Weeks" if any(standing.weeks for standing in standings) else "",
-    }
+    parts = [
+        ("Open", "open", board.open),
+        ("What changed", "changed", history),
+        ("Questions", "of-questions1", standings and standings[0].newest),
+        ("Weeks", "weeks1", any(standing.weeks for standing in standings)),
+    ]
+    links = [Link(text, "", anchor) for text, anchor, is_there in parts if is_there]
+    links += [Link("CSV", f"{BOARD}.csv")] if history else []
     lead = Html()
     for first in standings[:1]:
         about = f"{first.title}: " if len(board.rankings) > 1 else ""
@@ -125,8 +127,7 @@ def make_page(
         lambda: chain(_draw_open(board, enter), _draw_body(board, names, standings, history)),
         lambda: _list_charts(standings),
         lead,
-        [Link(text, "", anchor) for anchor, text in parts.items() if text]
-        + [Link("CSV", f"{BOARD}.csv")] * bool(history),
+        links,
         f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
     )
 
@@ -205,14 +206,13 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     count = len(table.rows)
     first = f"{standing.prefix}."
     search = draw_bar(standing.name, "systems", first=first) if count >= _SEARCHED else ""
-    titles = {head.title for head in heads}
-    said = [f"{title}: {about}." for title, about in _ABOUT.items() if title in titles]
+    said = [_say_marks(standing), "Dotted: the leader."]
+    said += [f"{head.title}: {_ABOUT[head.title]}." for head in heads if head.title in _ABOUT]
     if any(table.level_counts):
         weights = ", ".join(f"{weight:g}" for weight in table.weights.values())
         said.append(
             f"L1, L2 …: the mean score of a level, from orange (0) to blue (1); weights {weights}."
         )
-    said.insert(0, f"{_say_marks(standing)} Dotted: the leader.")
     legend = tag("p", " ".join(said), class_="cap")
     return join(
         search, draw_table(heads, lines, "rank", name=standing.name), draw_more(count), legend

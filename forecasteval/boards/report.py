@@ -5,6 +5,7 @@ Markdown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from forecasteval.common.errors import printable, show_count
@@ -139,16 +140,24 @@ def format_csv(board: Board) -> str:
 
 def flatten_pair(pair: Pair) -> dict[str, object]:
     """Make a pair of a comparison as a record of scalars."""
-    keys = ("a", "b", "p", "p_holm", "detectable", "n_shared")
-    record: dict[str, object] = {key.removesuffix("_shared"): getattr(pair, key) for key in keys}
-    for prefix, part in (("", pair), ("both_read_", pair.both_read)):
-        low, high = (part.interval if part else None) or (None, None)
-        record |= {f"{prefix}difference": part and part.difference}
-        record |= {f"{prefix}low": low, f"{prefix}high": high}
-    record["both_read_n"] = pair.both_read and pair.both_read.n
+    record: dict[str, object] = {
+        "a": pair.a,
+        "b": pair.b,
+        "p": pair.p,
+        "p_holm": pair.p_holm,
+        "detectable": pair.detectable,
+        "n": pair.n_shared,
+    }
+    both = pair.both_read
+    for prefix, part in (("", pair), ("both_read_", both)):
+        low, high = (part and part.interval) or (None, None)
+        record[f"{prefix}difference"] = part and part.difference
+        record[f"{prefix}low"] = low
+        record[f"{prefix}high"] = high
+    record["both_read_n"] = both and both.n
     for level, tally in pair.levels.items():
         prefix = f"level_{level}_" if level else ""
-        record |= {f"{prefix}{key}": count for key, count in vars(tally).items()}
+        record |= {f"{prefix}{key}": count for key, count in asdict(tally).items()}
     if isinstance(pair, PairedDifference):
         for level, difference in pair.level_differences.items():
             record |= {f"level_{level}_difference": difference.difference} if level else {}

@@ -56,19 +56,22 @@ def say_resolved(table: RankedTable) -> str:
 
 def say_leader(table: Ranking, names: Names) -> Html:
     """Say who leads, and who could be first as well."""
+
+    def name(found: Sequence[RankedRow]) -> Html:
+        return list_names([tag("b", names[row.system_name]) for row in found])
+
     rows: list[RankedRow] = [row for row in table.rows if row.rank is not None]
     if not rows:
         return join("No system is ranked yet.")
-    bold = {name: tag("b", shown) for name, shown in names.items()}
-    leaders = [bold[row.system_name] for row in rows if row.rank == 1]
+    leaders = [row for row in rows if row.rank == 1]
     rest = rows[len(leaders) :]
     score = show_number(rows[0].score, 3)
     if len(table.rows) == 1:
-        return join(leaders[0], f" has {score}; no other system answered these questions.")
+        return join(name(rows), f" has {score}; no other system answered these questions.")
     leads = "leads" if len(leaders) == 1 else "lead together"
-    said = join(list_names(leaders), f" {leads} with {score}")
-    if others := [bold[row.system_name] for row in rest if row.could_lead]:
-        return join(said, "; ", list_names(others), " could be first, too.")
+    said = join(name(leaders), f" {leads} with {score}")
+    if others := [row for row in rest if row.could_lead]:
+        return join(said, "; ", name(others), " could be first, too.")
     is_ahead = rest and all(row.could_lead is False for row in rest)
     return join(said, "; no other system could be first." if is_ahead else ".")
 

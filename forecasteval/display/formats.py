@@ -168,15 +168,12 @@ def csv_table(table: Table) -> str:
     for column, *cells in zip(columns, *rows, strict=True):
         title = column.title.strip()
         if any(isinstance(cell, Ends) for cell in cells):
-            for end in ("low", "high"):
-                ends = [
-                    f"{getattr(cell, end):.4f}" if isinstance(cell, Ends) else "" for cell in cells
-                ]
+            for at, end in enumerate(("low", "high")):
+                ends = [f"{cell[at]:.4f}" if isinstance(cell, Ends) else "" for cell in cells]
                 fields.append([f"{title} {end}", *ends])
         else:
             shown = ["" if cell == _MISSING else str(cell) for cell in cells]
-            numbers = column.side == ">"
-            fields.append([title, *(shown if numbers else map(csv_text, shown))])
+            fields.append([title, *(shown if column.side == ">" else map(csv_text, shown))])
     return write_csv(zip(*fields, strict=True))
 
 

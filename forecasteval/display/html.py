@@ -174,9 +174,8 @@ def draw_table(
                 for place, (cell, head) in enumerate(zip(row.cells, heads, strict=True))
             ]
         body.append(tag("tr", *cells, class_=row.kind))
-    is_titled = any(head.title for head in heads)
-    head = [tag("thead", tag("tr", *map(_draw_head, heads)))] if is_titled else []
-    return tag("table", *head, tag("tbody", *body, id=name), class_=kind)
+    head = tag("thead", tag("tr", *map(_draw_head, heads)))
+    return tag("table", head, tag("tbody", *body, id=name), class_=kind)
 
 
 def _draw_head(head: Head) -> Html:
@@ -242,13 +241,16 @@ class Page(NamedTuple):
 def render(page: Page) -> str:
     """Render the page as HTML; the same page gives the same bytes."""
     style, script, policy = _frame()
+    names = [
+        ("viewport", "width=device-width, initial-scale=1"),
+        ("color-scheme", "light dark"),
+        ("referrer", "no-referrer"),
+        ("key", page.key),
+    ]
     head = [
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="referrer", content="no-referrer"),
-        *([tag("meta", name="key", content=page.key)] if page.key else []),
+        *(tag("meta", name=name, content=content) for name, content in names if content),
         tag("title", page.title),
         tag("style", style),
         tag("script", script),

@@ -105,16 +105,20 @@ class Results(dict[str, Any]):
         """
         with extra_package("pandas", "to_frame"):
             import pandas  # type: ignore[import-untyped]
-        if self._rows is not None and "items" not in self:
-            return pandas.DataFrame([*self._rows(self)])
-        if "items" not in self:
+        explain = self._explain
+        if "items" in self:
+            rows = [
+                {**item, **({"explanation": explain(item)} if explain else {})}
+                for item in self["items"]
+            ]
+        elif self._rows:
+            rows = list(map(dict, self._rows(self)))
+        else:
             raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
-        reasons = {"explanation": list(map(self._explain, self["items"]))} if self._explain else {}
-        items = [
-            {k: dump_json(v) if isinstance(v, (list, tuple, dict)) else v for k, v in item.items()}
-            for item in self["items"]
-        ]
-        return pandas.DataFrame(items).assign(**reasons)
+        return pandas.DataFrame(
+            {k: dump_json(v) if isinstance(v, (list, tuple, dict)) else v for k, v in row.items()}
+            for row in rows
+        )
 
     def _repr_html_(self) -> str:
         if not self._page:

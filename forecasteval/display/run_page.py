@@ -184,12 +184,11 @@ def mark_lines(
     marks = [cell for row in table.rows for cell in row if isinstance(cell, IntervalCell)]
     axis = axis or interval_axis(marks, 0.0)
     heads: list[Head] = []
-    for place, column in enumerate(table.columns):
-        cell = table.rows[0][place] if table.rows else ""
-        if isinstance(cell, IntervalCell):
+    for column in table.columns:
+        if column.kind == "mark":
             heads += [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
         elif column.page not in _HIDDEN:
-            side = "c" if isinstance(cell, Heat) else "n" if column.kind == "number" else ""
+            side = "n" if column.kind == "number" else ""
             side += " o" if column.spare > 1 else ""
             heads.append(Head(column.title, column.page or side))
     named = next(place for place, column in enumerate(table.columns) if column.kind == "text")

@@ -94,7 +94,7 @@ def score_table(results: Results) -> Table:
 _SCORES: Final = (
     Column("", itemgetter("name")),
     Column("Weight", itemgetter("weight"), "number", page="soft", head="weight"),
-    Column("Score", lambda row: Heat(row["score"]), "number"),
+    Column("Score", lambda row: Heat(row["score"]), "number", page="c"),
     Column(
         "score",
         lambda row: IntervalCell(row["score"], row["interval"], None, "" if row["weight"] else "a"),

@@ -84,7 +84,7 @@ def _name_rows(parts: Iterable[tuple[str, JsonObject]]) -> list[JsonObject]:
 def _score_chart(results: Results) -> Chart:
     columns = [
         Column("", itemgetter("name")),
-        Column("Relative", lambda row: Heat(row[RELATIVE]), "number"),
+        Column("Relative", lambda row: Heat(row[RELATIVE]), "number", page="c"),
         Column("relative score", _mark_score, "mark"),
         Column("95% interval", lambda row: row["intervals"][RELATIVE], "number", page="no"),
         Column("Uniform", lambda row: row[_GUESS][RELATIVE], "number", spare=2, page="no"),

@@ -37,7 +37,8 @@ addEventListener("DOMContentLoaded", () => {
     };
     const sort = () => {
       const key = order.value.replace("-", ""), sign = order.value.startsWith("-") ? -1 : 1;
-      list.append(...[...rows].sort((x, y) => sign * (x.dataset[key] - y.dataset[key])));
+      const compare = (x, y) => x - y || x.localeCompare(y);  // numbers, or times
+      list.append(...[...rows].sort((x, y) => sign * compare(x.dataset[key], y.dataset[key])));
     };
     const state = () => {
       const used = [search, order?.selectedIndex ? order : null];
