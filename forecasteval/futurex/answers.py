@@ -113,6 +113,8 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
         text = number_text(raw)
         return Answer(text, boxed=bool(text), problem=Unparsed("" if text else "no text"))
     raw = drop_invisible(raw)
+    reply = raw.rpartition("</think>")[2]
+    raw = reply if reply.strip() else raw
     if "ox" not in raw and raw.isprintable():  # most truths
         text, in_box = raw, False
     elif one := _ONE_BOX.fullmatch(raw):  # most answers

@@ -352,6 +352,13 @@ def test_the_reason_is_the_same_for_every_kind(answer: str, reason: str, questio
     assert (item["outcome"], item["reason"]) == ("unparsed", reason)
 
 
+@pytest.mark.parametrize("reply", ["**Yes**", "Final answer: Yes", r"\boxed{Yes}", ""])
+@pytest.mark.parametrize("thought", [r"Maybe \boxed{No}.", r"They want \boxed{Yes} or \boxed{No}."])
+def test_a_reply_counts_before_its_thoughts(thought: str, reply: str) -> None:
+    """They are all there is only where nothing stands behind them."""
+    assert score("yes", f"<think>{thought}</think>\n\n{reply}") == bool(reply)
+
+
 def test_a_list_of_several_is_no_refusal() -> None:
     """Its first item may be one, and costs itself."""
     assert score("films", ["N/A", "Red Kite"]) == pytest.approx(0.8 / 3)
