@@ -26,7 +26,6 @@ from typing import Final
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.benchmark import (
     ITEMS,
-    Benchmark,
     Files,
     Option,
     add_options,
@@ -150,17 +149,34 @@ def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
     """Make the parser of `score`, whose help shows the options of some benchmarks, or all."""
     parser = _parser(score, _SCORE, "scored", 3, 6)
     add = parser.add_argument
-    file = f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})"
-    add("-f", "--file", metavar="NAME", action="append", help=file)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)"
-    add("--dataset", metavar="NAME", action="append", help=dataset)
+    add(
+        "-f",
+        "--file",
+        metavar="NAME",
+        action="append",
+        help=f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})",
+    )
+    add(
+        "--dataset",
+        metavar="NAME",
+        action="append",
+        help="file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)",
+    )
     ITEMS.add_to(add)
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
-    unread = "write the answers that were not read, as JSONL rows to be filled in"
-    add("--unread", metavar="FILE", type=Path, help=unread)
-    under = "exit with 6 if a score is below SCORE"
-    add("--fail-under", metavar="SCORE", type=_parse_threshold, help=under)
+    add(
+        "--unread",
+        metavar="FILE",
+        type=Path,
+        help="write the answers that were not read, as JSONL rows to be filled in",
+    )
+    add(
+        "--fail-under",
+        metavar="SCORE",
+        type=_parse_threshold,
+        help="exit with 6 if a score is below SCORE",
+    )
     add_options(
         parser,
         reversed(list_benchmarks(BENCHMARKS)),
@@ -427,18 +443,32 @@ def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions, pair by pair."""
     parser = _parser(compare, _COMPARE, "compared", 3, 6)
     add = parser.add_argument
-    file = "file in prediction/, or a path, with all its runs NAME@RUN; two systems or more"
-    add("file", metavar="NAME", nargs="+", help=file)
+    add(
+        "file",
+        metavar="NAME",
+        nargs="+",
+        help="file in prediction/, or a path, with all its runs NAME@RUN; two systems or more",
+    )
     parser.set_defaults(items=True)
-    dataset = "file in dataset/, or a path; repeatable for RxnOptBench (by the files' names)"
-    add("--dataset", metavar="NAME", action="append", help=dataset)
-    weeks = "compare the systems over all datasets; the default if no NAME is a file"
-    add("--all-weeks", action="store_true", help=weeks)
+    add(
+        "--dataset",
+        metavar="NAME",
+        action="append",
+        help="file in dataset/, or a path; repeatable for RxnOptBench (by the files' names)",
+    )
+    add(
+        "--all-weeks",
+        action="store_true",
+        help="compare the systems over all datasets; the default if no NAME is a file",
+    )
     add("--html", action="store_true", help="write the page evaluation/compare.html")
-    worse = "exit with 6 if a system is significantly worse than the first one"
-    add("--fail-if-worse", action="store_true", help=worse)
-    is_compared: Callable[[Benchmark], bool] = lambda wing: not wing.ranks_together  # noqa: E731
-    add_options(parser, reversed(list_benchmarks(BENCHMARKS)), True, is_compared)
+    add(
+        "--fail-if-worse",
+        action="store_true",
+        help="exit with 6 if a system is significantly worse than the first one",
+    )
+    wings = reversed(list_benchmarks(BENCHMARKS))
+    add_options(parser, wings, True, lambda wing: not wing.ranks_together)
     args = _parse(parser, argv)
     from forecasteval.nightly import pages
     from forecasteval.ranking.gate import require_not_worse
@@ -530,10 +560,9 @@ def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]
     """
     named: dict[str, None] = {}
     for name in names:
-        system = next((f.system for f in files if name in f.system_names), None) or next(
-            (f.system for f in files if name in f.file_names), None
-        )
-        if system is None:
+        systems = [file.system for file in files if name in file.system_names]
+        systems = systems or [file.system for file in files if name in file.file_names]
+        if not systems:
             listed = sorted({file.system for file in files})
             known = grouped_names(listed) if listed else "none with a dataset"
             raise InputError(
@@ -541,8 +570,8 @@ def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]
                 "expected a system of prediction/",
                 f"another name; known: {known}",
             )
-        require_no_clash(file for file in files if file.system == system)
-        named[system] = None
+        require_no_clash(file for file in files if file.system == systems[0])
+        named[systems[0]] = None
     if len(named) < 2:
         raise InputError("compare", "expected two systems or more", str(len(named)))
     return [*named]
@@ -552,15 +581,31 @@ def check(argv: Sequence[str]) -> int:
     """Find mistakes in datasets, settings and systems.json, or in predictions before a truth."""
     parser = _parser(check, _CHECK, "nothing found", 4)
     add = parser.add_argument
-    file = "file in dataset/ or prediction/, or a path: of a dataset, unless it is in prediction/; "
-    file += "forecasteval.toml; prediction/systems.json, with the names of all files (all of these)"
-    add("names", metavar="NAME", nargs="*", help=file)
-    dataset = "dataset of a prediction file; repeatable for RxnOptBench (by the files' names)"
-    add("--dataset", metavar="NAME", action="append", help=dataset)
-    owner = "allow only prediction files, given as paths, of systems that LOGIN owns"
-    add("--owner", metavar="LOGIN", help=owner)
-    base = "folder before a change: its owners, datasets and settings count for --owner"
-    add("--base", metavar="DIR", type=Path, help=base)
+    add(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        help="file in dataset/ or prediction/, or a path: of a dataset, unless it is in "
+        "prediction/; forecasteval.toml; prediction/systems.json, with the names of all files "
+        "(all of these)",
+    )
+    add(
+        "--dataset",
+        metavar="NAME",
+        action="append",
+        help="dataset of a prediction file; repeatable for RxnOptBench (by the files' names)",
+    )
+    add(
+        "--owner",
+        metavar="LOGIN",
+        help="allow only prediction files, given as paths, of systems that LOGIN owns",
+    )
+    add(
+        "--base",
+        metavar="DIR",
+        type=Path,
+        help="folder before a change: its owners, datasets and settings count for --owner",
+    )
     args = parser.parse_args(argv)
     if args.owner is not None and not args.names:
         parser.error("--owner: expected the files that LOGIN changes")
@@ -613,8 +658,8 @@ def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
     from forecasteval.nightly.history import now
 
     settings = read_settings((args.base or args.root) / SETTINGS_FILE, _find_problem)
-    policy = settings.words.get("--late-files", [])
-    truths_close = policy in (["--late-files=mark"], ["--late-files=drop"])
+    keep = ["--late-files=keep"]
+    truths_close = settings.words.get("--late-files", keep) != keep
     change = ProposedChange(args.root, args.base, args.owner, now(), truths_close)
     problem = find_refusal(Path(name), change, scorer)
     if problem:
@@ -668,8 +713,6 @@ _COMPARE: Final = """\
   {0} compare 250915-careful 250915-random
   {0} compare runs/a.json runs/b.json runs/c.json --dataset 250915 --json
   {0} compare 250915-released 250915-candidate --fail-if-worse    for CI: exit code 6"""
-_FORMATS: Final = "form of the tables; csv prints one table, that of all files"
-_COLUMNS: Final = "print only these columns of tables, by their names there or in the CSV"
 _CHECK: Final = """\
   {0} check                         settings, systems.json, all datasets and files
   {0} check 250915
@@ -688,11 +731,22 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) 
     parser = Parser(prog=PROGRAM if command is score else f"{PROGRAM} {command.__name__}", **texts)
     add = parser.add_argument
     forms = parser.add_mutually_exclusive_group()
-    only_json = "print strict JSON, a line per result, and nothing else"
-    forms.add_argument("--json", action="store_true", help=only_json)
+    forms.add_argument(
+        "--json", action="store_true", help="print strict JSON, a line per result, and nothing else"
+    )
     if command is not check:
-        forms.add_argument("--format", choices=FORMS, default=FORMS[0], help=_FORMATS)
-        add("--columns", metavar="A,B", default="", help=_COLUMNS)
+        forms.add_argument(
+            "--format",
+            choices=FORMS,
+            default=FORMS[0],
+            help="form of the tables; csv prints one table, that of all files",
+        )
+        add(
+            "--columns",
+            metavar="A,B",
+            default="",
+            help="print only these columns of tables, by their names there or in the CSV",
+        )
     add(
         "--root",
         metavar="DIR",
@@ -700,8 +754,12 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) 
         default=ROOT,
         help="folder of prediction/, dataset/ and evaluation/",
     )
-    output = f"folder of results, in place of evaluation/ (or environment variable {OUTPUT})"
     if command is not check:  # which writes nothing
-        add("--output", metavar="DIR", type=Path, help=output)
+        add(
+            "--output",
+            metavar="DIR",
+            type=Path,
+            help=f"folder of results, in place of evaluation/ (or environment variable {OUTPUT})",
+        )
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser

@@ -111,8 +111,7 @@ def find_refusal(path: Path, change: ProposedChange, scorer: Scorer) -> str:
             )
         ]
         if late:
-            closed = "closed or have a truth" if change.truths_close else "closed"
-            problem = f"has new or changed answers to questions that are {closed}"
+            problem = "has new or changed answers to questions that are closed or have a truth"
             return f"{problem}: {grouped_names(sorted(late))}"
     return ""
 

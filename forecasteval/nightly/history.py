@@ -30,7 +30,7 @@ from forecasteval.boards.changes import (
     dataset_of,
     name_datasets,
 )
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, printable, show_count
 from forecasteval.common.files import join_checksums, read_file, write_atomic
 from forecasteval.common.forms import from_record, to_record
 from forecasteval.common.records import JsonObject, as_text, dump_json, group_by
@@ -110,20 +110,23 @@ def open_history(folder: Path, aliases: Mapping[str, str]) -> tuple[History, lis
     cannot be read.
     """
     path = folder / HISTORY
-    raw = _read_bytes(path)
-    lines = [(text + b"\n", _read_line(text)) for text in raw.split(b"\n") if text.strip()]
-    read = [
-        replace(line, system=aliases.get(line.system, line.system)) for _, line in lines if line
-    ]
-    notes = []
-    if damaged := [text for text, line in lines if not line]:
-        aside = path.with_name(f"{HISTORY}.damaged")
-        write_atomic(aside, _read_bytes(aside) + b"".join(damaged))
-        raw = b"".join(text for text, line in lines if line)
-        write_atomic(path, raw)
-        note = _tell("{} damaged line{s} set aside in", len(damaged))
-        notes.append(f"{path}: {note} {aside.name}")
-    return History(raw, read), notes
+    whole: list[bytes] = []
+    lines: list[HistoryLine] = []
+    damaged: list[bytes] = []
+    for text in _read_bytes(path).split(b"\n"):
+        if line := _read_line(text):
+            whole.append(text + b"\n")
+            lines.append(replace(line, system=aliases.get(line.system, line.system)))
+        elif text.strip():
+            damaged.append(text + b"\n")
+    history = History(b"".join(whole), lines)
+    if not damaged:
+        return history, []
+    aside = path.with_name(f"{HISTORY}.damaged")
+    write_atomic(aside, b"".join([_read_bytes(aside), *damaged]))
+    write_atomic(path, history.raw)
+    note = f"{path}: {show_count(len(damaged), 'damaged line')} set aside in {aside.name}"
+    return history, [note]
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -157,9 +160,8 @@ def append_night(
     file cannot be written.
     """
     last = {line.key: line for line in history.lines}
-    states = _read_board(board)
-    for line in _find_lost(board, last.values(), present):
-        states.setdefault(line.key, line)
+    states = {line.key: line for line in _find_lost(board, last.values(), present)}
+    states |= _read_board(board)
     new: list[HistoryLine] = []
     events: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for state in sorted(states.values(), key=lambda state: (state.is_overall, state.key)):
@@ -179,9 +181,8 @@ def append_night(
         new.append(replace(line, corrections=changes.named or None))
     if not new:
         return history
-    end = b"\n" if history.raw and not history.raw.endswith(b"\n") else b""
     text = "".join(f"{dump_json(to_record(line))}\n" for line in new)
-    raw = history.raw + end + text.encode()
+    raw = history.raw + text.encode()
     write_atomic(folder / HISTORY, raw)
     return History(raw, [*history.lines, *new])
 

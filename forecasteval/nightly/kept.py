@@ -34,7 +34,7 @@ class KeptRows(NamedTuple):
 
 
 def keep_rows(
-    last: Board | None,
+    last: Board,
     tonight: Sequence[StoredResult],
     present: Collection[str],
     waiting: Iterable[str],
@@ -49,7 +49,7 @@ def keep_rows(
     results = [*tonight]
     kept: list[str] = []
     unranked: list[FileRow] = []
-    for row in last.files if last else ():
+    for row in last.files:
         if missing.isdisjoint(row.predictions):
             continue
         others = [each for each in tonight if row.dataset and each.row.dataset == row.dataset]
@@ -65,12 +65,12 @@ def keep_rows(
         results.append(StoredResult(path, row.file_sha256, row, mark(stored, kept=True)))
     tables = [
         _choose_rows(table, unranked, _list_systems(tonight, table.dataset))
-        for table in (last.tables if unranked and last else ())
+        for table in last.tables
     ]
     return KeptRows(results, sorted(kept), [table for table in tables if table.rows])
 
 
-def is_part(row: FileRow, last: Board | None, predictions: Path) -> bool:
+def is_part(row: FileRow, last: Board, predictions: Path) -> bool:
     """Tell whether a result lacks files of its set that are in the folder, while the questions are
     those of the last board. Then the set stays as a whole, and this result is not stored.
     """
@@ -81,7 +81,7 @@ def is_part(row: FileRow, last: Board | None, predictions: Path) -> bool:
         files < {*before.predictions}
         and any(os.path.lexists(predictions / name) for name in {*before.predictions} - files)
         and _find_questions(before) == _find_questions(row)
-        for before in (last.files if last else ())
+        for before in last.files
     )
 
 

@@ -2,7 +2,7 @@
 ranked.
 
 A night is made of values, each from the ones before: what is to be done (`_Plan`), what scoring
-found (`_Scored`), which rows stay (`kept.KeptRows`), the board, and what was written (`_Written`).
+found (`_Scored`), which rows stay (`kept.KeptRows`), and the board, which is written.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
 
     with lock_folder(folder):
         last = _read_last(folder)
-        rows = {file.name: file for file in last.files} if last else {}
+        rows = {file.name: file for file in last.files}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
         hash_once = cache(hash_file)
         sight = look(root, scorer, tasks, options.late_files, hash_once)
@@ -99,35 +99,36 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         about = read_systems(root / "prediction")
         failures += plan.failures + scored.failures
-        before = None if options.force else last
-        board = _rank(before, options, stay, scored, failures, about, sight.open)
-        written = _write(board, last, folder, options, about, present, scored.corrections, date)
+        board = _rank(last, options, stay, scored, failures, about, sight.open)
+        changes, written = _write(
+            board, last, folder, options, about, present, scored.corrections, date
+        )
     more = {
         "evaluated": len(scored.results),
         "reused": len(plan.holding),
         "ignored": ignored,
         "llm_failures": scored.llm_failures,
-        "notes": [*sight.notes, *scored.notes, *_say_kept(stay), *written.notes],
-        "changes": written.changes,
+        "notes": [*sight.notes, *scored.notes, *_say_kept(stay), *written],
+        "changes": changes,
     }
-    return BoardResults(board, more, written.changes)
+    return BoardResults(board, more, changes)
 
 
-def _read_last(folder: Path) -> Board | None:
-    """Read the last leaderboard; None if there is none, or one of another version."""
+def _read_last(folder: Path) -> Board:
+    """Read the last leaderboard; one without tables if there is none, or one of another version."""
     with contextlib.suppress(InputError):
         return read_board(read_stored(folder / f"{BOARD}.json")[0])
-    return None
+    return rank_results([])
 
 
 # --- What is to be done ---
 
 
-def _add_owners(task: Files, last: Board | None) -> Files:
+def _add_owners(task: Files, last: Board) -> Files:
     """Add the files of the forecasters on the dataset's last board."""
     owners = {
         (row.name, row.file)
-        for table in (last.tables if last else ())
+        for table in last.tables
         if isinstance(table, ForecasterTable)
         and table.dataset in [path.name for path in task.datasets]
         for row in table.rows
@@ -279,7 +280,7 @@ def _say_kept(stay: KeptRows) -> list[str]:
 
 
 def _rank(
-    last: Board | None,
+    last: Board,
     options: NightOptions,
     stay: KeptRows,
     scored: _Scored,
@@ -287,8 +288,8 @@ def _rank(
     about: Systems,
     open_: list[OpenDataset],
 ) -> Board:
-    """Rank the results, unless `last` is the board of just these already."""
-    failed = sorted(failures, key=_BY_FILE)
+    """Rank the results, unless `last` is the board of just these already and nothing is forced."""
+    failed: list[Any] = sorted(failures, key=_BY_FILE)
     least = options.min_questions, options.min_datasets
     inputs = hash_text(
         dump_json(
@@ -306,7 +307,7 @@ def _rank(
             ]
         )
     )
-    if last and last.inputs_sha256 == inputs:
+    if last.inputs_sha256 == inputs and not options.force:
         return last
     systems = [result.read() for result in sorted(stay.results, key=lambda each: each.name)]
     about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
@@ -327,31 +328,24 @@ def _rank(
     if mistakes := about.mistakes + taken:
         more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
         failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
-    return replace(ranked, failed=[{**each} for each in sorted(failed, key=_BY_FILE)])
+    return replace(ranked, failed=sorted(failed, key=_BY_FILE))
 
 
 # --- What is written ---
 
 
-class _Written(NamedTuple):
-    """What the night changed, and what is to be known of the history."""
-
-    changes: list[Change]
-    notes: list[str]
-
-
 def _write(
     board: Board,
-    last: Board | None,
+    last: Board,
     folder: Path,
     options: NightOptions,
     about: Systems,
     present: Collection[str],
     corrections: Corrections,
     date: str,
-) -> _Written:
+) -> tuple[list[Change], list[str]]:
     """Write leaderboard.json, append to the history, and write leaderboard.csv, .md and .html.
-    What holds just that already stays as it is.
+    What holds just that already stays as it is. Returns what the night changed, and notes.
 
     A history that cannot be read costs only itself.
     """
@@ -371,4 +365,4 @@ def _write(
     write_changed(folder / f"{BOARD}.csv", format_csv(board))
     write_changed(folder / f"{BOARD}.md", format_markdown(board, changes))
     write_board(board, folder, history, options.force)
-    return _Written(changes if history is not before else [], notes)
+    return changes if history is not before else [], notes
