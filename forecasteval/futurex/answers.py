@@ -248,6 +248,8 @@ _FIRST: Final = table_of(
 )  # of a lead-in
 _NO: Final = frozenset(words("no"))
 _CORRECTIONS: Final = table_of("corrections")
+_ABOVE: Final = table_of("above")
+_ANNOUNCES: Final = table_of("announces")
 _GOES_ON: Final = tuple(":：?？,，;；")  # in front of what is said below
 _HEADING_WORDS: Final = 4
 _OUTCOME: Final = "the outcome be "  # options begin so
@@ -284,13 +286,13 @@ def find_lead_in(text: str, position: int = 0, line: bool = True) -> int:
     while owner := _OWNERS.find(text, at):
         at = end_of(_HYPHENS, text, at + len(owner))
     noun = _NOUNS.find(text, at) or ((line or at > begin) and _CHOICES.find(text, at))
-    noun = noun or (at > begin and _OPTIONS.find(text, at))  # the best option is
-    if not noun:
+    noun = noun or (at > begin and _OPTIONS.find(text, at)) or ""  # the best option is
+    if not noun and not opener:  # Hence: C
         return position
     behind = at + len(noun)
     at = _OWNERS.skip(text, end_of(_BLANKS, text, behind))  # respuesta final
     at = end_of(_ASIDE, text, at)
-    if copula := _COPULAS.find(text, at):
+    if noun and (copula := _COPULAS.find(text, at)):
         return end_of(_COLON, text, at + len(copula))
     end = end_of(_IS, text, at)
     heading = line and "\n" in text[behind:at]
@@ -462,10 +464,10 @@ class TruthOf(Generic[Read]):
 
     def _is_doubted(self, line: str, below: str) -> bool:
         """Return whether the line below takes a value back, or offers another: `Or C`."""
-        other = find_doubt(below.strip(" *_`"))
-        if not other:  # what is unlikely below a No agrees with it
-            return other == "" and line.strip(" *_`.!").lower() not in _NO
-        return not isinstance(self.read(Answer(other, boxed=False)), Unparsed)
+        below = below.strip(" *_`")
+        if find_doubt(below) == "" or (_ABOVE.find(below) and denies(below.split(",")[0])):
+            return line.strip(" *_`.!").lower() not in _NO  # with which it agrees
+        return isinstance(self.read(Answer(f"{line} ({below})")), Unparsed)
 
 
 def _goes_on(line: str) -> bool:
@@ -475,7 +477,9 @@ def _goes_on(line: str) -> bool:
 
 
 def _is_heading(line: str) -> bool:
-    """Return whether a line says what stands below: `Last close`, `Bookmakers say:`."""
+    """Return whether a line says what stands below: `Last close`, `They say:`, `Let me see.`"""
     line = line.strip(" #*_`")
+    if _ANNOUNCES.find(line):
+        return True
     short = line.isascii() and line[:1].isalnum() and len(line.split()) <= _HEADING_WORDS
     return line[-1:] in _GOES_ON or (short and line[-1:].isalnum())

@@ -91,9 +91,10 @@ _LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decide
     r"(?:[(\[【]\s?([!-~])\s?[)\]】]|([!-~]))"
 )
 _MARK_BEHIND: Final = lazy(r"\s*(?:\Z|[(\[【\n:;,!?？。、)\]】—]|[.)](?![0-9])|[-–]{1,2}\s|选?项)")
-_WORD_BEHIND: Final = lazy(  # which goes on about a label
-    r"\s(?:is|are|was|will|has|seems|only|because|since|as|at|for|with|by|over|rather)\b"
-    rf"|\s?(?:{_OR})"
+_SAYS: Final = r"\s(?:is|was|will|has|seems)\b"  # goes on about one label
+_SAID_OF: Final = lazy(_SAYS)
+_WORD_BEHIND: Final = lazy(
+    rf"{_SAYS}|\s(?:are|only|because|since|as|at|for|with|by|over|rather)\b|\s?(?:{_OR})"
 )
 _RANGE: Final = lazy(r"(?i)\(?([!-~])\)?\s?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?")
 _TEXT_END: Final = lazy(rf"[.!?:。]\s|[?？](?=\Z)|\s?[-–—(]\s?|\sto\swin\b|\swins\b|\s?(?:{_OR})")
@@ -108,7 +109,7 @@ _OWN_SHARE: Final = lazy(  # Yes (30%), Yes with probability 0.3
     r"[\s:=of]{0,4})?([0-9]{1,2}(?:\.[0-9]+)?\s?%|0?\.[0-9]+)"
 )
 _SAID: Final = WordTable(*YES_NO)
-_LONE_WORD: Final = lazy(r"\b[A-Za-z]+\b(?!\s\w)")  # no, but not: no doubt
+_LONE_WORD: Final = lazy(r"\b[A-Za-z]+\b(?!\s(?!is\b)\w)")  # no, no is possible, but not: no doubt
 _NO_SET: Final = table_of("not all")
 _BLANKS: Final = lazy(r"\s*")
 MAX_STRANGER: Final = 3  # words of a token that is no reason but a wrong pick
@@ -181,6 +182,7 @@ class Options:
         """Find the labels of a text that is nothing but labels in their dress; none of
         any other.
         """
+        text = text.removeprefix("> ")
         if not self.labels:
             return frozenset(filter(None, [self.find_label(text.strip(_AROUND))]))
         exact = text.replace(", ", ",").split(",")
@@ -288,6 +290,8 @@ def read_list(text: str, options: Options, boxed: bool = True, stated: bool = Fa
         first = last + 1
         if not token:
             continue
+        if marked and picks and _SAID_OF.match(token, _find_begin(token, options)[1]):
+            return [f"?{text}"]  # B; A is second
         read = read_token(token, options)
         unknown = read[:1] and read[0][0] == "?"
         if marked and unknown and _offers_other(token, picks, options):
@@ -307,8 +311,9 @@ def _offers_other(token: str, picks: Sequence[str], options: Options) -> bool:
     """Return whether a token behind picks denies one or offers another: `not D`, `or C`, `but it
     could be A`.
     """
-    if other := find_doubt(token):
-        return _find_named(other, options) not in ("", *picks)
+    other = find_doubt(token)
+    if other is not None:
+        return _find_named(other, options) not in ("", *picks) if other else picks != ["No"]
     denied = token.removeprefix("not ").removeprefix("except ")
     return begins_denied(token) and bool(_find_named(denied, options))
 

@@ -54,7 +54,7 @@ _ENGLISH: Final = {
     "rejections": "none, nobody, exclude, excludes, excluded, rule out, rules out, ruled out,"
     " ruling out, impossible, unlikely, unlike, cannot, hardly, everyone but, everybody but,"
     " everything but, anybody but, anyone except, everyone except, doubts, doubted, doubtful,"
-    " fail to, fails to, failed to, refuses, refused",
+    " fail to, fails to, failed to, refuses, refused, least likely",
     "taken back": "wrong, false, incorrect, untrue, withdrawn, retracted, superseded, unlikely,"
     " out of the question, ruled out, excluded, impossible,"
     " not likely, not right, not correct, not true, not my answer, no longer",
@@ -64,6 +64,10 @@ _ENGLISH: Final = {
     "corrections": "actually, wait, correction, edit, update, on reflection, on second thought,"
     " scratch that, scrap that",
     "but": "but, could, might, may, probably",
+    # How a line begins that speaks of the one above, or of the lines below
+    "above": "this is, that is, it is, this will, that will, it will, this can, it can,"
+    " this option, this one, this answer, this outcome, that option, that one",
+    "announces": "let me, let us, let's, let’s, consider, considering",
     "not all": "all except, all but, everything except, all of the above, none of the above",
     "denied ends": "not, no",
     # Numbers
