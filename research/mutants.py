@@ -1,28 +1,39 @@
-"""Would the tests see a mistake? A fixed sample of changed code, run against the tests of its room.
+"""Would the tests see a mistake? A fixed sample of changed code, run against its tests.
 
-    python research/mutants.py                       300 mutants (an hour or two on one processor)
+    python research/mutants.py                       300 mutants
     python research/mutants.py --count 15
     python research/mutants.py --only ranking/       a sample of one room, or of one module
+    python research/mutants.py --checkout DIR        of another checkout
+    python research/mutants.py --again               also those that survived before, by new tests
 
 A mutant is the package with one comparison, sum, number, condition or returned value changed. It is
-killed if a test fails or takes too long. A survivor is code that no test of its room holds, or a
-change without effect. The same code and seed give the same sample.
+killed if a test fails or takes too long: one of the module's own, of its room, or of the files in
+tests/ and of other rooms that ran the changed line when all tests ran once, which `coverage` and
+`pytest-cov` must be installed for. A survivor is code that no test holds, or a change without
+effect. The same code and seed give the same sample. What was found stays in `--state FOLDER`: a run
+that was stopped goes on there.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import json
+import multiprocessing
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -33,6 +44,19 @@ OPPOSITES: Final[dict[type[ast.AST], Any]] = {
     ast.FloorDiv: ast.Mult, ast.Pow: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 Change = tuple[ast.AST, str, object]  # a node, one of its fields, and the field's new value
+Lines = dict[str, list[str]]  # a line as "forecasteval/cli.py:12", and the files of tests it ran in
+PROCESSES: Final = 2
+FAILED: Final = "failed-test"
+MEMORY: Final = 4 << 30  # bytes; a loop that never ends may also fill a list
+# Every run of tests is a process with these, which take half of the time of a short one.
+SERVER: Final = multiprocessing.get_context("forkserver")
+IMPORTED: Final = ["hypothesis.strategies", "numpy", "openai", "pydantic", "pytest", "scipy.stats"]
+# These read the source, not what it does, or measure time, for minutes.
+LEFT_OUT: Final = [
+    "tests/test_advice.py::test_every_advice_in_the_source_has_a_test",
+    "tests/test_weight.py",
+    "tests/futurex/test_time.py",
+]
 
 
 def find_changes(tree: ast.Module) -> Iterator[Change]:
@@ -62,46 +86,123 @@ def change(node: ast.AST) -> Iterator[Change]:
             yield node, "test", ast.UnaryOp(ast.Not(), test)
 
 
-def mutate(code: str, number: int) -> tuple[str, str]:
-    """The code of a module with one of its changes, and the line and the change in words."""
+def mutate(code: str, number: int) -> tuple[str, int, str]:
+    """The code of a module with one of its changes, the line, and the change in words."""
     tree = ast.parse(code)
     node, field, value = list(find_changes(tree))[number]
     before = ast.unparse(node)
     setattr(node, field, value)
     shown = "  →  ".join(text.partition("\n")[0][:90] for text in (before, ast.unparse(node)))
-    return ast.unparse(tree), f"{getattr(node, 'lineno', 0)}  {shown}"
+    return ast.unparse(tree), getattr(node, "lineno", 0), shown
 
 
-def is_killed(checkout: Path, module: str, code: str, timeout: float) -> bool:
-    """Whether tests fail with this code of a module, in a copy of the checkout: the module's own,
-    and if these pass all of its room.
+def find_tests(
+    checkout: Path, module: str, line: int, lines: Lines, most: int | None
+) -> Iterator[list[str]]:
+    """Lists of tests of a changed line: the module's own, then all others that ran it, those first
+    that run least of the package. A line that ran when its module was imported has those of its
+    room.
     """
-    target, room = checkout / module, Path("tests", Path(module).parts[1])
-    places = [room / f"test_{target.name}", room if (checkout / room).is_dir() else Path("tests")]
+    room = Path("tests", Path(module).parts[1])
+    own = room / f"test_{Path(module).name}"
+    if (checkout / own).exists():
+        yield [str(own), module]
+    sizes = Counter(name for files in lines.values() for name in files)
+    found = sorted(lines.get(f"{module}:{line}", []), key=lambda name: sizes[name])
+    if found:
+        yield [*[name for name in found if name != str(own)][:most], module]
+    else:
+        yield [str(room) if (checkout / room).is_dir() else "tests", module]
+
+
+def find_killer(
+    checkout: Path, module: str, code: str, lists: Iterable[list[str]], limit: int
+) -> str | None:
+    """The test that fails with this code of a module, in a copy of the checkout."""
+    target = checkout / module
     kept = target.read_text(encoding="utf-8")
     target.write_text(code, encoding="utf-8")
     try:
-        return any(
-            fails(checkout, [str(place), module], timeout)
-            for place in places
-            if (checkout / place).exists()
-        )
+        return next(filter(None, (find_failure(checkout, tests, limit) for tests in lists)), None)
     finally:
         target.write_text(kept, encoding="utf-8")
 
 
-def fails(checkout: Path, tests: list[str], timeout: float) -> bool:
-    """Whether tests fail, or take longer than `timeout` seconds."""
-    command = [sys.executable, "-m", "pytest", "-xq", "--hypothesis-seed=0", *tests]
-    streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, cwd=checkout, start_new_session=True, **streams)
-    try:
-        return process.wait(timeout) != 0
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return True
-    finally:
-        process.wait()
+def find_failure(checkout: Path, tests: list[str], limit: int) -> str | None:
+    """The first test that fails; if none does, but all take more than `limit` seconds of a
+    processor (ten times as long by the clock, for those that only wait), a word for that.
+    """
+    (checkout / FAILED).unlink(missing_ok=True)
+    process = SERVER.Process(target=run_tests, args=(checkout, tests, limit))
+    process.start()
+    process.join(10 * limit)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid or 0, signal.SIGKILL)  # what it started, too
+    process.join()
+    if process.exitcode == 0:
+        return None
+    return (checkout / FAILED).read_text() if (checkout / FAILED).exists() else f"{limit} seconds"
+
+
+class Watch:
+    """Writes the name of a test that fails."""
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            Path(FAILED).write_text(report.nodeid)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            Path(FAILED).write_text(report.nodeid)
+
+
+def run_tests(checkout: Path, tests: list[str], limit: int) -> None:
+    """Run tests in this process, and end it."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    os.chdir(checkout)
+    # Plugins would be read again, of packages that are imported here.
+    os.environ |= {"CI": "true", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    sys.dont_write_bytecode = True
+    import pytest
+
+    skipped = [word for name in LEFT_OUT for word in ("--deselect", name)]
+    options = ["-xq", "-p", "no:cacheprovider", f"--rootdir={checkout}", *skipped]
+    os._exit(pytest.main([*options, *tests], plugins=[Watch()]))
+
+
+def list_lines(checkout: Path, state: Path) -> Lines:
+    """Run all tests once, and list the files of tests that ran each line of the package."""
+    known = state / "lines.json"
+    if not known.exists():
+        import coverage
+
+        database = state / "coverage"
+        print("all tests once, to learn which lines they run …", flush=True)
+        options = ["--cov=forecasteval", "--cov-context=test", "--cov-report=", "--dist=loadfile"]
+        subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", f"-n{PROCESSES}", *options],
+            cwd=checkout,
+            env={**os.environ, "CI": "true", "COVERAGE_FILE": str(database)},
+            check=True,
+        )
+        known.write_text(json.dumps(read_coverage(coverage.CoverageData(str(database)))))
+    lines: Lines = json.loads(known.read_text())
+    return lines
+
+
+def read_coverage(data: Any) -> Lines:
+    data.read()
+    lines: defaultdict[str, set[str]] = defaultdict(set)
+    for path in data.measured_files():
+        module = "forecasteval/" + path.rpartition("/forecasteval/")[2]
+        for line, contexts in data.contexts_by_lineno(path).items():
+            files = {context.partition("::")[0] for context in contexts}
+            lines[f"{module}:{line}"] |= {name for name in files if name.startswith("tests/")}
+    return {line: sorted(files) for line, files in lines.items()}
 
 
 def main() -> None:
@@ -109,31 +210,65 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="the beginning of paths in the package")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for one mutant's tests")
+    parser.add_argument("--limit", type=int, default=240, help="CPU seconds for a mutant's tests")
+    parser.add_argument("--files", type=int, help="files of tests for a mutant, at most")
+    parser.add_argument("--nice", type=int, default=10)
+    parser.add_argument("--checkout", type=Path, default=ROOT, metavar="DIR")
+    parser.add_argument("--state", type=Path, default=ROOT / "evaluation" / "mutants")
+    parser.add_argument("--again", action="store_true", help="also what survived before")
     args = parser.parse_args()
-    files = sorted((ROOT / "forecasteval").rglob("*.py"))
-    codes = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
+    args.state.mkdir(parents=True, exist_ok=True)
+    files = sorted((args.checkout / "forecasteval").rglob("*.py"))
+    codes = {str(path.relative_to(args.checkout)): path.read_text("utf-8") for path in files}
     mutants = [
         (module, number)
         for module, code in codes.items()
         if module.startswith(f"forecasteval/{args.only}")
         for number, _ in enumerate(find_changes(ast.parse(code)))
     ]
-    sample = sorted(random.Random(args.seed).sample(mutants, min(args.count, len(mutants))))
+    sample = random.Random(args.seed).sample(mutants, min(args.count, len(mutants)))
     print(f"{len(sample)} of {len(mutants)} mutants")
-    ends: Counter[str] = Counter()
+    journal = args.state / "ends.jsonl"
+    ends: dict[tuple[str, int], str | None] = {}
+    if journal.exists():
+        rows = [json.loads(line) for line in journal.read_text("utf-8").splitlines()]
+        ends = {(row["module"], row["number"]): row["killer"] for row in rows}
+    checkouts: SimpleQueue[Path] = SimpleQueue()
+
+    def run(mutant: tuple[str, int]) -> None:
+        module, number = mutant
+        code, line, words = mutate(codes[module], number)
+        checkout = checkouts.get()
+        lists = find_tests(checkout, module, line, lines, args.files)
+        killer = find_killer(checkout, module, code, lists, args.limit)
+        checkouts.put(checkout)
+        ends[mutant] = killer
+        print(f"{'killed  ' if killer else 'SURVIVED'}  {module}:{line}  {words}", flush=True)
+        row = {"module": module, "number": number, "line": line, "words": words, "killer": killer}
+        with journal.open("a", encoding="utf-8") as out:
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+    os.nice(args.nice)
+    SERVER.set_forkserver_preload(IMPORTED)
     with tempfile.TemporaryDirectory() as folder:
         ignored = shutil.ignore_patterns(".git", "evaluation", "__pycache__", ".*_cache")
-        checkout = Path(shutil.copytree(ROOT, Path(folder, "copy"), ignore=ignored))
-        for module in {Path(module).parts[1]: module for module, _ in sample}.values():
-            if is_killed(checkout, module, codes[module], args.timeout):
-                sys.exit(f"without any change, the tests of {module} fail or take too long")
-        for module, number in sample:
-            code, words = mutate(codes[module], number)
-            killed = is_killed(checkout, module, code, args.timeout)
-            ends["killed" if killed else "survived"] += 1
-            print(f"{'killed  ' if killed else 'SURVIVED'}  {module}:{words}", flush=True)
-    print(", ".join(f"{count} {end}" for end, count in sorted(ends.items())))
+        for number in range(PROCESSES):
+            copy = Path(folder, f"copy{number}")
+            checkouts.put(Path(shutil.copytree(args.checkout, copy, ignore=ignored)))
+        lines = list_lines(copy, args.state)
+        wanted = [
+            mutant
+            for mutant in sample
+            if (args.again and ends.get(mutant, "") is None) or mutant not in ends
+        ]
+        with ThreadPoolExecutor(PROCESSES) as pool:
+            list(pool.map(run, wanted))
+        killers = {killer for mutant in sample if (killer := ends[mutant]) and "::" in killer}
+        fault = find_failure(copy, sorted(killers), 10 * args.limit) if killers else None
+    if fault:
+        sys.exit(f"a test fails without any change: {fault}")
+    survived = sum(ends[mutant] is None for mutant in sample)
+    print(f"{len(sample) - survived} killed, {survived} survived")
 
 
 if __name__ == "__main__":
