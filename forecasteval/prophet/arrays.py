@@ -4,7 +4,6 @@ them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -102,9 +101,9 @@ def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> Floa
         return sums / np.bincount(row[has], weight[has], rows)
 
 
-def plain_number(value: Any) -> float | None:
-    """Make of a float what results hold: None for nan."""
-    return None if math.isnan(value) else float(value)
+def plain_values(column: NDArray[Any]) -> list[Any]:
+    """List what results hold of a column: None for nan."""
+    return [None if value != value else value for value in column.tolist()]
 
 
 Columns = dict[str, NDArray[Any] | list[Any]]
@@ -113,7 +112,6 @@ Columns = dict[str, NDArray[Any] | list[Any]]
 def make_rows(columns: Mapping[str, NDArray[Any] | list[Any]]) -> list[Any]:
     """Make the rows of a table as results hold them: a dict each, None for nan."""
     lists = [
-        column if isinstance(column, list) else [None if x != x else x for x in column.tolist()]
-        for column in columns.values()
+        column if isinstance(column, list) else plain_values(column) for column in columns.values()
     ]
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]

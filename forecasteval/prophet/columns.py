@@ -80,8 +80,6 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "series": ("series", "cluster"),
 }
 PER_CATEGORY: Final = "Probability Yes Per Category"  # of Metaculus' forecasts
-_OPTION_ROWS: Final = frozenset({"event", "option", "forecaster", "probability"})
-_QUESTION_ROWS: Final = frozenset({"event", "forecaster", "probability"})
 FLAGS: Final = {
     **dict.fromkeys(("1", "1.0", "true", "yes"), True),
     **dict.fromkeys(("0", "0.0", "false", "no"), False),
@@ -115,9 +113,9 @@ def _fold(name: str) -> str:
 def is_tidy(columns: Collection[str]) -> bool:
     """Return whether a row is about an option of a forecast, or about a question of Yes and No."""
     roles = find_roles(columns).keys()
-    is_question = roles >= _QUESTION_ROWS and _MARKETS.isdisjoint(columns)
-    is_question &= not _RESULTS.isdisjoint(roles)
-    return roles >= _OPTION_ROWS or is_question or PER_CATEGORY in columns
+    is_question = _MARKETS.isdisjoint(columns) and not _RESULTS.isdisjoint(roles)
+    has_forecasts = roles >= {"event", "forecaster", "probability"}
+    return PER_CATEGORY in columns or (has_forecasts and ("option" in roles or is_question))
 
 
 def is_arena(columns: Collection[str]) -> bool:
@@ -140,16 +138,12 @@ def list_unread(columns: Collection[str]) -> list[str]:
     ]
     if "result" not in roles:
         return ["no column is called 'resolution' or 'winner'", *lines]
-    lines += [
+    return lines + [
         f"column {name!r} is not read: {roles[role]!r} is the {role}"
         for role in ("option", "forecaster", "result", "price")
         for name in columns
         if role in roles and name not in roles.values() and _fold(name) in ROLES[role]
     ]
-    if "option" not in roles and _fold(roles["result"]) in ROLES["option"]:
-        result = roles["result"]
-        lines.append(f"column {result!r} is the result: every row is a question of Yes and No")
-    return lines
 
 
 def require_columns(

@@ -33,7 +33,16 @@ from .columns import (
     list_unread,
     require_columns,
 )
-from .fields import NO_FLAG, SHARE, DataNotes, Refusal, parse_moment, parse_number
+from .fields import (
+    NO_FLAG,
+    SHARE,
+    DataNotes,
+    Refusal,
+    complement,
+    first_fault,
+    parse_moment,
+    parse_number,
+)
 
 MAX_LITERAL: Final = (
     1_000_000  # characters of a Python literal: parsing takes a hundred times its size
@@ -190,9 +199,8 @@ def _read_question(
     No costs 1 less the bid for Yes (without one, its price), and is bid for 1 less the price.
     """
     yes = _read_option(roles, number, cells)._replace(option="Yes")
-    p, price, bid = (parse_number(value) for value in (yes.probability, yes.price, yes.bid))
     came_true, share = FLAGS.get(yes.result.casefold()), parse_number(yes.result)
-    if abs(p + parse_number(yes.no) - 1) > _ROUNDING:
+    if abs(parse_number(yes.probability) + parse_number(yes.no) - 1) > _ROUNDING:
         yes = yes._replace(fault=_SUM, cell=f"{yes.probability} and {yes.no}")
     if yes.result and came_true is None:
         reason = explain_result(roles)
@@ -200,16 +208,14 @@ def _read_question(
             where = f"{path}: line {number}"
             raise InputError(where, f"{reason}, or 1 and 0: write 1 and 0", yes.result)
         yes = yes._replace(fault=SHARE if 0 < share < 1 else reason, cell=yes.result)
-    sold = price if math.isnan(bid) else bid
-    ask = 1 - sold if sold <= 1 else sold  # not of cents, of which notes tell
     return [
         yes,
         yes._replace(
             option="No",
-            probability=1 - p if 0 <= p <= 1 else yes.probability,
+            probability=complement(yes.probability),
             result="" if came_true is None else str(not came_true),
-            price="" if math.isnan(ask) else ask,
-            bid="" if math.isnan(bid) else 1 - price,
+            price=complement(yes.bid or yes.price),
+            bid=complement(yes.price) if yes.bid else "",
         ),
     ]
 
@@ -258,7 +264,7 @@ def _read_arena(
     )
     if line.fault:
         return [line]
-    given = p if p is not None and p.keys() == sides.keys() else {}
+    given = p if p.keys() == sides.keys() else {}
     return [
         line._replace(
             option=option, probability=given.get(option), result=result, price=ask, bid=bid
@@ -267,13 +273,13 @@ def _read_arena(
     ]
 
 
-def _parse_prediction(text: str | None) -> dict[str, object] | None:
-    """Parse probabilities by market; None for anything else."""
+def _parse_prediction(text: str | None) -> dict[str, object]:
+    """Parse probabilities by market; none of anything else."""
     said = _parse_literal(text)
     pairs = said.get("probabilities") if isinstance(said, dict) else None
     given = [pair for pair in pairs if isinstance(pair, dict)] if isinstance(pairs, list) else []
     p = {str(pair.get("market")): pair.get("probability") for pair in given}
-    return p if len(p) == len(given) else None
+    return p if len(p) == len(given) else {}
 
 
 def _parse_market(info_text: str, outcome_text: str) -> tuple[Sides, str]:
@@ -380,8 +386,7 @@ def read_winners(words: Words, are_flags: bool, is_declared: bool) -> tuple[list
         }
     if not said:
         return None, ""
-    fault = next((fault for fault, found in faults.items() if found), "")
-    return won if are_flags else named, fault
+    return won if are_flags else named, first_fault(faults)
 
 
 def _make_problem(

@@ -13,7 +13,7 @@ import numpy as np
 
 from forecasteval.common.records import hash_question
 
-from .arrays import Columns, Floats, make_rows, plain_number, weighted_means
+from .arrays import Columns, Floats, make_rows, plain_values, weighted_means
 from .events import Events
 from .fields import Exclusion, format_time
 from .metrics import Matrix
@@ -126,12 +126,12 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
             "closed": [format_time(seconds) for seconds in closed[group[at]].tolist()],
         }
         for name, values in scored.values.items():
-            weight = np.where(np.isnan(values[group]), 0, weights[group])
-            total = np.cumsum(weight)
+            own = values[group]
+            weight = np.where(np.isnan(own), 0, weights[group])
+            total = np.cumsum(weight)[at]
             if total[-1] > 0:
-                sums = np.cumsum(np.nan_to_num(values[group]) * weight)
-                means = sums / np.where(total > 0, total, np.nan)
-                curve[name] = list(map(plain_number, means[at].tolist()))
+                sums = np.cumsum(np.nan_to_num(own) * weight)[at]
+                curve[name] = plain_values(sums / np.where(total > 0, total, np.nan))
         curves[data.names[data.forecaster[group[0]]]] = curve
     return curves
 

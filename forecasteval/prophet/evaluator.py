@@ -21,7 +21,6 @@ from forecasteval.common.records import (
     JsonObject,
     Loaded,
     hash_questions,
-    number_text,
 )
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
@@ -34,7 +33,7 @@ from .fields import DataNotes, show_exclusion
 from .forecast_sets import load_forecasts, load_problems
 from .forecasts import BASELINES, Forecasts, choose_forecasts, least_events, read_forecasts
 from .metrics import agreement_tables, make_metrics
-from .models import PRIOR, Models, fit_models
+from .models import PRIOR, Models, check_prior, fit_models
 from .page import KEPT, make_page
 from .prices import settle_prices
 from .ranks import add_ranks, make_records, say_why
@@ -53,11 +52,6 @@ if TYPE_CHECKING:
 
 NAME: Final = "Prophet Arena"
 GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
-CHOICES: Final = {
-    "late": ("keep", "drop"),
-    "response": ("brier", "correct"),
-    "contracts": ("yes", "both"),
-}
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
@@ -145,15 +139,14 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
 
     def __post_init__(self) -> None:
         _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
-        least = 1 if self.min_events is None else self.min_events
-        is_good = type(least) is int and least >= 1
-        _require("min_events", self.min_events, "an integer >= 1", is_good)
-        for name, known in CHOICES.items():
-            chosen = getattr(self, name)
-            _require(name, chosen, " or ".join(known), chosen in known)
-        is_good = number_text(self.prior) != "" and self.prior >= 0
-        _require("prior", self.prior, "a number >= 0", is_good)
-        self.prior = float(self.prior)
+        least = self.min_events
+        is_good = least is None or (type(least) is int and least >= 1)
+        _require("min_events", least, "an integer >= 1", is_good)
+        _require("late", self.late, "keep or drop", self.late in ("keep", "drop"))
+        is_good = self.response in ("brier", "correct")
+        _require("response", self.response, "brier or correct", is_good)
+        _require("contracts", self.contracts, "yes or both", self.contracts in ("yes", "both"))
+        self.prior = check_prior(self.prior)
         self.gammas = tuple(dict.fromkeys(map(check_gamma, self.gammas)))
         self.metrics = make_metrics(self.gammas, self.contracts)
 
@@ -187,22 +180,26 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         if tables and (datasets or len(paths) > 1):
             got = f"the dataset {datasets[0].name}" if datasets else "another file"
             raise InputError(str(tables[0]), "a CSV contains its events", got)
-        if not tables and not datasets:
-            expected = "a file in dataset/ whose name begins like this one's, or --dataset"
-            raise InputError(
-                str(paths[0]), f"expected a dataset of problems for it ({expected})", "none"
-            )
         if tables:
             table = load_csv(paths[0])
             return ForecastData(str(paths[0]), table.problems, [table.forecasts], table.notes)
+        if not datasets:
+            expected = "expected a dataset of problems for it"
+            how = "a file in dataset/ whose name begins like this one's, or --dataset"
+            raise InputError(str(paths[0]), f"{expected} ({how})", "none")
         problems = load_problems(datasets[0])
         sources = [load_forecasts(path, problems) for path in sorted(paths)]
         return ForecastData(str(paths[0]), problems, sources, owners=dict(files.owners))
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
-        names = ("min_events", *CHOICES, "prior")
-        options = {name: getattr(self, name) for name in names}
+        options: dict[str, object] = {
+            "min_events": self.min_events,
+            "late": self.late,
+            "response": self.response,
+            "contracts": self.contracts,
+            "prior": self.prior,
+        }
         if self.gammas != GAMMAS:  # reports show text only
             options["gamma"] = ",".join(f"{gamma:g}" for gamma in self.gammas)
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}

@@ -21,6 +21,7 @@ from .arrays import Bools, Floats, Ints, Names, positions
 from .fields import (
     DataNotes,
     Refusal,
+    first_fault,
     parse_id,
     parse_number,
     parse_prices,
@@ -164,7 +165,7 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
             exclusive is True and len(winners) != 1
         ),
     }
-    fault = next((fault for fault, found in faults.items() if found), "")
+    fault = first_fault(faults)
     odd_of_pending = [
         f"outcome called {key!r}, not read: call it 'correct_answer'"
         for key in ("winner", "resolution")

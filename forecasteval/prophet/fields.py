@@ -8,7 +8,7 @@ import contextlib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from itertools import chain
@@ -49,6 +49,11 @@ class Exclusion(TypedDict):
     count: int
     names: list[str]
     example: NotRequired[str]
+
+
+def first_fault(faults: Mapping[str, bool]) -> str:
+    """Return the first reason that holds; "" if none does."""
+    return next((fault for fault, holds in faults.items() if holds), "")
 
 
 class Label(NamedTuple):
@@ -124,11 +129,9 @@ class DataNotes:
         hundred.
         """
         entries = []
-        for (what, reason), count in sorted(self.counts.items()):
-            if what and count:
-                most = NAMES_KEPT if what == "forecast" else None
-                names = sorted(map(str, self.names[what, reason]))[:most]
-                shown = [printable(name, 200) for name in names]
+        for what, reason, count, names in self._list():
+            if what:
+                shown = names[:NAMES_KEPT] if what == "forecast" else names
                 entry = Exclusion(what=what, reason=reason, count=count, names=shown)
                 if reason in self.examples:
                     entry["example"] = self.explain(reason)
@@ -137,11 +140,19 @@ class DataNotes:
 
     def warnings(self) -> list[str]:
         """Write a line per kind."""
-        return [
-            f"{text}: {grouped_names(sorted(map(str, self.names[what, text])), count)}"
-            for (what, text), count in sorted(self.counts.items())
-            if count and not what
-        ] + self.lines
+        odd = [
+            f"{text}: {grouped_names(names, count)}"
+            for what, text, count, names in self._list()
+            if not what
+        ]
+        return odd + self.lines
+
+    def _list(self) -> Iterator[tuple[str, str, int, list[str]]]:
+        """List what was counted with the names in order, which are safe to print."""
+        for (what, reason), count in sorted(self.counts.items()):
+            if count:
+                names = sorted(map(str, self.names[what, reason]))
+                yield what, reason, count, [printable(name, 200) for name in names]
 
 
 def show_exclusion(entry: Exclusion) -> str:
@@ -219,6 +230,12 @@ def parse_number(value: object) -> float:
             return math.nan
     text = number_text(value)
     return float(text) if text and len(text) < 400 else math.nan
+
+
+def complement(p: object) -> object:
+    """Return the probability or the price of No; what is none, such as cents, as it is."""
+    number = parse_number(p)
+    return 1 - number if 0 <= number <= 1 else p
 
 
 # --- Many numbers at a time ---

@@ -11,7 +11,7 @@ from typing import Any, Final
 from forecasteval.common.records import JsonObject, Loaded, as_text, group_by, load_records
 
 from .columns import FLAGS
-from .fields import SHARE, Refusal, parse_number
+from .fields import SHARE, Refusal, complement, parse_number
 
 _NO_NUMBER: Final = "resolved to no number in [0, 1]"
 
@@ -46,13 +46,13 @@ def load_forecasts(path: Path, problems: Loaded) -> Loaded:
     def make(row: object) -> object:
         if not isinstance(row, Mapping):
             return row
-        name, p = _name_event(row), parse_number(row.get("forecast"))
+        name, p = _name_event(row), row.get("forecast")
         same = dated.get(name.rstrip(), ())
         return {
             "problem_id": same[0] if name.endswith(" ") and len(same) == 1 else name.rstrip(),
             "username": as_text(row.get("user_id")) or model,
             "timestamp": fields.get("forecast_due_date"),
-            "prediction": [row.get("forecast"), 1 - p if 0 <= p <= 1 else row.get("forecast")],
+            "prediction": [p, complement(p)],
         }
 
     return replace(loaded, records=list(map(make, fields["forecasts"])))

@@ -111,9 +111,8 @@ class Forecasts(NamedTuple):
 
 def join_forecasts(names: list[str], parts: Sequence[Forecasts]) -> Forecasts:
     """Put the columns of the parts behind each other; their numbers are of the same names."""
-    columns = Forecasts._fields[1:]
-    joined = {field: np.concatenate([getattr(part, field) for part in parts]) for field in columns}
-    return Forecasts(names, **joined)
+    _, *columns = zip(*parts, strict=True)
+    return Forecasts(names, *map(np.concatenate, columns))
 
 
 # --- Records ---

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Floats, Ints, plain_number
+from .arrays import Floats, Ints, plain_values
 from .scores import (
     LOG_FLOOR,
     average_return,
@@ -87,8 +87,15 @@ def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metri
 @cache
 def find_metric(name: str) -> Metric:
     """Find the metric of a name, as results hold it."""
-    gammas = [float(name.removeprefix("return_"))] if name.startswith("return_") else []
+    gamma = find_gamma(name)
+    gammas = [] if gamma is None else [gamma]
     return next(metric for metric in make_metrics(gammas) if metric.name == name)
+
+
+def find_gamma(name: str) -> float | None:
+    """Find the risk aversion of a return by its name; None for another metric."""
+    text = name.removeprefix("return_")
+    return None if text == name else float(text)
 
 
 # --- Ranks ---
@@ -142,8 +149,8 @@ def agreement_tables(columns: Mapping[str, ArrayLike]) -> dict[str, Matrix]:
     )
     return {
         kind: {
-            name: dict(zip(columns, map(plain_number, row), strict=True))
-            for name, row in zip(columns, matrix.tolist(), strict=True)
+            name: dict(zip(columns, plain_values(row), strict=True))
+            for name, row in zip(columns, matrix, strict=True)
         }
         for kind, matrix in zip(("spearman", "kendall"), matrices, strict=True)
     }

@@ -103,6 +103,12 @@ class BradleyTerryFit(NamedTuple):
     used: Bools
 
 
+def check_prior(prior: float) -> float:
+    if not number_text(prior) or prior < 0:
+        raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
+    return float(prior)
+
+
 def fit_bradley_terry(
     forecaster: ArrayLike, event: ArrayLike, p_winner: ArrayLike, prior: float = PRIOR
 ) -> BradleyTerryFit:
@@ -125,8 +131,7 @@ def fit_bradley_terry(
     from scipy.optimize import minimize
 
     given, present = answer_table("fit_bradley_terry", forecaster, event, "p_winner", p_winner)
-    if not number_text(prior) or prior < 0:
-        raise InputError("prior", "must be a number >= 0", printable(repr(prior), 60))
+    prior = check_prior(prior)
     used = given.sum(axis=1) > 0
     given, present = given[used], present[used]
     count, size = max(len(given), 1), given.shape[1]

@@ -26,7 +26,7 @@ from forecasteval.display.tables import (
 
 from .details import Category, ProphetResult
 from .fields import show_exclusion
-from .metrics import RANK_TIE, Matrix, find_metric
+from .metrics import RANK_TIE, Matrix, find_gamma, find_metric
 from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
 
@@ -411,9 +411,9 @@ def explain(item: ForecasterRecord) -> str:
         given = f"{math.exp(log):.3g}{less} on what came true: "
     text = f"{given}Brier {show_number(item['brier'])}"
     for name, paid in item.items():
-        if name.startswith("return_") and paid is not None:
-            gamma = name.removeprefix("return_")
-            return f"{text}; a dollar bet (γ = {gamma}) became {show_number(paid)}"
+        gamma = find_gamma(name)
+        if gamma is not None and paid is not None:
+            return f"{text}; a dollar bet (γ = {gamma:.12g}) became {show_number(paid)}"
     return text
 
 

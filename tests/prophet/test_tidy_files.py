@@ -257,7 +257,7 @@ def test_a_row_per_question_has_the_probability_of_yes(tmp_path: Path) -> None:
     [entry] = found["excluded"]
     assert entry["reason"] == "probabilities must be numbers in [0, 1]"
     told = binary(tmp_path, ["Q1,ada,0.75,1"], "question,model,prob,outcome")["warnings"]
-    assert told[0] == "column 'outcome' is the result: every row is a question of Yes and No"
+    assert told == ["one forecaster only: no IRT, no Bradley–Terry, no rank agreement"]
 
 
 @pytest.mark.parametrize(
