@@ -355,3 +355,24 @@ def test_the_page_of_a_season_is_small(tmp_path: Path) -> None:
     page = (tmp_path / "evaluation/leaderboard.html").read_bytes()
     assert b"250922-agent-06%403.html" in page
     assert len(page) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("weeks", "labels"),
+    [
+        (("250901", "250908"), ["09-01", "09-08"]),
+        (("spring_first", "spring_second"), ["first", "second"]),
+        (("august", "autumn"), ["august", "autumn"]),
+    ],
+)
+def test_weeks_are_headed_by_their_days_or_by_what_tells_them_apart(
+    tmp_path: Path, weeks: tuple[str, str], labels: list[str]
+) -> None:
+    for week in weeks:
+        write(tmp_path, {f"dataset/{week}.json": [question(f"{week}{n}") for n in range(3)]})
+        for name, letters in (("a", "AAB"), ("b", "ABB")):
+            answers = {f"{week}{n}": letter for n, letter in enumerate(letters)}
+            write(tmp_path, {f"prediction/{week}-{name}.json": answers})
+    assert run(tmp_path, "nightly").code == 0
+    page = (tmp_path / "evaluation/leaderboard.html").read_text("utf-8")
+    assert ["System", *labels] in check_page(page).rows

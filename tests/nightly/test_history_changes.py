@@ -250,6 +250,10 @@ def test_ranks_come_first_then_who_came_and_went_and_many_are_cut(tmp_path: Path
         "up", "down", "new", "gone", *(f"s{n:02}" for n in range(35, 9, -1)),
     ]  # fmt: skip
     assert more.startswith("9 more\n")
+    predict(**{f"s{n:02}": n / 80 for n in range(6, 36)})  # as many as the table holds
+    told = run(tmp_path, "nightly").out.partition("What changed last\n")[2]
+    assert len(re.findall(r"^s\d\d ", told, re.MULTILINE)) == 30
+    assert "\nand " not in told
 
 
 def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:

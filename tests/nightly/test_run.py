@@ -52,20 +52,6 @@ from forecasteval.nightly import tasks
 from forecasteval.nightly.commands import SAMPLES
 from llm_server import LlmServer, error, honest
 
-
-@pytest.fixture(autouse=True)
-def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (
-        "OPENAI_API_KEY",
-        "OPENAI_BASE_URL",
-        "http_proxy",
-        "HTTP_PROXY",
-        "all_proxy",
-        "ALL_PROXY",
-    ):
-        monkeypatch.delenv(name, raising=False)
-
-
 # --- What is scored, and what is reused ---
 
 
