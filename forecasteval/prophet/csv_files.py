@@ -121,7 +121,7 @@ def load_csv(path: Path) -> CsvData:
     by_event = group_by(lines, attrgetter("event"))
     words = {event: _list_words(own) for event, own in by_event.items()}
     is_declared = is_of_option(roles) or "option" not in roles
-    are_flags = hold_flags(words.values(), is_declared)
+    are_flags = "option" not in roles or hold_flags(words.values(), is_declared)
     unread = [name for name in columns if roles and name not in roles.values()]
     problems, forecasts = dict[int, object](), dict[int, object]()  # by line
     notes = DataNotes()

@@ -143,3 +143,26 @@ def test_metaculus_joined_by_its_user_is_the_same(tmp_path: Path) -> None:
         for file in (path, FORECASTS)
     )
     assert joined == given
+
+
+def test_annulled_questions_change_nothing_for_the_others(tmp_path: Path) -> None:
+    """Even if there are more of them than resolved ones."""
+    header, *rows = FORECASTS.read_text(encoding="utf-8").splitlines()
+    asked = FORECASTS.with_name("question_data.csv").read_text(encoding="utf-8").splitlines()
+    for at in range(201, 205):
+        void = [row.replace("103,", f"{at},", 1) for row in rows if row.startswith("103,")]
+        rows += void
+        asked += [
+            row.replace("103,", f"{at},", 1).replace(",Bree,", ",annulled,")
+            for row in asked
+            if row.startswith("103,")
+        ]
+    for name, lines in ((FORECASTS.name, [header, *rows]), ("question_data.csv", asked)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    given, more = (
+        run(tmp_path, "-f", str(file), "--min-events", "1", "--json").json
+        for file in (FORECASTS, tmp_path / FORECASTS.name)
+    )
+    assert more["forecasters"] == given["forecasters"]
+    reason = "an outcome is neither 0 nor 1"
+    assert named(more)["event", reason] == ["201", "202", "203", "204"]
