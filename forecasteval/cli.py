@@ -41,7 +41,7 @@ from forecasteval.common.errors import (
 )
 from forecasteval.common.files import find_dataset, find_file, write_atomic
 from forecasteval.common.records import dump_json, group_by
-from forecasteval.common.settings import SETTINGS_FILE, flag_of, read_settings
+from forecasteval.common.settings import SETTINGS_FILE, read_settings
 from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, list_unread, print_result
@@ -374,21 +374,18 @@ def _folder_options() -> dict[str, Option]:
 
 
 def list_setting_mistakes(path: Path) -> list[str]:
-    """List all mistakes in a settings file, also of values that no evaluator takes."""
+    """List the mistakes in a settings file, of values that no evaluator takes the first."""
     settings = read_settings(path, _find_problem)
     mistakes = settings.mistakes
     parser = argparse.ArgumentParser()
     for option in _folder_options().values():
         option.add_to(parser.add_argument)
-    while True:
-        options = vars(parser.parse_args([*chain(*settings.words.values())]))
-        try:
-            Scorer(list_benchmarks(BENCHMARKS), options, Path()).require_usable_options()
-        except InputError as error:
-            mistakes.append(settings.place(error))
-            if settings.words.pop(flag_of(error), None):  # there may be others
-                continue
-        return [str(mistake).removeprefix(f"{printable(path)}: ") for mistake in mistakes]
+    options = vars(parser.parse_args([*chain(*settings.words.values())]))
+    try:
+        Scorer(list_benchmarks(BENCHMARKS), options, Path()).require_usable_options()
+    except InputError as error:
+        mistakes.append(settings.place(error))
+    return [str(mistake).removeprefix(f"{printable(path)}: ") for mistake in mistakes]
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
@@ -419,13 +416,14 @@ def nightly(argv: Sequence[str]) -> int:
         action="store_true",
         help="also write the pages of the runs, which leaderboard.html links",
     )
-    add(
+    where = parser.add_mutually_exclusive_group()  # a cluster has as many processes as workers
+    where.add_argument(
         "--jobs",
         metavar="N",
-        type=int,
+        type=whole_number(1),
         help="number of files scored at a time (the number of processors)",
     )
-    add(
+    where.add_argument(
         "--cluster",
         metavar="ADDRESS",
         help="score on a Dask cluster: tcp://HOST:PORT of its scheduler",
@@ -450,13 +448,14 @@ def compare(argv: Sequence[str]) -> int:
         help="file in prediction/, or a path, with all its runs NAME@RUN; two systems or more",
     )
     parser.set_defaults(items=True)
-    add(
+    over = parser.add_mutually_exclusive_group()
+    over.add_argument(
         "--dataset",
         metavar="NAME",
         action="append",
         help="file in dataset/, or a path; repeatable for RxnOptBench (by the files' names)",
     )
-    add(
+    over.add_argument(
         "--all-weeks",
         action="store_true",
         help="compare the systems over all datasets; the default if no NAME is a file",
@@ -515,9 +514,6 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
     """
     from forecasteval.boards import api
 
-    if args.dataset:
-        over_weeks = "a comparison over all weeks (--all-weeks)"
-        raise InputError("--dataset", "cannot be combined", over_weeks)
     files = name_files(args.root, scorer.has_questions)
     names = _find_systems(args.file, files)
     results: list[Results] = []

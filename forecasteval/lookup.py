@@ -233,7 +233,8 @@ def find_tasks(
         result = f"{name}.json"
         sets = [task for task in same if len(task.predictions) > 1]
         if name == BOARD:
-            problem = f"expected another name: evaluation/{result} is the leaderboard"
+            of = " of the dataset" if sets else ""
+            problem = f"expected another name{of}: evaluation/{result} is the leaderboard"
         elif len(os.fsencode(result)) > _LONGEST_NAME:
             problem = (
                 f"expected a shorter name: {_LONGEST_NAME} bytes at most for that of its result"

@@ -174,19 +174,16 @@ def score_names(
             yield results
 
 
-def group_runs(
-    results: Sequence[Results], runs: Sequence[Sequence[str]]
-) -> list[Results | list[Results]]:
-    """Results of files, those of one system's runs as a list.
+def group_runs(results: Sequence[Results], runs: Sequence[Sequence[str]]) -> list[list[Results]]:
+    """Group the results of files by the systems whose `runs` they are.
 
     Where files were scored together there are fewer results, of which each holds its systems
     itself.
     """
     if len(results) != sum(map(len, runs)):
-        return [*results]
+        return [[each] for each in results]
     left = iter(results)
-    groups = [[next(left) for _ in names] for names in runs]
-    return [group[0] if len(group) == 1 else group for group in groups]
+    return [[next(left) for _ in names] for names in runs]
 
 
 def score_together(
@@ -197,16 +194,15 @@ def score_together(
     failed: list[tuple[Path, EvaluationError]] = []
     try:
         return score_unchanged(score, files), []
+    except ClashError as error:  # of files, or of their dataset
+        named = [(path, error.errors.get(str(path))) for path in paths]
+        failed += [(path, problem) for path, problem in named if problem]
+        failed = failed or [(path, error) for path in paths]
     except EvaluationError as error:
-        if isinstance(error, ClashError):  # of files, or of their dataset
-            named = [(path, error.errors.get(str(path))) for path in paths]
-            failed = [(path, problem) for path, problem in named if problem]
-            failed = failed or [(path, error) for path in paths]
-        else:
-            for path in paths if len(paths) > 1 else ():
-                failed += score_together(score, files._replace(predictions=(path,)))[1]
-            if not failed:
-                return None, [(files.path, error)]
+        for path in paths if len(paths) > 1 else ():
+            failed += score_together(score, files._replace(predictions=(path,)))[1]
+        if not failed:
+            return None, [(files.path, error)]
     rest = tuple(path for path in paths if path not in dict(failed))
     if not rest:
         return None, failed

@@ -58,7 +58,6 @@ NO_ADVICE: Final = {
     "{} convert {}",
     "{} rxnopt",
     "{} rxnopt {}",
-    "a comparison over all weeks (--all-weeks)",
     "below --fail-under {}: {}",  # a verdict
     "worse than {} (--fail-if-worse): {}",
     "--fail-if-worse shows nothing of {}: it differs on {} only",

@@ -81,18 +81,12 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
 
 def _read_processes(args: argparse.Namespace) -> int:
     """Find how many processes score; InputError for options that do not go with them."""
-    if args.jobs is not None and args.jobs < 1:
-        raise InputError("--jobs", "expected 1 or more", str(args.jobs))
     # Calls of a language model run in threads; all files share a deadline and a count of failures.
     # The key stays here.
     if args.llm and (args.cluster or (args.jobs or 1) > 1):
         given = "--cluster" if args.cluster else f"--jobs {args.jobs}"
         raise InputError("--llm", "scores in one process: cannot be combined", given)
     if args.cluster is not None:
-        if args.jobs is not None:
-            raise InputError(
-                "--cluster", "has as many processes as workers: cannot be combined", "--jobs"
-            )
         require_cluster(args.cluster)
     return 1 if args.llm else args.jobs or os.cpu_count() or 1
 

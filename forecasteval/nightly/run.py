@@ -40,7 +40,6 @@ from forecasteval.nightly.pages import write_board
 from forecasteval.nightly.seen import look
 from forecasteval.nightly.store import (
     StoredResult,
-    hash_stored,
     is_current,
     lock_folder,
     read_result_of,
@@ -176,12 +175,15 @@ def _plan(
 
 def _find_stored(path: Path, rows: Rows) -> StoredResult | None:
     """Find a stored result; None if there is none, or if it is damaged."""
-    checksum = hash_stored(path)
+    try:
+        checksum = hash_file(path)
+    except InputError:
+        return None
     row = rows.get(path.stem)
     # As it was ranked: it need not be read through.
-    if checksum and row is not None and row.file_sha256 == checksum:
+    if row is not None and row.file_sha256 == checksum:
         return StoredResult(path, checksum, row)
-    known = read_result_of(path, checksum, is_known=False) if checksum else None
+    known = read_result_of(path, checksum, is_known=False)
     return StoredResult(path, checksum, file_row(known), known) if known else None
 
 

@@ -128,13 +128,6 @@ class StoredResult:
         return mark(result, file_sha256=self.checksum)
 
 
-def hash_stored(path: Path) -> str:
-    """Hash a stored result; "" if there is none that can be read."""
-    with contextlib.suppress(InputError):
-        return hash_file(path) if path.exists() else ""
-    return ""
-
-
 def read_result_of(
     path: Path, checksum: str, is_known: bool = True
 ) -> System | ForecasterTable | None:
