@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -140,23 +139,20 @@ class FutureX:
             for record in records
         ]
         self._missing = self._score_rows(blank)  # reads every question
-        self._ids = Counter(str(record.get("id")) for record in records)
+        self._prompts: dict[str, list[str]] = {}  # of an id
         self._questions: dict[str, JsonObject] = {}
-        seen: set[tuple[str, str]] = set()
         for number, record in enumerate(records, 1):
             given_id, prompt = record.get("id"), record.get("prompt")
             place = f"{path}: record {number}"
             if given_id is None or not isinstance(prompt, str) or not prompt.strip():
                 raise InputError(place, "expected a question with 'id' and 'prompt'")
-            if (str(given_id), prompt) in seen:
+            name = str(given_id)
+            prompts = self._prompts.setdefault(name, [])
+            if prompt in prompts:
                 twice = "a record with this id and prompt already exists"
                 raise InputError(place, twice, printable(given_id, 60))
-            seen.add((str(given_id), prompt))
-            name, count = str(given_id), 1
-            while name in self._questions:
-                count += 1
-                name = f"{given_id}#{count}"
-            self._questions[name] = record
+            prompts.append(prompt)
+            self._questions[f"{name}#{len(prompts)}" if len(prompts) > 1 else name] = record
 
     def _score_rows(self, rows: Iterable[Any]) -> list[AnswerItem]:
         scoring = Scoring(RULE_SETS["readme"], self._where)
@@ -170,7 +166,7 @@ class FutureX:
             given_id = str(question["id"])
             metadata = {
                 "level": question["level"],
-                **({QUESTION_ID: given_id} if self._ids[given_id] > 1 else {}),
+                **({QUESTION_ID: given_id} if len(self._prompts[given_id]) > 1 else {}),
             }
             yield Sample(input=question["prompt"], id=name, metadata=metadata)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable, show_count
-from forecasteval.common.files import find_dataset, write_atomic
-from forecasteval.common.records import WRAPPERS, as_text, dump_json, load_records
+from forecasteval.common.files import write_atomic
+from forecasteval.common.records import WRAPPERS, as_text, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
@@ -114,7 +114,6 @@ def _convert_answers(
 ) -> Converted:
     """Make a prediction of each run of all sources."""
     sources = {path: read_source(path, id_column, answer) for path in paths}
-    truths = _find_truths(output)
     count = sum(len(source.runs) for source in sources.values())
     if count > 1 and "@" in output.stem:
         raise InputError(
@@ -136,26 +135,12 @@ def _convert_answers(
                 texts[path], answers, repeated = prediction_text(run)
                 title = f"{path}: {show_count(answers, 'answer')}"
                 notes += repeated
-                if len(run.answers) > 1 and all(
-                    as_text(each.value) == truths.get(each.id) for each in run.answers
-                ):  # the user may have named the column of truths
-                    notes.append(f"all {answers} answers are the truths: is --answer right?")
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
         where = ", ".join(map(str, sources))
         reasons = "; ".join(line.strip() for line in lines if "left out" in line)
         raise InputError(where, "expected answers", f"none ({reasons})")
     return texts, lines
-
-
-def _find_truths(output: Path) -> dict[str, str]:
-    """Find the truths of the dataset that a prediction of this name belongs to, by id."""
-    dataset = find_dataset(output, output.absolute().parent.parent / "dataset")
-    return {
-        id_text(record.get("id")): as_text(record.get("ground_truth"))
-        for record in (load_records(dataset) if dataset else ())
-        if isinstance(record, Mapping)
-    }
 
 
 def prediction_text(run: SourceRun) -> tuple[str, int, list[str]]:

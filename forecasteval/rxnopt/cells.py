@@ -39,7 +39,7 @@ _MISSING_SELECTIVITY: Final = re.compile(
 # A cell is its text and up to three brackets: 80 (77) · 88 [82]c · 90% (95% ee) (3a)
 _PARTS: Final = re.compile(rf"([^()]+)((?:\([^()]*\)\s?(?:{_FOOTNOTES})?\s?){{1,3}})")
 _LABELLED: Final = re.compile(
-    r"(?:(?:product|compound)\s)?([0-9]{1,3})[a-z]{1,3}'{0,3}\s?"
+    r"([0-9]{1,3})[a-z]{1,3}'{0,3}\s?"
     rf"(?::\s?([^()]+)|\(([^()]+)\)\s?(?:{_FOOTNOTES})?)"
 )
 _ZERO: Final = (
@@ -95,12 +95,7 @@ _BARE_RATIO: Final = re.compile(
 _WORDS: Final = (
     (_MISSING_SELECTIVITY, None),
     (re.compile(r"rac(?:\.|emic|emate)?"), 0.5),
-    (
-        re.compile(
-            r"(?:only\s|one\s|a\s)?(?:one|single)\s(?:dia|enantio|regio)?(?:stereo)?(?:iso)?mer"
-        ),
-        1.0,
-    ),
+    (re.compile(r"(?:only |one |a )?(?:one|single) \w*mer"), 1.0),
 )
 _ENANTIO: Final = ("ee", "er")
 _ISOMERS: Final = ("dr", "de", "rr")  # papers write dr where they mean rr

@@ -169,10 +169,10 @@ _VALUE: Final = _pattern(
 )
 _STATED: Final = _pattern(
     r"({VOID}(?:(?!\bbut\b)[^.,;:\n]){0,40}?)?"
-    r"(?:(?:{MARK}(?: {WORD})?"
+    r"(?:(?:{MARK}"
     r"|(?<![a-z]){TITLE}(?= ?[\"':=>|(-]| is)(?!\W{1,5}[0-9]{2})|{标题})"
     r"{IS}(?:\n(?=(?:.{1,20}|{OPEN}{NAMED}.*)$(?!\n{OPEN}{NAME}?[0-9])))?"
-    r"|{MARK}(?:\n(?={OPEN}{NAME}?[0-9])|\] ?)|\bans\. )(?=([^:=\n].{0,60}))"
+    r"|{MARK}[\n\]] ?|\bans\. )(?=([^:=\n].{0,60}))"
 )
 # A first or last line that is an option alone; below a heading it is one only if it is bare.
 _END: Final = _pattern(

@@ -69,24 +69,6 @@ def test_what_is_written_scores_as_the_answers_do(tmp_path: Path) -> None:
     assert first == scores[str(root / "a.json")] > second > 0
 
 
-def test_the_column_of_truths_is_named(tmp_path: Path) -> None:
-    """Its dataset stands in dataset/; one truth that is answered may be luck."""
-    truths = [{"id": n, "ground_truth": text} for n, text in enumerate("ABC")]
-    rows = [{**row, "reply": "A"} for row in truths]
-    root = write(tmp_path, {"dataset/w.json": truths, "all.json": rows, "one.json": rows[:1]})
-    target = root / "prediction" / "w-x.json"
-    warning = "all 3 answers are the truths: is --answer right?"
-    for name, column, is_named in (
-        ("all", "ground_truth", True),
-        ("all", "reply", False),
-        ("one", "ground_truth", False),
-    ):
-        done = convert(root / f"{name}.json", "--answer", column, "-o", target, "--force")
-        assert done.code == 0
-        assert (warning in done.out) == is_named
-        assert ("are the truths" in done.out) == is_named
-
-
 def test_indices_of_rxnopt_are_converted_alike(tmp_path: Path) -> None:
     """A table of ids and indices scores as the prediction that ships."""
     name = "multiple_choice_single_varying-random"

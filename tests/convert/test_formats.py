@@ -504,8 +504,8 @@ def test_the_answer_of_a_row_that_has_attempts_is_not_taken(tmp_path: Path) -> N
     ("numbers", "answers"),
     [
         ((2, 1), {"x@1.json": {"q": "b"}, "x@2.json": {"q": "a"}}),
-        ((0, 1), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),
-        ((1, 1), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),
+        ((0, 1), {"x@0.json": {"q": "a"}, "x@1.json": {"q": "b"}}),
+        ((1, 1), {"x.json": {"q": "b"}}),  # a retry
         ((None, "2"), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),
         ((True, 10**12), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),
     ],
