@@ -19,7 +19,7 @@ from forecasteval.common.version import __version__
 from .datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
 from .prompts import code_cell, fill, make_template, render_question, show_reasons
 from .questions import ChoiceQuestion, Counts, make_questions
-from .settings import SETTING_HELP, Settings, make_settings
+from .settings import SETTINGS, Settings, make_settings
 from .tables import Unused, read_table
 
 PROGRAM: Final = "python eval.py"
@@ -208,7 +208,7 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         samples=samples,
         filters=_FILTERS,
         settings={name: code_cell(dump_json(value)) for name, value in values},
-        helps=SETTING_HELP,
+        helps={name: setting.metadata[language] for name, setting in SETTINGS.items()},
     )
 
 

@@ -187,7 +187,7 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     if value is None:
         return YieldCell(None, note="a conversion is not a yield" if "conv" in front else note)
     inner = ",".join(re.findall(r"\(([^()]*)\)", brackets))
-    return _add_brackets(value, note, inner, "%" in front, fraction)
+    return _add_brackets(value, note, inner, fraction)
 
 
 def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
@@ -216,7 +216,7 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
     return (0.0, "a negative yield is read as 0") if value < 0 else (value, "")
 
 
-def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: bool) -> YieldCell:
+def _add_brackets(value: float, note: str, inner: str, fraction: bool) -> YieldCell:
     """Add what stands in the brackets of a yield: selectivities, one isolated yield; units and
     words are asides.
     """
@@ -229,7 +229,7 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
                 note = f"{part} in brackets cannot be read as one {field}"
             else:
                 selectivity[field] = part
-        elif number and not _UNIT.fullmatch(part) and not _is_label(part, value, percent):
+        elif number and not _UNIT.fullmatch(part) and not _is_label(part, value):
             amount, problem = _plain_yield(number[1], fraction)
             if amount is None or isolated is not None or amount < value / 2:  # 72% (2), 50.2(3)
                 note = f"{part} in brackets is not read as the isolated yield"
@@ -237,8 +237,6 @@ def _add_brackets(value: float, note: str, inner: str, percent: bool, fraction: 
                 isolated = amount
                 if amount > value:
                     problem = "the isolated yield is above the assay yield"
-                if percent and _PRODUCT.fullmatch(part):
-                    problem = f"{part} in brackets is read as the isolated yield, not as a label"
                 note = note or problem
         elif _RATIO.search(part):  # perhaps of solvents
             note = f"{part} in brackets is not read"
@@ -253,15 +251,12 @@ def _selectivity_of(part: str) -> str:
     return "dr" if is_ratio or (_RATIO.search(part) and _ISOMERIC.search(part)) else ""
 
 
-def _is_label(text: str, front: float, percent: bool) -> bool:
+def _is_label(text: str, front: float) -> bool:
     """Return whether a number with letters is the label of a product. `2a` is one in "62 (2a)" and
     "0% (2a)", but not `56b` in "62 (56b)".
     """
     label = _PRODUCT.fullmatch(text)
-    if not label:
-        return False
-    number = int(label[1])
-    return number < 10 or not front / 2 <= number <= front or (percent and number < 30)
+    return label is not None and (int(label[1]) < 30 or not front / 2 <= int(label[1]) <= front)
 
 
 # --- Selectivities ---

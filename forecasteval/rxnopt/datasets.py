@@ -5,12 +5,10 @@ them.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mode
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, printable
@@ -214,19 +212,15 @@ class Choices:
 
 
 def read_prediction(path: Path) -> tuple[dict[str, object], str]:
-    """Read (`{id: value}`, sha256) of a file; InputError unless it is one JSON object without
-    repeated keys.
+    """Read (`{id: value}`, sha256) of a file; InputError unless it is one JSON object without keys
+    that are given twice with different values.
     """
     where, raw = str(path), read_file(path)
-    text = decode_utf8(raw, where)
-    value = parse_json(text, where)
+    value = parse_json(decode_utf8(raw, where), where)
     if not isinstance(value, dict):
         raise InputError(where, "expected one object {id: option index}", type(value).__name__)
-    # parse_json forgives equal values under one key, and 1 equals true
-    pairs: tuple[tuple[str, object], ...] = json.loads(text, object_pairs_hook=tuple, parse_int=str)
-    if len(pairs) > len(value):
-        twice = mode(name for name, _ in pairs)
-        raise InputError(where, f"the id {printable(twice, 60)} is given twice")
+    if twice := repeated_keys(value):
+        raise InputError(where, f"the id {printable(twice[0], 60)} is given twice")
     return value, hashlib.sha256(raw).hexdigest()
 
 

@@ -26,9 +26,9 @@ _BLACKLIST: Final = (
 )
 
 
-def _setting(default: object, text: str) -> Any:
-    """Declare a setting and its help."""
-    return field(default=default, metadata={"help": text})
+def _setting(default: object, en: str, zh: str) -> Any:
+    """Declare a setting with its help in English and Chinese."""
+    return field(default=default, metadata={"en": en, "zh": zh})
 
 
 @dataclass(frozen=True)
@@ -40,68 +40,91 @@ class Settings:
     year_filter: int | tuple[int, ...] | None = _setting(
         None,
         "none, N (published in N or later), or a list of years: 2019,2021 or [2019]",
+        "论文发表年份：null 为不限，整数 N 为不早于 N 年，列表为指定年份",
     )
     condition_keys: tuple[str, ...] | None = _setting(
-        None,
-        "none (all keys that occur) or the list of keys to use",
+        None, "none (all keys that occur) or the list of keys to use", "使用的条件键；null 为全部"
     )
     condition_require: str = _setting(
         "content",
         "required of every item of a row: content, smiles or none",
+        "每个条件项必须具备的字段",
     )
     smiles_exempt_keys: tuple[str, ...] = _setting(
         ("solvents",),
         "keys whose items need no SMILES with --condition-require smiles",
+        "要求 SMILES 时豁免的条件键",
     )
     reactant_product_require: str = _setting(
         "smiles",
         "required of every reactant and product: smiles, content or none",
+        "每个反应物与产物必须具备的字段",
     )
-    input_products_mode: str = _setting("main_only", "products shown: main_only or all")
+    input_products_mode: str = _setting(
+        "main_only", "products shown: main_only or all", "题面给出的产物"
+    )
     yield_field_priority: tuple[str, ...] = _setting(
         ("isolated_yield", "yield_ratio"),
         "result fields that hold the yield, the first readable one counts",
+        "产率字段的优先级",
     )
     expand_current_conditions: bool = _setting(
-        True, "lift the keys inside current_conditions (true or false)"
+        True,
+        "lift the keys inside current_conditions (true or false)",
+        "是否展开 current_conditions",
     )
     condition_keys_blacklist: tuple[str, ...] = _setting(
-        _BLACKLIST,
-        "keys that are not conditions",
+        _BLACKLIST, "keys that are not conditions", "不作为条件的键"
     )
     normalize_conditions: bool = _setting(
         True,
         "compare conditions regardless of width, blanks, case and order (true or false)",
+        "比较条件时是否归一化",
     )
     balance_all_varying_options: bool = _setting(
-        False, "balance how often values occur in all_varying options (true or false)"
+        False,
+        "balance how often values occur in all_varying options (true or false)",
+        "是否均衡 all_varying 选项",
     )
     balance_max_imbalance_ratio: float = _setting(
-        1.5, "ratio of most to least frequent value up to which nothing is balanced, >= 1"
+        1.5,
+        "ratio of most to least frequent value up to which nothing is balanced, >= 1",
+        "均衡化的目标上界",
     )
-    balance_min_options: int = _setting(4, "minimum of options after balancing")
-    min_reference_options: int = _setting(2, "minimum of references of a question")
-    max_reference_options: int = _setting(5, "maximum of references of a question")
+    balance_min_options: int = _setting(
+        4, "minimum of options after balancing", "均衡化至少保留的选项数"
+    )
+    min_reference_options: int = _setting(
+        2, "minimum of references of a question", "reference 的最少条数"
+    )
+    max_reference_options: int = _setting(
+        5, "maximum of references of a question", "reference 的最多条数"
+    )
     min_reference_remaining_effective_options: int = _setting(
-        5, "minimum of options of an all_varying question besides its references"
+        5,
+        "minimum of options of an all_varying question besides its references",
+        "all_varying 题除 reference 外至少保留的选项数",
     )
     reference_low_mid_fraction: float = _setting(
         0.6666666666666666,
         "share of the candidates, from the lowest up, that may be references, in (0, 1]",
+        "从低到高，可作 reference 的候选比例",
     )
     max_options: int = _setting(
         20,
         "maximum of options of a question; of more, the best and an even spread of the rest stay",
+        "每题最多的选项数；超过时保留最佳，其余按 effective 均匀抽取",
     )
     duplicates: str | None = _setting(
         None,
         "rows with equal conditions: best, median or drop; none: as the table says, otherwise best",
+        "条件相同的行：best、median 或 drop；null 为按表格所述，否则 best",
     )
 
 
 SETTINGS: Final = {setting.name: setting for setting in fields(Settings)}
 SETTING_HELP: Final[Mapping[str, str]] = {
-    name: setting.metadata["help"] for name, setting in SETTINGS.items()
+    name: setting.metadata["en"] for name, setting in SETTINGS.items()
 }
 
 
