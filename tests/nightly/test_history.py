@@ -54,7 +54,7 @@ def test_a_line_holds_what_the_board_says(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAB")
     run(tmp_path, "nightly", SOURCE_DATE_EPOCH=str(20_000 * DAY + DAY - 1))
     (line,), row = lines(tmp_path), stored(tmp_path)["tables"][0]["rows"][0]
-    assert line == {
+    assert line.items() >= {
         "night": 1, "date": "2024-10-04", "benchmark": "FutureX", "dataset": "d.json",
         "system": "a",
         "prediction": "d-a.json", "metric": "overall", "score": 0.75, "rank": 1,
@@ -63,7 +63,7 @@ def test_a_line_holds_what_the_board_says(tmp_path: Path) -> None:
         "settings": {"missing": "zero", "weights": {"1": 0.1, "2": 0.2, "3": 0.3, "4": 0.4}},
         **{key: row["signature"][key] for key in
            ("questions_sha256", "prediction_sha256", "code_sha256")},
-    }  # fmt: skip
+    }.items()  # fmt: skip
 
 
 def test_only_what_changed_is_appended(tmp_path: Path) -> None:
