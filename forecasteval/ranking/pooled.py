@@ -273,11 +273,10 @@ def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
     for system, results in enumerate(answered.values()):
         for week, group in enumerate(datasets):
             if group in results:
+                at = system, weeks == week
                 taken = [results[group].questions[level] for level in levels]
-                own_scores[system, weeks == week] = [
-                    score for each in taken for score in each.scores
-                ]
-                blank[system, weeks == week] = not any(any(each.answered) for each in taken)
+                own_scores[at] = [score for each in taken for score in each.scores]
+                blank[at] = not any(any(each.answered) for each in taken)
     fit = fit_scores(
         first.scale.to_unit(own_scores),
         strata,

@@ -109,12 +109,6 @@ def fit_scores(
     )
 
 
-def _expit(logits: Array) -> Array:
-    """Turn log-odds into chances; scipy.special takes longer to import than a season to fit."""
-    chances: Array = np.exp(-np.logaddexp(0, -logits))
-    return chances
-
-
 # Student's t of arrays: two-sided tails of (t, degrees of freedom), quantiles of (p, degrees).
 TAILS: Final[Callable[..., Array]] = np.vectorize(t_tail, otypes=[float])
 _QUANTILES: Final[Callable[..., Array]] = np.vectorize(t_quantile, otypes=[float])
@@ -148,31 +142,29 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
     centre = np.log(mean / (1 - mean))
     point = np.zeros(sum(count.shape))
 
-    def logits(point: Array) -> Array:
-        eta: Array = centre + point[: len(count), None] + point[len(count) :]
-        return eta
-
-    def loss(point: Array) -> float:
-        eta = logits(point)
-        ridge = _RIDGE * (point**2).sum() / 2
-        return float((count * np.logaddexp(0, eta) - scored * eta).sum() + ridge)
+    def measure(point: Array) -> tuple[float, Array]:
+        """The loss and the chances at a point."""
+        logits = centre + point[: len(count), None] + point[len(count) :]
+        loss = (count * np.logaddexp(0, logits) - scored * logits).sum()
+        # scipy.special takes longer to import than a season to fit.
+        return loss + _RIDGE * (point**2).sum() / 2, np.exp(-np.logaddexp(0, -logits))
 
     def information(p: Array) -> Array:
         cross = count * p * (1 - p)
         blocks = [[np.diag(cross.sum(axis=1)), cross], [cross.T, np.diag(cross.sum(axis=0))]]
         return np.block(blocks) + _RIDGE * np.eye(len(point))
 
+    loss, p = measure(point)
     for _ in range(_STEPS):
-        p = _expit(logits(point))
         rest = scored - count * p
         slope = np.concatenate([rest.sum(axis=1), rest.sum(axis=0)]) - _RIDGE * point
         step = np.linalg.solve(information(p), slope)
-        while loss(point + step) > loss(point) * (1 + 1e-9) and np.abs(step).max() > _NOISE:
+        while measure(point + step)[0] > loss * (1 + 1e-9) and np.abs(step).max() > _NOISE:
             step /= 2
         point += step
+        loss, p = measure(point)
         if np.abs(step).max() < 1e-9:
             break
-    p = _expit(logits(point))
     return p, information(p)
 
 
