@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import sys
@@ -181,9 +182,8 @@ def run_command(program: str, work: Callable[[], int]) -> int:
     """
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure:
-            reconfigure(errors="backslashreplace")  # a terminal without UTF-8 shows escapes
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 shows escapes
+            stream.reconfigure(errors="backslashreplace")
     try:
         try:
             return work()

@@ -42,9 +42,9 @@ _RANK: Final = lazy(
 _DENIED: Final = lazy(
     r"(?i)(?:\b(?:not|rather\sthan|instead\sof)\b|而不是|不是|而非|并非)[\s:$*]*\Z"
 )
-_SURE: Final = ("confidence", "certainty", "置信度", "信心")
+_SURE: Final = lazy("confidence|certainty|置信度|信心")
 _LEVELS: Final = ("high", "medium", "moderate", "low", "高", "中", "低")
-_LIKELY: Final = ("probability", "likelihood", "chance", "概率", "可能性")
+_LIKELY: Final = lazy("probability|likelihood|chance|概率|可能性")
 _LABEL_WORDS: Final = 6  # of a label in front of a box
 _ASIDE: Final = lazy(r"\([^()]*\)")
 _ANSWER_WORD: Final = lazy("answer|prediction|答案|预测")
@@ -225,8 +225,8 @@ def _is_other(front: str, head: str, worded: bool) -> bool:
     return bool(
         _DENIED.search(front)
         or is_placeholder(head)
-        or (label and sure and any(map(line.__contains__, _SURE)))
-        or (label and worded and share and (not line or any(map(line.__contains__, _LIKELY))))
+        or (label and sure and _SURE.search(line))
+        or (label and worded and share and (not line or _LIKELY.search(line)))
     )
 
 

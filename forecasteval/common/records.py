@@ -386,13 +386,11 @@ def dump_json(value: object, indent: int | None = None, ascii_only: bool = False
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def dump_pieces(
-    record: JsonObject, indent: int | None = None, ascii_only: bool = False
-) -> Iterator[str]:
+def dump_pieces(record: JsonObject, ascii_only: bool = False) -> Iterator[str]:
     """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than
-    there is. With an indent, each item is a line.
+    there is.
     """
-    before, joint, after = dump_around(record, indent, ascii_only)
+    before, joint, after = dump_around(record, None, ascii_only)
     yield before
     for number, item in enumerate(record.get("items") or ()):
         yield joint * (number > 0) + dump_json(item, None, ascii_only)
@@ -402,7 +400,7 @@ def dump_pieces(
 def dump_around(
     record: JsonObject, indent: int | None = None, ascii_only: bool = False
 ) -> tuple[str, str, str]:
-    """Return what `dump_pieces` has before, between and after the items."""
+    """Return the text before, between and after the items. With an indent, each item is a line."""
     if not record.get("items"):
         return "", "", dump_json(record, indent, ascii_only)
     mark = os.urandom(16).hex()

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.forms import from_record
 from forecasteval.common.records import JsonObject, dump_json
 
-from .files import (
-    FileRow,
-    ForecasterTable,
-    model_failures,
-    read_weights,
-)
+from .files import FileRow, ForecasterTable, model_failures, read_weights
 from .scale import Level, read_scale
-from .systems import (
-    QuestionColumns,
-    System,
-)
+from .systems import QuestionColumns, System
 
 _GUESS: Final = "avg_relative_score"  # of RxnOptBench, the mean of its items' scores
 _COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines")
@@ -71,50 +62,30 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     scale = read_scale(results)
     from_record(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
-    by_level: dict[Level, list[_ItemScore]] = {level: [] for level in read_weights(row.signature)}
+    by_level: dict[Level, list[JsonObject]] = {level: [] for level in read_weights(row.signature)}
     try:
         for item in results["items"]:
             level = item["level"] if has_levels else ""
-            answer = _ItemScore(
-                question_key(item),
-                item["id"],
-                item["outcome"],
-                item.get("cluster"),
-                bool(item.get("padded")),
-                bool(item.get("late")),
-            )
-            by_level[int(level) if str(level).isdecimal() else level].append(answer)
+            by_level[int(level) if str(level).isdecimal() else level].append(item)
+        questions = {level: _columns(items) for level, items in by_level.items()}
     except (LookupError, TypeError, AttributeError):
         raise InputError(name, "expected items with the keys of this version") from None
-    questions = {level: _columns(answers) for level, answers in by_level.items()}
     void = from_record(int, results.get("void", 0), f"{name}: void")
     guesses = from_record(dict[str, float], results.get("uniform_guess", {}), name)
     guess = guesses.get(_GUESS)
     return System(row=row, questions=questions, void=void, guess=guess, **scale.describe())
 
 
-class _ItemScore(NamedTuple):
-    """What is kept of an item; there may be a million of them."""
-
-    key: tuple[str, float]
-    id: object
-    outcome: str
-    cluster: str | None
-    padded: bool
-    late: bool
-
-
-def _columns(answers: list[_ItemScore]) -> QuestionColumns:
-    outcomes = Counter(answer.outcome for answer in answers)
-    answers = [answer for answer in answers if answer.outcome != "pending"]
-    outcomes["padded"] = sum(answer.padded for answer in answers)
-    outcomes["late"] = sum(answer.late for answer in answers)
-    answers.sort(key=attrgetter("key"))
+def _columns(items: Sequence[JsonObject]) -> QuestionColumns:
+    outcomes = Counter(item["outcome"] for item in items)
+    items = sorted((item for item in items if item["outcome"] != "pending"), key=question_key)
+    for flag in ("padded", "late"):
+        outcomes[flag] = sum(bool(item.get(flag)) for item in items)
     return QuestionColumns(
-        ids=[answer.id for answer in answers],
-        scores=[answer.key[1] for answer in answers],
-        answered=[answer.outcome == "scored" for answer in answers],
-        clusters=[answer.cluster for answer in answers if answer.cluster is not None],
+        ids=[item["id"] for item in items],
+        scores=[question_key(item)[1] for item in items],
+        answered=[item["outcome"] == "scored" for item in items],
+        clusters=[item["cluster"] for item in items if item.get("cluster") is not None],
         outcomes=outcomes,
     )
 
