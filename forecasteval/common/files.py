@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import itertools
 import os
 import re
 import stat
@@ -165,6 +164,13 @@ def join_checksums(checksums: Sequence[str]) -> str:
     )
 
 
+def _only(paths: Sequence[Path], where: Path, expected: str) -> Path | None:
+    """Return the only path, None without one; InputError if there are several."""
+    if len(paths) > 1:
+        raise InputError(str(where), expected, " and ".join(path.name for path in paths))
+    return paths[0] if paths else None
+
+
 def find_file(name: str, folder: Path) -> Path:
     """Find the JSON, JSONL or CSV file that `name` means, with or without extension.
 
@@ -177,23 +183,19 @@ def find_file(name: str, folder: Path) -> Path:
         for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES))
         if os.path.isfile(path)
     ]
-    if len(matches) == 1 or base in matches:
-        return matches[0]
-    if matches:
-        raise InputError(
-            str(base), "expected one file", " and ".join(path.name for path in matches)
-        )
+    if base in matches:
+        return base
+    if only := _only(matches, base, "expected one file"):
+        return only
     if os.path.exists(base):
         require_plain(base)  # raises an error that says what it is
     names = os.listdir(base.parent) if os.path.isdir(base.parent) else []
     candidates = sorted(name for name in names if name.endswith(SUFFIXES) and name[0] != ".")
     import difflib  # here: it costs more than all the rest of the start-up
 
-    packed = sorted(
-        name for name in names if Path(name).suffix in _PACKED and name.startswith(base.name)
-    )
-    if packed:
-        require_plain(base.parent / packed[0])
+    for name in sorted(names):
+        if name.startswith(base.name) and Path(name).suffix in _PACKED:
+            require_plain(base.parent / name)
     near = difflib.get_close_matches(base.name, candidates, n=3, cutoff=0.4) or candidates[:3]
     hint = f"; there is {', '.join(near)}" if near else ""
     raise InputError(printable(base, 200), f"no such file{hint}")
@@ -210,12 +212,12 @@ def csv_rows(text: str, where: str, strict: bool = True) -> Iterator[tuple[int, 
     """
     import csv  # here: most commands read none
 
-    lines = io.StringIO(text, newline="")
-    blank, first = next(
-        ((number, line) for number, line in enumerate(lines) if line.strip("\r\n")), (0, "")
-    )
-    delimiter = max(",;\t", key=first.count)  # the most frequent in the header
-    reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter, strict=strict)
+    rest = text.lstrip("\r\n")
+    blank = text.count("\n", 0, len(text) - len(rest))
+    lines = io.StringIO(rest, newline="")
+    delimiter = max(",;\t", key=lines.readline().count)  # the most frequent in the header
+    lines.seek(0)
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     csv.field_size_limit(MAX_CELL)
     begin = blank + 1
     try:
@@ -256,23 +258,14 @@ def find_dataset(
     ]
     longest = max((len(path.stem) for path in fitting), default=0)
     best = [path for path in fitting if len(path.stem) == longest]
-    if len(best) > 1:
-        raise InputError(
-            str(folder), "expected one dataset", " and ".join(path.name for path in best)
-        )
-    return best[0] if best else None
+    return _only(best, folder, "expected one dataset")
 
 
 def find_truths(dataset: Path) -> Path | None:
     """Find the file with truths beside a dataset; InputError if there are several."""
     names = [dataset.with_name(f"{dataset.stem}{TRUTHS_END}{end}") for end in SUFFIXES]
     matches = [path for path in names if path.exists()]
-    if len(matches) > 1:
-        got = " and ".join(path.name for path in matches)
-        raise InputError(
-            str(dataset.parent), f"expected one file of truths for {dataset.name}", got
-        )
-    return matches[0] if matches else None
+    return _only(matches, dataset.parent, f"expected one file of truths for {dataset.name}")
 
 
 def temporary_name(folder: Path) -> Path:

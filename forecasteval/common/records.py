@@ -393,7 +393,9 @@ def dump_pieces(record: JsonObject, ascii_only: bool = False) -> Iterator[str]:
     before, joint, after = dump_around(record, None, ascii_only)
     yield before
     for number, item in enumerate(record.get("items") or ()):
-        yield joint * (number > 0) + dump_json(item, None, ascii_only)
+        if number:
+            yield joint
+        yield dump_json(item, None, ascii_only)
     yield after
 
 
@@ -433,7 +435,7 @@ def hash_question(text: str) -> str:
 
 def hash_questions(hashes: Iterable[str]) -> str:
     """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
-    return hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()
+    return hash_text([" ".join(sorted(hashes))])
 
 
 def hash_text(pieces: Iterable[str]) -> str:

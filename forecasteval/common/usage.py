@@ -24,16 +24,22 @@ _CODES: Final = {
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line of the error, and one that names `--help`."""
 
-    def error(self, message: str) -> NoReturn:
-        """End the program with exit code 2; of a misspelled option the nearest one is named."""
-        import difflib  # here: it costs more than all the rest of the start-up
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse all words; of a misspelled option the nearest one is named."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            import difflib  # here: it costs more than all the rest of the start-up
 
-        known = [name for name in self._option_string_actions if name.startswith("--")]
-        _, unknown, rest = message.rpartition("unrecognized arguments: ")
-        options = [word.partition("=")[0] for word in rest.split() if word.startswith("--")]
-        near = [name for word in options for name in difflib.get_close_matches(word, known, n=1)]
-        hint = f" (did you mean {', '.join(near)}?)" if near and unknown else ""
-        error = printable(f"{self.prog}: {message}{hint}")
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
+            near = [name for each in options for name in difflib.get_close_matches(each, known, 1)]
+            hint = f" (did you mean {', '.join(near)}?)" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return parsed
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with exit code 2."""
+        error = printable(f"{self.prog}: {message}")
         self.exit(2, f"{error}\nusage: {command_line(self.prog)} --help\n")
 
 

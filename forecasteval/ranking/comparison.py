@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, compress
+from operator import and_
 from typing import Final
 
 from forecasteval.common.errors import InputError, printable
@@ -131,16 +132,12 @@ def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]
             Counter((str(item["id"]), str(item.get(field))) for item in result["items"])
             for result in (a, b)
         )
-        only = [*zip(names, (of_a - of_b, of_b - of_a), strict=True)]
-        if any(counts for _, counts in only):
-            if field == "id":
-                listed = [
-                    f"only in {name}: {_list_some(counts)}" for name, counts in only if counts
-                ]
-                raise InputError(where, "expected the same questions", "; ".join(listed))
-            raise InputError(
-                where, f"expected the same {field}s", f"other ones for {_list_some(of_a - of_b)}"
-            )
+        only = [_list_some(counts) for counts in (of_a - of_b, of_b - of_a)]
+        if any(only) and field != "id":
+            raise InputError(where, f"expected the same {field}s", f"other ones for {only[0]}")
+        listed = [f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some]
+        if listed:
+            raise InputError(where, "expected the same questions", "; ".join(listed))
     raise InputError(
         where, "expected the same questions", "the same ids and truths with another prompt or Std"
     )
@@ -233,10 +230,10 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
     """Measure the difference over the questions of which both answers were read. None if there are
     none, or if both answers to all of them were.
     """
-    both: dict[Level, list[bool]] = {}
-    for level in levels:
-        answered = zip(a.questions[level].answered, b.questions[level].answered, strict=True)
-        both[level] = list(map(all, answered))
+    both = {
+        level: list(map(and_, a.questions[level].answered, b.questions[level].answered))
+        for level in levels
+    }
     count = sum(map(sum, both.values()))
     if count in (0, sum(map(len, both.values()))):
         return None
@@ -274,14 +271,13 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
 def _find_movers(a: System, b: System, levels: Sequence[Level]) -> list[Mover]:
     """Find the questions that add most to a difference, the largest first."""
     total = math.fsum(a.weights[level] for level in levels)
-    movers = []
-    for level in levels:
-        weight = a.weights[level] / total / a.counts[level]
-        movers += [
-            Mover(id=name, level=level or None, a=x, b=y, adds=weight * (a.share * (x - y)))
-            for name, (x, y) in zip(a.questions[level].ids, _pair_scores(a, b, level), strict=True)
-            if x != y
-        ]
+    shares = {level: a.weights[level] / total / a.counts[level] for level in levels}
+    movers = [
+        Mover(id=name, level=level or None, a=x, b=y, adds=shares[level] * (a.share * (x - y)))
+        for level in levels
+        for name, (x, y) in zip(a.questions[level].ids, _pair_scores(a, b, level), strict=True)
+        if x != y
+    ]
     return sorted(movers, key=lambda mover: (-abs(mover.adds), str(mover.id)))[:MOVERS]
 
 

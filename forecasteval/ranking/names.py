@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, look_of, printable
 from forecasteval.common.files import SUFFIXES, belongs_to, decode_utf8, read_file
-from forecasteval.common.records import number_text, parse_json, repeated_keys
+from forecasteval.common.records import group_by, number_text, parse_json, repeated_keys
 
 SYSTEMS_FILE: Final = "systems.json"
 
@@ -71,13 +71,10 @@ def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
     >>> show_distinct(["caf\u00e9", "cafe\u0301", "b"])
     ['caf\\xe9', 'cafe\\u0301', 'b']
     """
-    looks = list(map(look_of, names))
-    same: dict[str, set[str]] = {}
-    for name, look in zip(names, looks, strict=True):
-        same.setdefault(look, set()).add(name)
+    same = group_by({*names}, look_of)
     return [
-        printable(name if len(same[look]) == 1 else ascii(name)[1:-1], limit)
-        for name, look in zip(names, looks, strict=True)
+        printable(name if len(same[look_of(name)]) == 1 else ascii(name)[1:-1], limit)
+        for name in names
     ]
 
 

@@ -150,28 +150,24 @@ def skewness_test(strata: ArrayStrata) -> Array:
         for weight, rows in strata:
             n = rows.shape[1]
             share = weight / total
-            means = rows.mean(axis=1)
-            centred = rows - means[:, None]
-            # Sums of (x − y)² and (x − y)³ of every pair, of sums of products.
-            own = (centred**2).sum(axis=1)
-            both = np.add.outer(own, own)
-            square = both - 2 * (centred @ centred.T)
-            square[square < _NOISE * both] = 0.0
-            cubes = centred**2 @ centred.T
+            means, square, cube = np.swapaxes([_moments(row - rows) for row in rows], 0, 1)
             part = share**2 * square / (n - 1) / n
-            value += share * np.subtract.outer(means, means)
+            value += share * means
             variance += part
             squares += part**2 / (n - 1)
-            third += (
-                share**3
-                * (np.subtract.outer(np.diag(cubes), np.diag(cubes)) - 3 * (cubes - cubes.T))
-                / n**3
-            )
+            third += share**3 * cube / n**3
         variance[variance < 1e-30] = np.nan  # rounding noise of equal values counts as 0
         t = value / np.sqrt(variance)
         g = third / variance**1.5
         g = np.where(g * t < -_MOST_SKEWNESS, -_MOST_SKEWNESS / t, g)
         return TAILS(t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6, variance**2 / squares)
+
+
+def _moments(rows: Array) -> tuple[Array, Array, Array]:
+    """Compute the means of rows, and the sums of their second and third powers around these."""
+    means = rows.mean(axis=1)
+    centred = rows - means[:, None]
+    return means, (centred**2).sum(axis=1), (centred**3).sum(axis=1)
 
 
 def _count_differing(parts: Array) -> Array:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -147,12 +147,13 @@ class Season(NamedTuple):
         value, variance, freedom = (part[better, other] for part in self.gaps)
         difference = width * float(value.round(_DIGITS)) + 0.0
         half = width * float(half_widths(Spread(value, variance, freedom)))
-        least = detectable_difference((width * math.sqrt(variance), freedom)) if half > 0 else None
+        error = width * math.sqrt(variance), freedom
+        least = detectable_difference(error) if half > 0 else math.inf
         return Gap(
             difference,
             _interval(difference, half, (-most, most)),
             float(self.p[better, other]),
-            None if least is None or least > width else round(least, _DIGITS),
+            round(least, _DIGITS) if least <= width else None,
         )
 
 
@@ -237,15 +238,15 @@ def _datasets(answered: SystemsByGroup) -> dict[Group, System]:
     )
 
 
-def _by_name(systems: Iterable[System]) -> SystemsByGroup:
+def _by_name(systems: Sequence[System]) -> SystemsByGroup:
     """Group systems by the name that they have on every dataset. Two that share it on one keep
     their files' names.
     """
-    named = [(system.system, system) for system in systems]
-    taken = Counter((name, system.group) for name, system in named)
+    taken = Counter((system.system, system.group) for system in systems)
     answered: SystemsByGroup = defaultdict(dict)
-    for name, system in named:
-        answered[system.name if taken[name, system.group] > 1 else name][system.group] = system
+    for system in systems:
+        is_shared = taken[system.system, system.group] > 1
+        answered[system.name if is_shared else system.system][system.group] = system
     return answered
 
 

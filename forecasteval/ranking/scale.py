@@ -64,5 +64,4 @@ class Scaled:
 
     @property
     def scale(self) -> Scale:
-        bounds = {"score_bounds": self.score_bounds, "higher_is_better": self.higher_is_better}
-        return read_scale(bounds)
+        return read_scale(vars(self))

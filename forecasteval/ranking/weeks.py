@@ -77,9 +77,10 @@ def fit_scores(
     p, information = _maximise(
         len(v) * _sum_by(used * v, cells), len(v) * _sum_by(used * y * v, cells)
     )
-    slopes = (p * (1 - p))[:, cells]
-    expected = np.where(missed, p[:, cells], y)
-    residuals = used * (y - p[:, cells]) * v
+    p = p[:, cells]
+    slopes = p * (1 - p)
+    expected = np.where(missed, p, y)
+    residuals = used * (y - p) * v
 
     # A score moves with the effects of its system and of cells, and these with all residuals.
     gradient = _sum_by(missed * slopes * v, cells)
