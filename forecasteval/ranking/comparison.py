@@ -184,7 +184,9 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     p = compare_systems(systems, levels)
     both = list(combinations(systems, 2))
     tests = p[np.triu_indices(len(p), 1)].tolist()
-    gaps = [measure_gap(a, b, levels, test) for (a, b), test in zip(both, tests, strict=True)]
+    gaps = [
+        measure_gap(a, b, levels, a.share, test) for (a, b), test in zip(both, tests, strict=True)
+    ]
     pairs = _make_pairs(gaps, both, [system.name for system in systems], levels)
     return [
         PairedDifference(
@@ -196,20 +198,25 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     ]
 
 
-def measure_gap(a: System, b: System, levels: Sequence[Level], p: float = math.nan) -> Gap:
-    """Measure the weighted score of a system A minus that of B, on the same questions."""
+def measure_gap(
+    a: System, b: System, levels: Sequence[Level], share: float, p: float = math.nan
+) -> Gap:
+    """Measure the weighted score of a system A minus that of B, on the same questions.
+
+    `share` is that of the weights which count (`System.share`).
+    """
     strata = [
-        (a.weights[level], [a.share * (x - y) for x, y in _pair_scores(a, b, level)])
+        (a.weights[level], [share * (x - y) for x, y in _pair_scores(a, b, level)])
         for level in levels
     ]
     spread = a.cluster(strata, levels)
-    most = a.share * a.scale.width
+    most = share * a.scale.width
     least = least_found(spread)
     return Gap(
         stratified_mean(strata),
         stratified_interval(spread, (-most, most)),
         p,
-        least if least <= a.scale.width else None,
+        least if least <= most else None,
     )
 
 
@@ -218,7 +225,7 @@ def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]
 
 
 def _compare_level(a: System, b: System, level: Level) -> LevelDifference:
-    gap = measure_gap(a, b, [level])
+    gap = measure_gap(a, b, [level], 1.0)
     return LevelDifference(
         scores=[mean(system.questions[level].scores) for system in (a, b)],
         difference=gap.difference,
@@ -238,7 +245,7 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
     if count in (0, sum(map(len, both.values()))):
         return None
     a, b = _keep(a, both), _keep(b, both)
-    gap = measure_gap(a, b, levels)
+    gap = measure_gap(a, b, levels, a.share)
     return BothRead(
         n=count,
         scores=[stratified_mean(system.strata(levels)) for system in (a, b)],

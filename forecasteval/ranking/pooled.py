@@ -153,7 +153,7 @@ class Season(NamedTuple):
             difference,
             _interval(difference, half, (-most, most)),
             float(self.p[better, other]),
-            round(least, _DIGITS) if least <= width else None,
+            round(least, _DIGITS) if least <= most else None,
         )
 
 

@@ -15,6 +15,7 @@ from scipy import stats
 
 from boards_folders import score
 from cli import Record, assert_refused, number, q, question, run, run_process, write
+from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
 from forecasteval.ranking.comparison import MOVERS
@@ -116,6 +117,21 @@ def test_ten_questions_that_move_most_are_shown() -> None:
         "4-0", "4-1", "4-2", "4-3", "1-0", "1-1", "1-10", "1-11", "1-2", "1-3",
     ]  # fmt: skip
     assert [row["adds"] for row in pair["questions"][3:5]] == pytest.approx([0.8 / 4, 0.2 / 12])
+
+
+def test_a_level_differs_by_its_own_scores_under_fixed_weights() -> None:
+    """With level 1 alone the score is a tenth of its mean; the level's mean is what it is."""
+    results = []
+    for name, text in (("a", "AABA"), ("b", "ABBB")):
+        records = [q(f"q{n}", level=1, answer=letter) for n, letter in enumerate(text)]
+        evaluator = FutureXEvaluator(rules="official-2026")
+        results.append({**evaluator.evaluate_all(records), "name": name})
+    pair = compare(results)["pairs"][0]
+    assert pair["difference"] == pytest.approx(0.05)
+    assert pair["level_differences"][1]["scores"] == [0.75, 0.25]
+    assert pair["level_differences"][1]["difference"] == pytest.approx(0.5)
+    assert pair["level_differences"][1]["interval"][1] == 1.0
+    assert pair["interval"][1] == pytest.approx(0.1)
 
 
 def test_the_other_way_round() -> None:
