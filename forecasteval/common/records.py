@@ -117,6 +117,7 @@ def _guess(text: str) -> str:
 
 # Keys of an object that may contain the list of records.
 WRAPPERS: Final = ("data", "predictions", "results")
+# The beginning of a list of records.
 _LIST: Final = re.compile(
     rb'\s*(?:\[|\{\s*"(?:' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\[\s*\{)'
 )
@@ -171,24 +172,26 @@ def load_records(path: Path, is_json: bool = False, value_key: str = "prediction
     if not is_json:
         require_plain(path)
     sha256 = hash_file(path)
-    if path.suffix == ".jsonl" and not _begins_list(path):
+    is_lines = path.suffix == ".jsonl"
+    if is_lines:
         with readable(path), path.open("rb") as file:
-            return _load_lines(path, file, sha256, path.stat().st_size > _MANY)
+            if not _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)):
+                file.seek(0)
+                return _load_lines(path, file, sha256, path.stat().st_size > _MANY)
     text = decode_utf8(read_file(path), str(path))
     if path.suffix == ".csv" and not is_json:
         records = _parse_rows(text, str(path))
         damaged = sum(type(record) is BadRecord for record in records)
         return Loaded(path, records, sha256, damaged=damaged)
-    note = f"{path.name}: read as {{}}, despite its name"
     try:
         value = parse_json(text, str(path))
     except InputError:
         if not _holds_lines(text):
             raise
         loaded = _load_lines(path, map(str.encode, text.split("\n")), sha256)
-        notes = [note.format("JSON Lines")] if path.suffix != ".jsonl" else []
-        return replace(loaded, warnings=notes)
-    notes = [note.format("one JSON list")] if path.suffix == ".jsonl" else []
+        note = f"{path.name}: read as JSON Lines, despite its name"
+        return loaded if is_lines else replace(loaded, warnings=[note])
+    notes = [f"{path.name}: read as one JSON list, despite its name"] if is_lines else []
     return Loaded(path, _list_records(value, path, value_key), sha256, warnings=notes)
 
 
@@ -271,12 +274,6 @@ def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, obje
         except RecursionError:
             record = BadRecord("JSON nested too deeply")
         yield number, record
-
-
-def _begins_list(path: Path) -> bool:
-    """Return whether a file begins with a list of records, bare or under one of `WRAPPERS`."""
-    with path.open("rb") as file:
-        return _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def _holds_lines(text: str) -> bool:

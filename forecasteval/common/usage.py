@@ -64,7 +64,7 @@ def command_line(program: str) -> str:
 
 class _HelpFormatter(argparse.HelpFormatter):
     """Wrap the lines of a text, each on its own. Where an example does not fit, its explanation
-    stands below it; its command stays whole, to be copied.
+    stands below it; a long command goes on behind a backslash.
     """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
@@ -80,10 +80,12 @@ def _wrap_line(line: str, width: int) -> list[str]:
     if len(line) <= width:
         return [line]
     command, _, about = line.strip().partition("   ")
-    return [
-        f"  {command}",
-        *textwrap.wrap(f"{' ' * 6}{about.strip()}", width, subsequent_indent=" " * 6),
-    ]
+    wrapper = textwrap.TextWrapper(
+        width - 2, "  ", " " * 6, break_long_words=False, break_on_hyphens=False
+    )
+    shown = " \\\n".join(wrapper.wrap(command))
+    wrapper.initial_indent = wrapper.subsequent_indent
+    return [shown, *wrapper.wrap(about.strip())]
 
 
 def describe(

@@ -268,10 +268,9 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
     """Wins, ties and losses of A by level."""
     tallies = {}
     for level in levels:
-        gains = [a.scale.sign * (x - y) for x, y in _pair_scores(a, b, level)]
-        wins = sum(gain > 0 for gain in gains)
-        losses = sum(gain < 0 for gain in gains)
-        tallies[level] = Tally(wins=wins, ties=len(gains) - wins - losses, losses=losses)
+        signs = Counter((x > y) - (x < y) for x, y in _pair_scores(a, b, level))
+        better = a.scale.sign
+        tallies[level] = Tally(wins=signs[better], ties=signs[0], losses=signs[-better])
     return tallies
 
 
