@@ -36,9 +36,9 @@ from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, list_results, read_system
-from .scale import Level
+from .scale import Interval, Level
 from .significance import least_found
-from .systems import QuestionColumns, System, levels_that_count, require_same_policy
+from .systems import QuestionColumns, Strata, System, levels_that_count, require_same_policy
 
 SYSTEMS: Final = 50  # that are compared at a time
 _NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
@@ -184,9 +184,12 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     p = compare_systems(systems, levels)
     both = list(combinations(systems, 2))
     tests = p[np.triu_indices(len(p), 1)].tolist()
-    gaps = [
-        measure_gap(a, b, levels, a.share, test) for (a, b), test in zip(both, tests, strict=True)
-    ]
+    gaps = []
+    for (a, b), test in zip(both, tests, strict=True):
+        difference, interval, spread = _subtract(a, b, levels, a.share)
+        least = least_found(spread)
+        is_possible = least <= a.share * a.scale.width
+        gaps.append(Gap(difference, interval, test, least if is_possible else None))
     pairs = _make_pairs(gaps, both, [system.name for system in systems], levels)
     return [
         PairedDifference(
@@ -198,10 +201,10 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     ]
 
 
-def measure_gap(
-    a: System, b: System, levels: Sequence[Level], share: float, p: float = math.nan
-) -> Gap:
-    """Measure the weighted score of a system A minus that of B, on the same questions.
+def _subtract(
+    a: System, b: System, levels: Sequence[Level], share: float
+) -> tuple[float, Interval | None, Strata]:
+    """Compute the weighted score of A minus that of B, its interval, and what clusters differ by.
 
     `share` is that of the weights which count (`System.share`).
     """
@@ -211,13 +214,7 @@ def measure_gap(
     ]
     spread = a.cluster(strata, levels)
     most = share * a.scale.width
-    least = least_found(spread)
-    return Gap(
-        stratified_mean(strata),
-        stratified_interval(spread, (-most, most)),
-        p,
-        least if least <= most else None,
-    )
+    return stratified_mean(strata), stratified_interval(spread, (-most, most)), spread
 
 
 def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]]:
@@ -225,12 +222,9 @@ def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]
 
 
 def _compare_level(a: System, b: System, level: Level) -> LevelDifference:
-    gap = measure_gap(a, b, [level], 1.0)
-    return LevelDifference(
-        scores=[mean(system.questions[level].scores) for system in (a, b)],
-        difference=gap.difference,
-        interval=gap.interval,
-    )
+    difference, interval, _ = _subtract(a, b, [level], 1.0)
+    scores = [mean(system.questions[level].scores) for system in (a, b)]
+    return LevelDifference(scores=scores, difference=difference, interval=interval)
 
 
 def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | None:
@@ -245,12 +239,12 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
     if count in (0, sum(map(len, both.values()))):
         return None
     a, b = _keep(a, both), _keep(b, both)
-    gap = measure_gap(a, b, levels, a.share)
+    difference, interval, _ = _subtract(a, b, levels, a.share)
     return BothRead(
         n=count,
         scores=[stratified_mean(system.strata(levels)) for system in (a, b)],
-        difference=gap.difference,
-        interval=gap.interval,
+        difference=difference,
+        interval=interval,
         levels=_tally(a, b, levels),
     )
 
