@@ -83,7 +83,7 @@ def _columns(items: Sequence[JsonObject]) -> QuestionColumns:
         outcomes[flag] = sum(bool(item.get(flag)) for item in items)
     return QuestionColumns(
         ids=[item["id"] for item in items],
-        scores=[question_key(item)[1] for item in items],
+        scores=[item["score"] or 0.0 for item in items],
         answered=[item["outcome"] == "scored" for item in items],
         clusters=[item["cluster"] for item in items if item.get("cluster") is not None],
         outcomes=outcomes,
