@@ -53,6 +53,8 @@ from forecasteval.lookup import (
     find_prediction,
     find_runs,
     is_file_name,
+    list_datasets,
+    list_predictions,
     name_files,
     require_no_clash,
 )
@@ -607,11 +609,10 @@ def check(argv: Sequence[str]) -> int:
         parser.error("--owner: expected the files that LOGIN changes")
     scorer = Scorer(list_benchmarks(BENCHMARKS), {}, args.root)
     work = partial(_check_change if args.owner is not None else _check_file, args, scorer)
-    from forecasteval.nightly.check import list_files
-
     operators = [SETTINGS_FILE, f"prediction/{SYSTEMS_FILE}"]
+    files = [*list_datasets(args.root), *list_predictions(args.root)]
     codes = [0]
-    for name in args.names or [*operators, *list_files(args.root)]:
+    for name in args.names or [*operators, *map(str, files)]:
         try:
             codes.append(work(name))
         except InputError as error:  # which costs only its file

@@ -22,7 +22,7 @@ from forecasteval.common.errors import (
 from forecasteval.common.files import find_dataset
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
-from forecasteval.lookup import explain, find_tasks, list_datasets, list_predictions
+from forecasteval.lookup import explain, find_tasks, list_predictions
 from forecasteval.ranking.names import read_systems, split_name
 from forecasteval.ranking.owners import find_foreign, find_stranger
 from forecasteval.scoring import Scorer
@@ -36,11 +36,6 @@ def list_problems(name: str, problems: Sequence[str]) -> Results:
         *map(printable, problems),
     ]
     return Results({"file": name, "findings": [*problems]}, lambda results: report)
-
-
-def list_files(root: Path) -> list[str]:
-    """List the paths of all datasets and predictions of a folder."""
-    return [*map(str, [*list_datasets(root), *list_predictions(root)])]
 
 
 def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
