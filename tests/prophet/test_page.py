@@ -16,6 +16,7 @@ from forecasteval.display.tables import IntervalCell
 from forecasteval.prophet.evaluator import ProphetArenaEvaluator
 from forecasteval.prophet.page import make_page
 from html_page import Parsed, check_page
+from prophet_data import GOOD_PROBLEM, evaluate
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +58,25 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
     assert (first[0], first[4]) == ("1", f"{best['score']:.4f}")
     assert sum(isinstance(cell, IntervalCell) for cell in charts["ranking"].table.rows[0]) == 1
     assert len(charts["reliability"].panels) == 12
-    bins = [row for row in sample["reliability"][best["name"]] if row["n"]]
-    [line] = charts["reliability"].panels[0].lines
-    assert line.points == [(row["mean_probability"], row["frequency"]) for row in bins]
-    assert line.dots == [row["n"] / max(row["n"] for row in bins) for row in bins]
+    for place, panel in zip(sample["ranking"], charts["reliability"].panels, strict=True):
+        bins = [row for row in sample["reliability"][place["name"]] if row["n"]]
+        [line] = panel.lines
+        assert line.points == [(row["mean_probability"], row["frequency"]) for row in bins]
+        assert line.dots == [row["n"] / max(row["n"] for row in bins) for row in bins]
     titles = ["Brier", "Log", "Spherical", "Return 0", "Return 0.5", "Return 1"]
     assert [panel.title for panel in charts["scores"].panels] == titles
     last = sample["score_curve"][best["name"]]["return_0"][-1]
     line = charts["scores"].panels[3].lines[0]
     assert (line.name, line.points[-1][1]) == (best["name"], last)
+
+
+def test_what_never_came_true_stands_at_0() -> None:
+    problems = [{**GOOD_PROBLEM, "problem_id": number} for number in range(3)]
+    given = [
+        {"problem_id": number, "username": "ada", "prediction": [0.9, 0.1]} for number in range(3)
+    ]
+    [panel] = make_page(evaluate(given, problems)).charts()["reliability"].panels
+    assert panel.lines[0].points == [pytest.approx((0.1, 0.0)), pytest.approx((0.9, 1.0))]
 
 
 def test_market_and_crowd_stand_in_their_place_without_a_rank(sample: Any, page: Parsed) -> None:

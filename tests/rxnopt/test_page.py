@@ -162,3 +162,19 @@ def test_options_that_are_none_of_ours_are_shown_all_the_same(options: Any, key:
         ["best", "1.00", "2", "2"],
     ]
     assert "Options" in found.page().texts()["t_q1"]
+
+
+@pytest.mark.parametrize(
+    ("end", "asked"),
+    [
+        ("", "additive"),
+        ("_ref", "additive, with results"),
+        ("_ref_control", "additive, control"),
+    ],
+)
+def test_a_row_says_what_is_asked_and_whether_with_results(
+    results: Any, end: str, asked: str
+) -> None:
+    page = render(results.page())
+    row = page.partition(f'id="q-aldol_proline_q1{end}"')[2].partition("</summary>")[0]
+    assert f"<b>{asked}</b>" in row
