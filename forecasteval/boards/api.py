@@ -87,18 +87,25 @@ def compare_over_weeks(
 def _view_comparison(
     compared: AnyComparison, systems: Systems, runs: Sequence[Mapping[str, object]] = ()
 ) -> Results:
-    """Show a comparison under the display names of its systems; JSON has those of their files."""
+    """Show a comparison under the display names of its systems, or their own, without the dataset
+    if these differ. JSON has the names of their files.
+    """
     dataset = compared.dataset if isinstance(compared, Comparison) else None
     own = [row.name for row in compared.systems]
     given = [systems.entries.get(systems.system_of(name, dataset), UNKNOWN).name for name in own]
     short = [split_name(name, dataset).system for name in own]
-    is_short = len({*short}) == len(short)
-    text = _rename(compared, show_names([*zip(given, own, strict=True)]))
-    page = _rename(compared, show_names([*zip(given, short if is_short else own, strict=True)]))
+    plain = short if len({*short}) == len(short) else own
+    names = dict(zip(own, show_names([*zip(given, plain, strict=True)]), strict=True))
+    values: Any = compared
+    shown = replace(
+        values,
+        systems=[replace(row, name=names[row.name]) for row in values.systems],
+        pairs=[replace(pair, a=names[pair.a], b=names[pair.b]) for pair in values.pairs],
+    )
     return Results(
         to_record(compared),
-        lambda _: report.comparison_report(text),
-        lambda _: _make_page(page, runs),
+        lambda _: report.comparison_report(shown),
+        lambda _: _make_page(shown, runs),
         rows=lambda _: list(map(report.flatten_pair, compared.pairs)),
     )
 
@@ -107,11 +114,3 @@ def _make_page(comparison: AnyComparison, runs: Sequence[Mapping[str, object]]) 
     from .compare_page import make_page  # here: most comparisons are not drawn
 
     return make_page(comparison, runs)
-
-
-def _rename(compared: Any, names: Sequence[str]) -> Any:
-    """Put other names in a comparison."""
-    shown = dict(zip((row.name for row in compared.systems), names, strict=True))
-    systems = [replace(row, name=shown[row.name]) for row in compared.systems]
-    pairs = [replace(pair, a=shown[pair.a], b=shown[pair.b]) for pair in compared.pairs]
-    return replace(compared, systems=systems, pairs=pairs)

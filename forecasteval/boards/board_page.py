@@ -16,7 +16,6 @@ from typing import Final
 from forecasteval.common.errors import printable, show_count
 from forecasteval.display.charts import Axis, Chart, interval_axis
 from forecasteval.display.html import (
-    Head,
     Html,
     Page,
     TableLine,
@@ -29,7 +28,6 @@ from forecasteval.display.html import (
     span,
     tag,
 )
-from forecasteval.display.marks import draw_interval
 from forecasteval.display.rows import draw_bar, draw_inside, draw_more
 from forecasteval.display.run_page import draw_marks, mark_lines
 from forecasteval.display.tables import (
@@ -190,7 +188,8 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     axis = interval_axis(seen, standing.baseline)
     better = ("", "") if table.scale.sign > 0 else ("← better", "")
     styles = list(map(_choose_style, table.rows))
-    heads, rows = mark_lines(_tabulate(standing), axis, styles, leader, better)
+    drawn = _tabulate(standing)
+    heads, rows = mark_lines(drawn, axis, styles, leader, better)
     of = "Weeks and runs" if standing.weeks else "Runs"
     parts: list[list[TableLine]] = []
     for entry, row in zip(standing.entries, rows, strict=True):
@@ -201,7 +200,7 @@ def _draw_ranking(standing: ShownRanking) -> Html:
         unranked[0].insert(0, TableLine([say_unranked(table) or "Without a rank"]))
     if table.guess is not None:
         place = sum(table.scale.sign * (row.score - table.guess) >= 0 for row in table.rows)
-        parts.insert(place, [_draw_guess(heads, axis, table.guess)])
+        parts.insert(place, [_draw_guess(drawn.columns, axis, table.guess)])
     lines = [*chain.from_iterable(parts)]
     count = len(table.rows)
     first = f"{standing.prefix}."
@@ -232,13 +231,17 @@ def _choose_style(row: RankedRow) -> str | None:
     return "prov" if row.rank is None else "tie" if row.could_lead else None
 
 
-def _draw_guess(heads: Sequence[Head], axis: Axis, guess: float) -> TableLine:
+def _draw_guess(columns: Sequence[Column], axis: Axis, guess: float) -> TableLine:
     """Draw the row of a blind guess, which has a score and nothing else."""
-    mark = draw_interval(axis, IntervalCell(guess, None, guess, "ref"), GUESS)
-    cells = {"System": GUESS, "Score": show_score(guess)}
-    at = next(place for place, head in enumerate(heads) if head.kind.startswith("x"))
-    row = [mark if place == at else cells.get(head.title, "") for place, head in enumerate(heads)]
-    return TableLine(row, "ref")
+    cells: dict[str, Cell] = {
+        "shown": GUESS,
+        "name": GUESS,
+        "score": show_score(guess),
+        "interval": IntervalCell(guess, None, guess, "ref"),
+    }
+    row = [cells.get(column.key, "") for column in columns]
+    _, (line,) = mark_lines(Table(columns, [row]), axis, ["ref"])
+    return line
 
 
 def _tabulate(standing: ShownRanking) -> Table:
@@ -251,7 +254,7 @@ def _tabulate(standing: ShownRanking) -> Table:
         "score": lambda entry: show_score(entry.row.score),
         "interval": partial(_mark, standing.baseline),
     }
-    columns = [Column("System", attrgetter("shown"), page="no")]
+    columns = [Column("System", attrgetter("shown"), page="no", key="shown")]
     for column in list_columns(standing.table):
         cell = drawn.get(column.key, column.cell)
         if column.page == "c":
@@ -367,18 +370,17 @@ def _draw_open(board: Board, enter: str) -> Iterator[Html]:
 
 def _draw_remarks(board: Board) -> Iterator[Html]:
     """Say what is not ranked, and why."""
-    if board.failed:
-        heads = [Head("File"), Head("Reason", "w")]
-        failed = list_failed(board)
-        lines = [TableLine([printable(file, 120), printable(why, 300)]) for file, why in failed]
-        yield draw_section("Not scored", draw_table(heads, lines), name="failed")
+    failed = [f"{files}: {reason}" for files, reason in list_failed(board)]
     for title, texts in (
+        ("Not scored", failed),
         ("Runs apart", board.remarks),
         ("Without a result", board.without_result),
     ):
         if texts:
-            shown = [tag("li", printable(text, 300)) for text in texts]
-            yield draw_fold(title, tag("ul", *shown, class_="plain"), note=str(len(texts)))
+            shown = [tag("li", printable(text, 420)) for text in texts]
+            listed = tag("ul", *shown, class_="plain")
+            draw = draw_section if texts is failed else draw_fold
+            yield draw(title, listed, note=str(len(texts)))
 
 
 def _draw_method(standings: Sequence[ShownRanking]) -> Html:

@@ -151,7 +151,7 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     columns = []
     for key, count in counts.items():
         head = key.capitalize() if count else ""
-        title = head or key.capitalize() * (key in ("missing", "unparsed"))
+        title = key.capitalize() if key in ("missing", "unparsed") else head
         spare = 1 if key == "missing" else 800
         columns.append(_number(title, key, spare=spare, page="n k", head=head))
     return columns

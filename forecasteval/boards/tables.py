@@ -352,5 +352,4 @@ def _show_difference(of: Pair | BothRead, sign: int) -> tuple[str, str]:
 
 
 def _show_equal_p(p: float) -> str:
-    shown = show_p(p)
-    return f"p {shown.replace('<', '< ')}" if shown.startswith("<") else f"p = {shown}"
+    return f"p = {show_p(p)}".replace("= <", "< ")

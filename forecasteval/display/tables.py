@@ -257,8 +257,8 @@ def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
     """Fit the table as text, and list the titles of its columns. Columns for which there is no room
     are left out, and named below it.
 
-    Columns without any value go first. Then texts are cut: names in the middle to 24 columns or
-    more, what ends the rows at its end to 30 or more. If that does not do, columns to spare go,
+    Columns without any value go first. Then texts are cut in their middle: to 24 columns or more,
+    at the end of the rows to 30 or more. If that does not do, columns to spare go,
     then those on the right.
     """
     columns, rows = table.texts()
@@ -289,11 +289,7 @@ def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
         widths[longest] -= 1
     lines = [
         "  ".join(
-            _pad(
-                cell if place == len(columns) - 1 else cut_middle(cell, widths[place]),
-                widths[place],
-                columns[place].side,
-            )
+            _pad(cut_middle(cell, widths[place]), widths[place], columns[place].side)
             for place, cell in zip(kept, cells, strict=True)
         ).rstrip()
         for cells in zip(*(texts[place] for place in kept), strict=True)
@@ -312,9 +308,7 @@ def _wrap(text: str, width: float) -> str:
 
 
 def _pad(text: str, width: int, side: str) -> str:
-    """Return the text, or its beginning and an ellipsis, on `width` columns of a terminal."""
-    if display_width(text) > width:
-        text = f"{_begin(text, width - 1)}…"
+    """Return the text on `width` columns of a terminal."""
     space = " " * (width - display_width(text))
     return space + text if side == ">" else text + space
 
