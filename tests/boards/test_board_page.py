@@ -204,7 +204,7 @@ def test_failed_files_have_their_reasons(tmp_path: Path) -> None:
     write(tmp_path, {"prediction/a.json": [q("q1")], "prediction/b.json": b"[{"})
     assert run(tmp_path, "nightly").code == 3
     parsed = check_page((tmp_path / "evaluation/leaderboard.html").read_text(encoding="utf-8"))
-    assert ["b.json", stored(tmp_path)["failed"][0]["reason"]] in parsed.rows
+    assert f"b.json: {stored(tmp_path)['failed'][0]['reason']}" in parsed.texts
 
 
 # --- History ---

@@ -74,8 +74,8 @@ def test_columns_without_room_go_the_least_important_first_and_are_named(
     ("width", "shown"),
     [
         (math.inf, ["id  gap  n  why", f"a   –    1  {'长' * 30}"]),
-        (60, ["id  n  why", f"a   1  {'长' * 26}…", "(no room for: gap)"]),
-        (36, ["id  why", f"a   {'长' * 15}…", "(no room for: gap, n)"]),
+        (60, ["id  n  why", f"a   1  {'长' * 13}…{'长' * 13}", "(no room for: gap)"]),
+        (36, ["id  why", f"a   {'长' * 8}…{'长' * 7}", "(no room for: gap, n)"]),
     ],
 )
 def test_columns_without_a_value_go_first_and_a_last_text_is_cut(

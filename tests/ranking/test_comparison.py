@@ -334,12 +334,12 @@ def test_compare_prints_the_table(tmp_path: Path) -> None:
     done = run(tmp_path, "compare", "d-a", "d-b")
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.out.splitlines()]
-    assert ["d-a", "1.0000", "–", "0", "0"] in rows
+    assert ["a", "1.0000", "–", "0", "0"] in rows
     # A wins 6 of 8, the rest are ties: sd of the differences √(1.5/7), t(7) = 2.3646; p is 2/2^6 by
     # flips, and larger with t = 4.583 and g = (0.75·0.25³ − 0.25·0.75³)/8² / (1.5/7/8)^1.5 =
     # −0.3341, so T = 2.5858
     half = 2.364624 * math.sqrt(1.5 / 7 / 8)
-    assert ["d-a", "d-b", "+0.7500", f"[{0.75 - half:.4f},", "1.0000]", "0.0362", "0.0362"] in [
+    assert ["a", "b", "+0.7500", f"[{0.75 - half:.4f},", "1.0000]", "0.0362", "0.0362"] in [
         row[:7] for row in rows
     ]
     assert "6/2/0" in done.out
