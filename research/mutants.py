@@ -99,16 +99,17 @@ def mutate(code: str, number: int) -> tuple[str, int, str]:
 def find_tests(
     checkout: Path, module: str, line: int, lines: Lines, most: int | None
 ) -> Iterator[list[str]]:
-    """Lists of tests of a changed line: the module's own, then all others that ran it, those first
-    that run least of the package. A line that ran when its module was imported has those of its
-    room.
+    """Lists of tests of a changed line: the module's own, then all others that ran it, those of its
+    room first, and those that run least of the package. A line that ran when its module was
+    imported has those of its room.
     """
     room = Path("tests", Path(module).parts[1])
     own = room / f"test_{Path(module).name}"
     if (checkout / own).exists():
         yield [str(own), module]
     sizes = Counter(name for files in lines.values() for name in files)
-    found = sorted(lines.get(f"{module}:{line}", []), key=lambda name: sizes[name])
+    found = lines.get(f"{module}:{line}", [])
+    found = sorted(found, key=lambda name: (room not in Path(name).parents, sizes[name]))
     if found:
         yield [*[name for name in found if name != str(own)][:most], module]
     else:

@@ -108,6 +108,18 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert independent < 0.9
 
 
+def test_a_system_is_unread_if_no_run_of_it_could_be_read() -> None:
+    def note(*texts: str) -> bool:
+        runs = [
+            score([q(f"q{n}", answer=text) for n in range(2)], f"a@{number}")
+            for number, text in enumerate(texts)
+        ]
+        return "no readable answer" in format_text(board_report(rank([*runs, system("b", True)])))
+
+    assert note("I wonder", "I wonder")
+    assert not note("I wonder", "A")
+
+
 def test_order_of_the_runs_changes_nothing() -> None:
     results = [{**system(name, *right), "dataset": "d.json"} for name, right in
                {"d-a@1": FIRST, "d-a@2": SECOND, "d-a": OTHER, "d-b": FIRST}.items()]  # fmt: skip
