@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from cli import EVIL, assert_refused, number, question, run, strict, write
+from cli import EVIL, assert_refused, number, q, question, run, strict, write
 
 QUESTIONS: Final = [question("a"), question("b"), number("c", Std=3, answer=...), question("d")]
 PENDING: Final = [
@@ -238,3 +238,20 @@ def test_a_dataset_of_rxnoptbench(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/w.json": [good]})
     assert run(tmp_path, "check", "w").code == 0
     assert json.loads(run(tmp_path, "check", "w", "--json").out)["count"] == 1
+
+
+def test_a_folder_names_a_prediction_without_a_dataset(tmp_path: Path) -> None:
+    """One that holds its questions needs none."""
+    write(
+        tmp_path,
+        {
+            "dataset/w.json": QUESTIONS,
+            "prediction/w-x.json": {"a": "A", "b": "A", "c": r"\boxed{100}", "d": "A"},
+            "prediction/own.json": [q("a")],
+        },
+    )
+    assert run(tmp_path, "check").code == 0
+    write(tmp_path, {"prediction/v-x.json": {"a": "A"}})
+    done = run(tmp_path, "check")
+    assert (done.code, done.out.count("or a dataset for it")) == (4, 1)
+    assert "v-x.json: expected questions" in done.out
