@@ -90,6 +90,16 @@ def test_rows_of_files_are_on_the_page(tmp_path: Path, count: int) -> None:
     assert "".join(results.page().texts()["q1"]["Answer"]) == results["items"][0]["answer"]
 
 
+def test_the_keyboard_reaches_a_text_that_scrolls_and_no_other() -> None:
+    long = evaluate(q("a", prompt="Who wins?", answer="because " * 900))
+    short = evaluate(q("a", prompt="Who wins?", answer="because"))
+    boxes = [
+        [box.get("tabindex") for box in parse(results).find("dd") if box.get("class") == "box"]
+        for results in (long, short)
+    ]
+    assert boxes == [["0", None], [None, None]]
+
+
 def test_what_costs_most_comes_first_and_costs_add_up() -> None:
     results = evaluate(
         q("q1"),
