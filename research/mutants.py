@@ -4,7 +4,7 @@
     python research/mutants.py --count 15
     python research/mutants.py --only ranking/       a sample of one room, or of one module
     python research/mutants.py --checkout DIR        of another checkout
-    python research/mutants.py --again               also those that survived before, by new tests
+    python research/mutants.py --again               those that survived before, by new tests
 
 A mutant is the package with one comparison, sum, number, condition or returned value changed. It is
 killed if a test fails or takes too long: one of the module's own, of its room, or of the files in
@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--nice", type=int, default=10)
     parser.add_argument("--checkout", type=Path, default=ROOT, metavar="DIR")
     parser.add_argument("--state", type=Path, default=ROOT / "evaluation" / "mutants")
-    parser.add_argument("--again", action="store_true", help="also what survived before")
+    parser.add_argument("--again", action="store_true", help="only what survived before")
     args = parser.parse_args()
     args.state.mkdir(parents=True, exist_ok=True)
     files = sorted((args.checkout / "forecasteval").rglob("*.py"))
@@ -260,16 +260,16 @@ def main() -> None:
         wanted = [
             mutant
             for mutant in sample
-            if (args.again and ends.get(mutant, "") is None) or mutant not in ends
+            if (ends.get(mutant, "") is None if args.again else mutant not in ends)
         ]
         with ThreadPoolExecutor(PROCESSES) as pool:
             list(pool.map(run, wanted))
-        killers = {killer for mutant in sample if (killer := ends[mutant]) and "::" in killer}
+        killers = {killer for mutant in sample if "::" in (killer := ends.get(mutant) or "")}
         fault = find_failure(copy, sorted(killers), 10 * args.limit) if killers else None
     if fault:
         sys.exit(f"a test fails without any change: {fault}")
-    survived = sum(ends[mutant] is None for mutant in sample)
-    print(f"{len(sample) - survived} killed, {survived} survived")
+    found = [ends[mutant] for mutant in sample if mutant in ends]
+    print(f"{len(found) - found.count(None)} killed, {found.count(None)} survived")
 
 
 if __name__ == "__main__":
