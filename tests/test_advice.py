@@ -54,6 +54,8 @@ NO_ADVICE: Final = {
     "--jobs {}",
     "--unread {}",
     "python -m forecasteval",  # the name of a program
+    "keep or drop",  # the values of an option
+    "brier or correct",
     "{} convert",
     "{} convert {}",
     "{} rxnopt",
@@ -1046,7 +1048,7 @@ def test_a_ratio_of_one_number(folder: Path, field: str) -> None:
         assert (major + minor, major - minor) == (100, 90)
 
 
-@advice("{}: {}, mostly the best one: write there what was used instead")
+@advice("says which option is the standard, mostly the best one: write there what was used instead")
 def test_a_row_of_the_standard(folder: Path) -> None:
     head = "deviation from standard conditions,y"
     sheet(folder, head, "None,90", "KOH,10", "NaOH,20", "NaOH,25")
