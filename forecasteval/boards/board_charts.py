@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from operator import attrgetter
 from os.path import commonprefix
@@ -62,19 +63,17 @@ def history_chart(standing: ShownRanking) -> Chart | None:
     if len(weeks) < 2:
         return None
     pending = [week.label for week in weeks if week.pending]
-    places = {id(week): at for at, week in enumerate(weeks)}
-    points = {
-        system: [(places[id(week)], row.score) for week, row in found]
-        for system, found in standing.weeks_of.items()
-    }
-    shown = [row for row in standing.table.rows if len(points.get(row.system_name, ())) > 1]
+    points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for at, week in enumerate(weeks):
+        for row in week.rows:
+            points[row.system_name].append((at, row.score))
+    shown = [row for row in standing.table.rows if len(points[row.system_name]) > 1]
     leaders = [row.system_name for row in shown if row.could_lead]
     which = "who" if len(leaders) <= _COLOURED else f"the first {_COLOURED} of those who"
-    lines = []
-    for row in shown:
-        system = row.system_name
-        faint = system not in leaders[:_COLOURED]
-        lines.append(ChartLine(standing.names[system], points[system], faint=faint))
+    lines = [
+        ChartLine(standing.names[system], points[system], faint=system not in leaders[:_COLOURED])
+        for system in (row.system_name for row in shown)
+    ]
     lines.sort(key=attrgetter("faint"))
     ticks = [*enumerate(_label_weeks(weeks))][:: -(-len(weeks) // 7)]
     y = number_axis([score for line in lines for _, score in line.points])

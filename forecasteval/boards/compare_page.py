@@ -327,7 +327,9 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
         note += f" The first {most}." if len(rows) > most else ""
         questions = _draw_questions(comparison, number, a, b, rows[:most]) if rows else Html()
         if len(comparison.pairs) == 1:
-            note += " Bars: what a question adds to A − B. A row opens to both answers."
+            note += (
+                " Bars: what a question adds to A − B. A row opens to both answers." if rows else ""
+            )
             yield draw_section("The questions that decide it", questions, note=note)
         else:
             levels = _draw_levels(comparison, pair)
