@@ -136,7 +136,11 @@ def stratified_interval(
     if error is None:
         return None
     half = t_quantile(0.975, error[1]) * error[0]
-    centre = stratified_mean(strata)
+    return clip_interval(stratified_mean(strata), half, bounds)
+
+
+def clip_interval(centre: float, half: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the interval of a half width around a centre, within bounds."""
     return max(bounds[0], centre - half), min(bounds[1], centre + half)
 
 

@@ -315,8 +315,9 @@ def compare_over_weeks(
 
 
 def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Season:
-    _require_items(list_results(results))
-    systems = map(read_system, results, distinct_names(results))
+    listed = list_results(results)
+    _require_items(listed)
+    systems = map(read_system, listed, distinct_names(listed))
     connected = [
         (system, part)
         for system, parts in connect_systems(combine_all(systems)[0])

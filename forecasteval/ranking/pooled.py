@@ -7,13 +7,12 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from forecasteval.common.files import join_checksums
 from forecasteval.common.records import dump_json, group_by, natural_key
-from forecasteval.common.statistics import mean, stratified_mean
+from forecasteval.common.statistics import clip_interval, mean, stratified_mean
 
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .scale import Interval, Level, Scale
@@ -132,8 +131,8 @@ class Season(NamedTuple):
                 **count_unread(results, self.weights),
                 warnings=sum(result.row.warnings for result in results),
                 degraded=any(result.row.degraded for result in results),
-                blank=[group[1] for group, result in answered.items() if result.is_blank],
-                kept=[group[1] for group, result in answered.items() if result.row.kept],
+                blank=[result.group[1] for result in results if result.is_blank],
+                kept=[result.group[1] for result in results if result.row.kept],
             )
             rows.append(row)
         return rows
@@ -157,11 +156,8 @@ class Season(NamedTuple):
         )
 
 
-def _interval(centre: float, half: float, bounds: tuple[float, float]) -> Interval | None:
-    half = round(half, _DIGITS)
-    return (
-        None if math.isnan(half) else (max(bounds[0], centre - half), min(bounds[1], centre + half))
-    )
+def _interval(centre: float, half: float, bounds: Interval) -> Interval | None:
+    return None if math.isnan(half) else clip_interval(centre, round(half, _DIGITS), bounds)
 
 
 def pool_systems(
@@ -310,16 +306,17 @@ def _make_table(
     least = min_datasets or min(math.ceil(len(season.datasets) / 2), _MOST)
     rows = season.rows()
     sign = season.scale.sign
-    order = sorted(
-        range(len(rows)), key=lambda place: (-sign * rows[place].overall_score, rows[place].name)
-    )
     is_few = [row.datasets < least for row in rows]
+    order = sorted(
+        range(len(rows)),
+        key=lambda place: (is_few[place], -sign * rows[place].overall_score, rows[place].name),
+    )
     ranked = [place for place in order if not is_few[place] and rows[place].name not in baselines]
     pairs = np.ix_(ranked, ranked)
     scores = [rows[place].overall_score for place in ranked]
     ranks = assign_ranks(ranked, scores, season.gaps.value[pairs], season.p[pairs])
     listed = []
-    for place in sorted(order, key=is_few.__getitem__):
+    for place in order:
         rank, interval = ranks.get(place, (None, None))
         row = PooledRow(
             **vars(rows[place]), provisional=is_few[place], rank=rank, rank_interval=interval
@@ -327,5 +324,5 @@ def _make_table(
         listed.append(row)
     table = season.describe()
     settings = {"min_questions": min_questions or None, "min_datasets": least}
-    table = replace(table, signature={**table.signature, **settings})
+    table.signature.update(settings)
     return PooledTable(**vars(table), kind="pooled", apart=apart, rows=listed)

@@ -111,7 +111,7 @@ def fit_scores(
 
 
 # Student's t of arrays: two-sided tails of (t, degrees of freedom), quantiles of (p, degrees).
-TAILS: Final[Callable[..., Array]] = np.vectorize(t_tail, otypes=[float])
+_TAILS: Final[Callable[..., Array]] = np.vectorize(t_tail, otypes=[float])
 _QUANTILES: Final[Callable[..., Array]] = np.vectorize(t_quantile, otypes=[float])
 
 
@@ -271,6 +271,12 @@ def half_widths(spread: Spread) -> Array:
     return np.where(spread.variance > 0, half, np.nan)
 
 
+def find_tails(t: Array, freedom: Array) -> Array:
+    """S × S two-sided p-values of Student's t of every pair, whose other direction has the same."""
+    p = _TAILS(np.triu(t), freedom)
+    return np.minimum(p, p.T)
+
+
 def compare_pairs(fit: Fit, differences: Spread) -> Array:
     """S × S two-sided p-values by Student's t, not adjusted; 1 where nothing measures the error.
 
@@ -280,7 +286,7 @@ def compare_pairs(fit: Fit, differences: Spread) -> Array:
     value, variance, freedom = differences
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(np.abs(value) < _NOISE, 0.0, value / np.sqrt(variance))
-        p = np.nan_to_num(TAILS(t, freedom), nan=1.0)
+        p = np.nan_to_num(find_tails(t, freedom), nan=1.0)
     least = 2.0 ** (1 - np.minimum(np.minimum.outer(fit.counts, fit.counts), 1000))
     floored: Array = np.maximum(p, least)
     return floored
