@@ -231,6 +231,19 @@ def test_a_damaged_line_is_set_aside_once(tmp_path: Path, name: str, place: str)
     assert (json.loads(added)["system"], json.loads(added)["night"]) == ("c", 2)
 
 
+def test_a_last_line_without_its_line_feed_stays_a_line(tmp_path: Path) -> None:
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    path = tmp_path / "evaluation/history.jsonl"
+    raw = path.read_bytes()
+    path.write_bytes(raw.removesuffix(b"\n"))
+    assert run(tmp_path, "nightly").err == ""
+    folder_of(tmp_path, c="BBBB")
+    assert run(tmp_path, "nightly").err == ""
+    assert path.read_bytes().startswith(raw)
+    assert [line["system"] for line in lines(tmp_path)][-1] == "c"
+
+
 def test_what_is_set_aside_stays(tmp_path: Path) -> None:
     folder_of(tmp_path, a="AAAA")
     run(tmp_path, "nightly")
