@@ -230,7 +230,7 @@ def test_a_score_out_of_bounds_is_not_ranked(folder: Folder) -> None:
 
     done = run(folder(Broken), "nightly")
     assert done.code == 2
-    assert "expected scores in [-0.001, 0]" in done.err
+    assert "question w1-1: score_answer: expected Unread, or a Score from -0.001 to 0" in done.err
 
 
 def test_a_page_where_a_lower_score_is_better(folder: Folder) -> None:
