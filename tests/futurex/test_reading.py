@@ -385,3 +385,18 @@ def test_a_song_may_begin_like_a_refusal() -> None:
     for title in ("I'm Sorry", "I Can't Help Myself", "Timeout", "Sorry"):
         truth = {**row, "ground_truth": repr([title])}
         assert FutureXEvaluator().evaluate_prediction(title, truth) == 1, title
+
+
+@pytest.mark.parametrize(
+    ("prompt", "truth", "answer"),
+    [
+        ("Which two teams will reach the final?", "['Otters', 'Foxes']", "Otters and Foxes"),
+        ("Which two teams will reach the final?", "Otters, Foxes", "Foxes, Otters"),
+        ("Who will win: Otters vs. Foxes?", "Otters", "Otters will beat Foxes"),
+        ("谁会赢: 水獭 对 狐狸?", "水獭", "水獭战胜狐狸"),
+    ],
+)
+def test_names_of_a_question_without_options(prompt: str, truth: str, answer: str) -> None:
+    row = {"id": "q", "level": 2, "prompt": prompt, "ground_truth": truth}
+    assert FutureXEvaluator().evaluate_prediction(answer, row) == 1
+    assert FutureXEvaluator().evaluate_prediction(f"Nobody can say what {answer} means", row) == 0
