@@ -121,6 +121,7 @@ def _convert_answers(
         )
     texts: dict[Path, str] = {}
     lines: list[str] = []
+    reasons: list[str] = []
     numbers = itertools.count(1)
     for source_path, source in sources.items():
         lines.append(f"{source_path}: {source.format}, {show_count(len(source.runs), 'run')}")
@@ -131,6 +132,7 @@ def _convert_answers(
             path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
             title = f"run {number}: no answers, not written"
             notes = [f"left out, {line}" for line in run.left_out.lines()]
+            reasons += notes
             if run.answers:
                 texts[path], answers, repeated = prediction_text(run)
                 title = f"{path}: {show_count(answers, 'answer')}"
@@ -138,8 +140,7 @@ def _convert_answers(
             lines += [title, *(f"  {note}" for note in notes)]
     if not texts:
         where = ", ".join(map(str, sources))
-        reasons = "; ".join(line.strip() for line in lines if "left out" in line)
-        raise InputError(where, "expected answers", f"none ({reasons})")
+        raise InputError(where, "expected answers", f"none ({'; '.join(reasons)})")
     return texts, lines
 
 

@@ -140,7 +140,7 @@ def _make_question(item: ChoiceItem, record: Record, key: str, cost: float) -> S
             ("Best", ", ".join(map(str, record.get("answer", ())))),
         ],
         texts=texts,
-        note="" if item["note"] in why else item["note"],
+        note=item["note"],
         above=_draw_options(record, item["read"]),
         data={"type": item["question_type"]},
     )

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from forecasteval.display.html import Page
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
-_COERCED: Final = "index written as text or with a fraction, read"
 _ONE_SIDED: Final = (
     "only one side of the pairs of references and controls was answered: "
     "their difference means nothing"
@@ -159,7 +158,8 @@ def read_index(raw: Any, size: int) -> tuple[int | None, str]:
     )
     if isinstance(raw, bool) or not (is_text or is_whole) or not 0 <= int(raw) < size:
         return None, "no index of an option, scores 0"
-    return int(raw), "" if isinstance(raw, numbers.Integral) else _COERCED
+    is_index = isinstance(raw, numbers.Integral)
+    return int(raw), "" if is_index else "index written as text or with a fraction, read"
 
 
 def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> ChoiceItem:
@@ -234,7 +234,7 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
         "answered_only": {"n": len(answered), **_means(_columns(answered))},
         "missing": outcomes["missing"],
         "illegal": outcomes["illegal"],
-        "coerced": sum(item["note"] == _COERCED for item in items),
+        "coerced": sum(bool(item["note"]) for item in answered),
     }
 
 
