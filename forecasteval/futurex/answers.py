@@ -153,7 +153,7 @@ def _hold_prose(text: str, prompt: str) -> Answer:
 def hold_answer(passages: Sequence[str]) -> Answer:
     """Return an answer of one text or several, as if it stood in a box."""
     if len(passages) == 1:
-        return _hold(_drop_confidence(passages[0].strip()))
+        return _hold(passages[0].strip())
     return Answer("\n".join(passages), tuple(passages))
 
 

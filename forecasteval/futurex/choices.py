@@ -565,8 +565,7 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
 
 def _drop_little(text: str) -> str:
     """Return the words of a folded text but for scores and little ones."""
-    text = _SCORE.sub(" ", text).replace("in regulation", "").replace("in overtime", "")
-    parts = (part.strip(".,!") for part in text.split())
+    parts = (part.strip(".,!") for part in _SCORE.sub(" ", text).split())
     return " ".join(part for part in parts if part and part not in _LITTLE)
 
 

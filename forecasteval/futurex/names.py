@@ -309,7 +309,7 @@ def _may_be_added(front: str) -> bool:
     front = _BULLET.sub("", front[-120:])
     words = _WORD.findall(_RANKED.sub("", front))
     few = len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
-    links = words[-1:] == ["and"] or (words[-1:] in (["of"], ["the"]) and _names_other(words))
+    links = words[-1:] == ["and"] or _names_other(words)
     return few and not (
         links
         or not _HEDGES.isdisjoint(words)

@@ -207,9 +207,9 @@ def parse_items(
     parts = list(filter(None, _AND.split(last)))
     if cuts and cuts[0].start() == 0:  # Oxford comma
         items[-1] = last[cuts[0].end() :]
-    elif len(items) == 1 and len(names) == count and not IS_CJK.sub("", "".join(names)):
+    elif len(names) == count and not IS_CJK.sub("", "".join(names)):
         items = names
-    elif len(parts) > 1 and len(items) - 1 + len(parts) == count:
+    elif len(items) - 1 + len(parts) == count:
         items[-1:] = parts
     elif cuts and 1 < len(items) != count and parse_name(last).key not in known:
         ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
@@ -275,9 +275,7 @@ def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
     a list that begins with `Unknown`.
     """
     folded = fold(text)
-    if any(
-        folded.startswith(fold(name.text)) or name.key == parse_name(words).key for name in truth
-    ):
+    if any(folded.startswith(fold(name.text)) for name in truth):
         return True
     is_title = words.istitle() and words.replace(" ", "").isalpha()
     return is_title and bool(ITEM_SEPARATOR.search(text, len(words)))
@@ -313,10 +311,8 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             return status
         if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
             return NO_LIST
-        return (
-            parse_items(answer, self._prompt, len(self.names) or None, self._keys, self._compounds)
-            or UNNAMED
-        )
+        count = len(self.names) or None
+        return parse_items(answer, self._prompt, count, self._keys, self._compounds) or UNNAMED
 
     def means(self, text: str, words: str) -> bool:
         return is_name_of(text, words, self.names)
