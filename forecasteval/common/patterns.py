@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 else:
     lazy = _Lazy
 
+BLANKS: Final = lazy(r"\s*")
+
 
 def end_of(pattern: re.Pattern[str], text: str, position: int = 0) -> int:
     """Return where a match ends that begins at a position; the position without one."""
@@ -78,9 +80,8 @@ class WordTable:
     def skip(self, text: str, position: int = 0) -> int:
         """Return the position behind the words and blanks at a position."""
         while word := self.find(text, position):
-            position = end_of(_BLANKS, text, position + len(word))
+            position = end_of(BLANKS, text, position + len(word))
         return position
 
 
-_BLANKS: Final = lazy(r"\s*")
 _WITHIN: Final = lazy("[a-z][a-z_]")  # a word

@@ -24,7 +24,7 @@ from forecasteval.common.markup import (
     last_boxed,
     parse_literal,
 )
-from forecasteval.common.patterns import WordTable, end_of, lazy
+from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
 from forecasteval.common.records import number_text
 
 from .doubts import denies, find_doubt
@@ -254,7 +254,6 @@ _GOES_ON: Final = tuple(":：?？,，;；")  # in front of what is said below
 _HEADING_WORDS: Final = 4
 _OUTCOME: Final = "the outcome be "  # options begin so
 _COMMA: Final = lazy(r"[,，]?\s*")
-_BLANKS: Final = lazy(r"\s*")
 _HYPHENS: Final = lazy(r"[\s-]*")
 _ASIDE: Final = lazy(r"(?:\s*[(（][^()（）\n]{0,60}[)）])?\s*")
 _IS: Final = lazy(r"(?:[:：=→]|[-=–]>|[-–—]\s)\s*")
@@ -290,7 +289,7 @@ def find_lead_in(text: str, position: int = 0, line: bool = True) -> int:
     if not noun and not opener:  # Hence: C
         return position
     behind = at + len(noun)
-    at = _OWNERS.skip(text, end_of(_BLANKS, text, behind))  # respuesta final
+    at = _OWNERS.skip(text, end_of(BLANKS, text, behind))  # respuesta final
     at = end_of(_ASIDE, text, at)
     if noun and (copula := _COPULAS.find(text, at)):
         return end_of(_COLON, text, at + len(copula))

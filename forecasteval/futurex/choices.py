@@ -8,13 +8,13 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from forecasteval.common.markup import clean
-from forecasteval.common.patterns import WordTable, end_of, lazy
+from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
 
 from .answers import Answer, TruthOf, drop_lead_in, find_status
 from .doubts import begins_denied, find_doubt, is_asked
 from .language import pattern_of, table_of, words
 from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
-from .rankings import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names
+from .rankings import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names, spans_between
 from .rules import AnswerScore, Unparsed
 
 MAX_TOKEN: Final = 1000  # characters of a pick with what is said of it
@@ -111,7 +111,6 @@ _OWN_SHARE: Final = lazy(  # Yes (30%), Yes with probability 0.3
 _SAID: Final = WordTable(*YES_NO)
 _LONE_WORD: Final = lazy(r"\b[A-Za-z]+\b(?!\s(?!is\b)\w)")  # no, no is possible, but not: no doubt
 _NO_SET: Final = table_of("not all")
-_BLANKS: Final = lazy(r"\s*")
 MAX_STRANGER: Final = 3  # words of a token that is no reason but a wrong pick
 
 
@@ -229,9 +228,7 @@ def interpret_picks(answer: Answer, options: Options) -> Picks:
 def split_tokens(text: str) -> list[tuple[int, int]]:
     """Begin and end of the tokens between separators that stand outside brackets."""
     shielded = _BRACKETS.sub(lambda match: "x" * len(match[0]), text)
-    cuts = [place for match in SEPARATOR.finditer(shielded) for place in match.span()]
-    places = iter([0, *cuts, len(text)])
-    return list(zip(places, places, strict=True))
+    return spans_between(SEPARATOR.finditer(shielded), len(text))
 
 
 def read_shares(text: str) -> list[tuple[str, float]]:
@@ -382,7 +379,7 @@ def _is_taken_back(token: str, label: str, end: int, options: Options) -> bool:
         return True
     if meaning and find_status(token[end:].lstrip(" .,:;–—-"))[0] == "refusal":
         return True  # No - I cannot answer this
-    aside = _BRACKETS.match(token, end_of(_BLANKS, token, end))
+    aside = _BRACKETS.match(token, end_of(BLANKS, token, end))
     if aside and options.find_label(aside[0][1:-1].strip()) not in ("", label):
         return True
     for position in (end, aside.end() if aside else end):

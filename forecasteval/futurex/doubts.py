@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from forecasteval.common.patterns import end_of, lazy
+from forecasteval.common.patterns import BLANKS, end_of, lazy
 
 from .language import table_of
 
@@ -18,7 +18,6 @@ _REJECTIONS: Final = table_of("denials", "rejections")
 _MARKS: Final = lazy(rf"\s*[!≠¬{CROSSES}]")
 _ASKED: Final = lazy(rf"[?？{CROSSES}]")
 _BETWEEN_VALUES: Final = lazy(r"[ \t\n,，;；:：$*–—-]{0,6}[(（\[【]?[ \t]?")
-_BLANKS: Final = lazy(r"\s*")
 _COPULAS: Final = table_of("copulas")
 _TAKEN_BACK: Final = table_of("taken back")
 _DENIED_ENDS: Final = table_of("denied ends")
@@ -61,7 +60,7 @@ def find_doubt(text: str, end: int = 0) -> str | None:
         return ""
     begin = end_of(_BETWEEN_VALUES, text, end)
     copula = _COPULAS.find(text, begin)
-    said = end_of(_BLANKS, text, begin + len(copula))
+    said = end_of(BLANKS, text, begin + len(copula))
     if _TAKEN_BACK.find(text, said) or (copula and _DENIALS.find(text, said)):
         return ""
     ends = _DENIED_ENDS.find(text, said)

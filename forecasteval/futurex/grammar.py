@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from forecasteval.common.patterns import WordTable, end_of, lazy, split_words
+from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy, split_words
 
 from .language import pattern_of, table_of, words
 from .units import UNIT_WORDS
@@ -78,7 +78,6 @@ _FRONT: Final = WordTable(
 )
 _BETWEEN: Final = frozenset(words("between"))
 _ENDS: Final = table_of("ends")
-_BLANKS: Final = lazy(r"\s*")
 _GAP: Final = lazy(r"[\s-]{0,3}")
 _DIGITS: Final = lazy(r"[0-9][0-9,.']*[0-9]|\.?[0-9]+|\.[0-9]+")
 _POWER: Final = lazy(
@@ -188,7 +187,7 @@ def _singular(word: str) -> str:
 def _take(table: WordTable, text: str, position: int) -> tuple[str, int]:
     """Take a word of a table, and the blanks behind it; "" if none stands there."""
     word = table.find(text, position)
-    return (word, end_of(_BLANKS, text, position + len(word))) if word else ("", position)
+    return (word, end_of(BLANKS, text, position + len(word))) if word else ("", position)
 
 
 def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
@@ -197,7 +196,7 @@ def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
     if not text[position : position + 1].isdigit():  # most
         sign, position = _take(_SIGN, text, position)
         currency = text[position : position + len(_CURRENCY.find(text, position))]
-        position = end_of(_BLANKS, text, position + len(currency))
+        position = end_of(BLANKS, text, position + len(currency))
         inner, position = _take(_SIGN, text, position)
     digits = _DIGITS.match(text, position)
     value = read_digits(digits[0]) if digits else None
@@ -301,7 +300,7 @@ def find_lead(text: str, lowest: int, digits: int) -> int:
 
 def has_scale(text: str, position: int) -> bool:
     """Return whether a scale stands at a position, perhaps behind a blank: ` million`, `%`."""
-    position = end_of(_BLANKS, text, position)
+    position = end_of(BLANKS, text, position)
     return bool(_singular(_SCALE.find(text, position)) in SCALES or _LETTER.match(text, position))
 
 

@@ -159,7 +159,7 @@ def _offers_other(inside: str) -> bool:
     """Return whether brackets deny a name or hold another guess: `(or Hart)`, `(wrong)`. The
     country `(NOR)` is none, nor is `(possibly rising)`.
     """
-    if inside.isascii() and inside.isupper():
+    if inside.isupper():
         return False
     other = find_doubt(inside)
     if other is None:
@@ -169,7 +169,7 @@ def _offers_other(inside: str) -> bool:
 
 def _may_be_alias(inside: str, outside: str) -> bool:
     """Return whether brackets can hold another name of the thing; `guess (guess)` names two."""
-    if not outside or inside.isascii() != outside.isascii():
+    if inside.isascii() != outside.isascii():
         return True
     words, others = _PIECE.findall(inside), _PIECE.findall(outside)
     return not set(words).isdisjoint(others) or any(
@@ -387,8 +387,6 @@ def _match_side(
             same = known and (true.key, name.key) in known
             if like := SAME if same else compare_names(true, name, side, prompt):
                 meant[at] = like
-        if not meant:
-            continue
         if len({truth[at].key for at, like in meant.items() if like != LONG}) > 1:
             continue  # short for two
         others = tuple(true.key for at, true in enumerate(truth) if at not in meant)

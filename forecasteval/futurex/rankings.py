@@ -121,6 +121,12 @@ def _is_name(item: str) -> bool:
     return not NO_NAME.fullmatch(item)
 
 
+def spans_between(cuts: Iterable[re.Match[str]], length: int) -> list[tuple[int, int]]:
+    """List where the parts of a text begin and end that some matches cut."""
+    places = iter([0, *(place for cut in cuts for place in cut.span()), length])
+    return list(zip(places, places, strict=True))
+
+
 def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     """Find the rank of each item, 0 without one, and where its name begins and ends.
 
@@ -136,11 +142,8 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
             if _style(rank) == style and numbers[rank] == numbers[ranks[0]] + len(chain):
                 chain.append(rank)
     separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
-    cuts = [place for cut in separators for place in cut.span()]
-    places = iter([0, *cuts, len(masked)])
-    begins = [
-        (_skip_bullets(masked, begin, end), end) for begin, end in zip(places, places, strict=True)
-    ]
+    spans = spans_between(separators, len(masked))
+    begins = [(_skip_bullets(masked, begin, end), end) for begin, end in spans]
     heads = {rank.start(): rank for rank in ranks}
     ranked = sum(begin in heads for begin, _ in begins)
     if len(chain) > 1 and not len(chain) <= ranked == len(begins):
