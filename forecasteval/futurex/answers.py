@@ -445,16 +445,14 @@ class TruthOf(Generic[Read]):
         """
         if not self.is_plain or not lines:
             return None
-        plain = [number for number, line in enumerate(lines) if not find_lead_in(line)]
-        reads = {number: self.read(Answer(lines[number], boxed=False)) for number in plain}
-        said = {
-            number: read
-            for number, read in reads.items()
-            if not (isinstance(read, Unparsed) and read.is_silent)
-        }
+        said = []
+        for number, line in enumerate(lines):
+            read = self.read(Answer(line, boxed=False))
+            if not (isinstance(read, Unparsed) and read.is_silent) and not find_lead_in(line):
+                said.append((number, read))
         if len(said) != 1:
             return None
-        ((number, read),) = said.items()
+        ((number, read),) = said
         if number == len(lines) - 1:
             alone = not _is_heading(lines[-2])
         else:

@@ -334,8 +334,7 @@ def read_token(token: str, options: Options) -> list[str]:
     if label := options.find_text(token):
         return [label]
     letters = [char for char in token if char not in "().[] "]
-    alone = letters and len(letters) < len(token) + (len(letters) > 1)
-    if alone and options.labels.issuperset(letters):
+    if letters and options.labels.issuperset(letters):
         return letters
     ends = _RANGE.fullmatch(token)
     if ends and options.labels.issuperset(ends.groups()):

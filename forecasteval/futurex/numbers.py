@@ -20,7 +20,7 @@ from .grammar import (
 )
 from .language import pattern_of, words
 from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules, Unparsed
-from .units import convert
+from .units import DAYS, convert
 
 # --- Numbers in sentences ---
 
@@ -144,6 +144,8 @@ def parse_leading(text: str, prompt: str, percent: bool | None = None) -> Quanti
     if _DATE.match(text) or not _DIGIT.search(text):
         return None
     quantity, rest = parse_begin(text) or (None, "")
+    if quantity and (days := rest.strip(" .。")) in DAYS:
+        return quantity._replace(unit=days)
     if not quantity or _ANOTHER.match(rest) or _no_value(rest, quantity, 0):
         return None
     if other := find_doubt(rest):

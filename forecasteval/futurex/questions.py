@@ -175,7 +175,7 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     names. None if empty.
     """
     options = Options(find_options(prompt))
-    if not options.labels and not options.find_labels(answer.text):
+    if not options.labels:
         parts = answer.elements or SEPARATOR.split(answer.cleaned)
         tokens = [part.strip(" .") or part for part in parts if part.strip()]
         if tokens and all(len(token) == 1 and "A" <= token <= "~" for token in tokens):

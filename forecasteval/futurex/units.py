@@ -115,13 +115,13 @@ def _units() -> dict[str, Unit]:
     }
 
 
-_DAYS: Final = ("天", "周", "星期")  # in names, too: 7天
+DAYS: Final = ("天", "周", "星期")  # in names, too: 7天
 UNIT_WORDS: Final = tuple(
     word
     for units in _TABLE.values()
     for words in units
     for word in words.split(",")
-    if word not in _DAYS
+    if word not in DAYS
 )
 _UNIT: Final = WordTable(*UNIT_WORDS)
 _CHANGE: Final = lazy(
