@@ -403,7 +403,7 @@ def _draw_questions(
             draw_inside(
                 key,
                 [("Truth", show_text(show_truth(row.a.get("truth") or "")))],
-                [*_list_texts(a, b, row)],
+                _list_texts(a, b, row),
                 row.a["id"],
             ),
         )
@@ -434,22 +434,18 @@ def _draw_cells(
     return cells
 
 
-def _list_texts(a: _Side, b: _Side, row: _ComparedQuestion) -> Iterator[tuple[str, Cell]]:
-    """List what both runs' pages have of a question: once if it is the same, else side by side."""
-    pairs = [
-        (
-            side.name,
-            side.texts.get(str(item["id"])) or {"Answer": show_text(item.get("answer", ""))},
-        )
-        for side, item in ((a, row.a), (b, row.b))
-    ]
-    titles = dict.fromkeys(chain.from_iterable(texts for _, texts in pairs))
-    for title in sorted(titles, key=lambda title: title not in ("Answer", "Picked")):
-        shown = {name: texts.get(title) or "–" for name, texts in pairs}
-        if len({*shown.values()}) == 1:
-            yield title, shown[a.name]
-        else:
-            yield from ((f"{name}: {title.lower()}", text) for name, text in shown.items())
+def _list_texts(a: _Side, b: _Side, row: _ComparedQuestion) -> list[tuple[str, Cell]]:
+    """List what the runs' pages have of a question: what each system said, then what it is."""
+    said: list[tuple[str, Cell]] = []
+    known: dict[str, Cell] = {}
+    for side, item in ((a, row.a), (b, row.b)):
+        own = {"Answer": show_text(item.get("answer") or "–")}
+        for title, text in (side.texts.get(str(item["id"])) or own).items():
+            if title in ("Answer", "Picked"):
+                said.append((f"{side.name}: {title.lower()}", text))
+            else:
+                known[title] = text
+    return [*said, *known.items()]
 
 
 def _list_charts(comparison: AnyComparison) -> dict[str, Chart]:

@@ -120,8 +120,8 @@ class RunPage:
         )
 
     def _list_charts(self) -> dict[str, Chart]:
-        causes = _cause_chart(self.costs)
-        return {**self.charts, **({causes.name: causes} if causes.table.rows else {})}
+        charts = (*self.charts.values(), _cause_chart(self.costs))
+        return {chart.name: chart for chart in charts if chart.table.rows}
 
     def _draw_summary(self) -> Html:
         """Draw the score, beside it the parts on one axis, and the remarks below both."""
