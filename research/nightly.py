@@ -208,7 +208,7 @@ def history_is_right(root: Path) -> bool:
         for line in (root / "evaluation" / "history.jsonl").read_bytes().splitlines()
     ]
     board = json.loads((root / "evaluation" / "leaderboard.json").read_bytes())
-    of_files = [line for line in lines if line["prediction"]]  # not those over all datasets
+    of_files = [line for line in lines if line.get("prediction")]  # not those over all datasets
     last = {(line["dataset"], line["prediction"]): line["score"] for line in of_files}
     rows = {
         (row["dataset"], row["prediction"]): row["overall_score"]
