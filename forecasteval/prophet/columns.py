@@ -155,16 +155,16 @@ def require_columns(
     """
     roles, expected = find_roles(columns), ""
     got = printable(", ".join(columns), 200) or "none"
+    missing = [name for name in _ARENA if name not in columns]
     twice = [name for name in columns if name and columns.count(name) > 1]
     chances = [name for name in columns if _fold(name) in ROLES["probability"]]
     if twice:
         expected, got = "expected columns of different names", f"{printable(twice[0], 60)} twice"
-    elif is_arena(columns):
-        missing = [name for name in _ARENA if name not in columns]
-        expected = f"expected the columns {', '.join(_ARENA)}" if missing else ""
-        got = f"none named {missing[0]}" if missing else ""
-    elif PER_CATEGORY in columns:
+    elif PER_CATEGORY in columns or (is_arena(columns) and not missing):
         return
+    elif is_arena(columns):
+        expected = f"expected the columns {', '.join(_ARENA)}"
+        got = f"none named {missing[0]}"
     elif not is_tidy(columns):
         expected = _suggest_melt(columns, roles, path, rows, separator) or _name_missing(
             columns, roles

@@ -25,6 +25,7 @@ NAMES_KEPT: Final = 100  # of forecasts; of events all
 SHARE: Final = "resolved to a share, neither Yes nor No"
 NO_FLAG: Final = "an outcome is neither 0 nor 1"
 BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
+_NO_TIME: Final = "that is not an ISO 8601 time, treated as unknown"
 _DAY: Final = 86_400 - 1e-6  # seconds
 _SHORT_HOUR: Final = re.compile(r"(?<=\d[ T])(?=\d:)")  # 9:30, as spreadsheets write it
 
@@ -178,8 +179,8 @@ def _advise(reason: str, cell: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def parse_moment(text: str, is_end: bool = False) -> tuple[float, bool]:
-    """Parse an ISO 8601 time as seconds since 1970 (nan if it is none); tell if its zone is known.
+def parse_moment(text: str, is_end: bool = False) -> tuple[float, str]:
+    """Parse an ISO 8601 time as seconds since 1970, nan if it is none; say what is odd about it.
 
     A date alone is the beginning of its day (UTC), or the end if it `is_end`.
     """
@@ -190,21 +191,18 @@ def parse_moment(text: str, is_end: bool = False) -> tuple[float, bool]:
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         seconds = moment.astimezone(UTC).timestamp()
     except (ValueError, OverflowError):  # OverflowError near the years 1 and 9999
-        return math.nan, True
+        return math.nan, _NO_TIME
     with contextlib.suppress(ValueError):
         date.fromisoformat(bare)
-        return seconds + _DAY * is_end, True
-    return seconds, zoned
+        return seconds + _DAY * is_end, ""
+    return seconds, "" if zoned else "without time zone, read as UTC"
 
 
 def parse_time(value: object, is_end: bool = False) -> tuple[float, str]:
-    """Parse a time as seconds since 1970, nan if there is none; and say what is odd about it."""
+    """Parse a time of a record, which may have none, as `parse_moment`."""
     if value is None or value == "":
         return math.nan, ""
-    seconds, zoned = parse_moment(value, is_end) if isinstance(value, str) else (math.nan, True)
-    if math.isnan(seconds):
-        return seconds, "that is not an ISO 8601 time, treated as unknown"
-    return seconds, "" if zoned else "without time zone, read as UTC"
+    return parse_moment(value, is_end) if isinstance(value, str) else (math.nan, _NO_TIME)
 
 
 def format_time(seconds: float) -> str | None:

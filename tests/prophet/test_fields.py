@@ -23,7 +23,9 @@ from forecasteval.prophet.fields import parse_moment
     ],
 )
 def test_time(text: str, expected: tuple[float, bool]) -> None:
-    assert parse_moment(text) == expected
+    """Its seconds, and whether its zone is known."""
+    seconds, odd = parse_moment(text)
+    assert (seconds, odd == "") == expected
 
 
 @pytest.mark.parametrize(
