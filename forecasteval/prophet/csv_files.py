@@ -371,10 +371,10 @@ def read_winners(words: Words, are_flags: bool, is_declared: bool) -> tuple[list
     won = [option for option in words if True in words[option]]
     is_question = {option.casefold() for option in words} in ({"yes", "no"}, {"true", "false"})
     faults = {
+        _EITHER: len(words) == 1,
         "its rows name different winners": len(said) > 1,
         "a winner is not among the options": not named,
         "its winner's name is that of several options": len(named) > 1,
-        _EITHER: len(words) == 1,
     }
     if are_flags:
         faults = {

@@ -133,6 +133,8 @@ def test_winners_by_name(tmp_path: Path, options: str, results: str, winner: str
     ("options", "results", "reason"),
     [
         ("No", "No", EITHER),
+        ("Yes", "0", EITHER),
+        ("Ada", "Bob", EITHER),
         ("Ada Bob", "Ada Bob", "its rows name different winners"),
         ("Ada Bob", "Cid Cid", "a winner is not among the options"),
         ("Ada Bob", "1 1", "a winner is not among the options"),
