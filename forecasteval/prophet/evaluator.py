@@ -316,8 +316,8 @@ def _note_sums(scored: ForecastScores, notes: DataNotes) -> dict[str, int]:
     forecasts.note(notes, "", text, empty, ids)
     text = f"probabilities that do not sum to 1, normalised for {_FOUR}"
     forecasts.note(notes, "", text, normalised, ids)
-    counts = zip(*np.unique(forecasts.event[odd], return_counts=True), strict=True)
-    doubtful = {ids[at]: int(count) for at, count in counts}
+    which, counts = np.unique(forecasts.event[odd], return_counts=True)
+    doubtful = dict(zip(ids[which], counts.tolist(), strict=True))
     text = "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more"
     named = [f"{name} in {count}" for name, count in doubtful.items()]
     notes.warn(f"{text} than 1.25", named)
