@@ -112,6 +112,10 @@ def _require(name: str, value: object, expected: str, is_good: bool) -> None:
         raise InputError(name, f"must be {expected}", printable(repr(value), 60))
 
 
+def _require_one(name: str, value: object, *known: str) -> None:
+    _require(name, value, " or ".join(known), value in known)
+
+
 @dataclass(eq=False)
 class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models]]):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
@@ -142,10 +146,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         least = self.min_events
         is_good = least is None or (type(least) is int and least >= 1)
         _require("min_events", least, "an integer >= 1", is_good)
-        _require("late", self.late, "keep or drop", self.late in ("keep", "drop"))
-        is_good = self.response in ("brier", "correct")
-        _require("response", self.response, "brier or correct", is_good)
-        _require("contracts", self.contracts, "yes or both", self.contracts in ("yes", "both"))
+        _require_one("late", self.late, "keep", "drop")
+        _require_one("response", self.response, "brier", "correct")
+        _require_one("contracts", self.contracts, "yes", "both")
         self.prior = check_prior(self.prior)
         self.gammas = tuple(dict.fromkeys(map(check_gamma, self.gammas)))
         self.metrics = make_metrics(self.gammas, self.contracts)
