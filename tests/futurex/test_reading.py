@@ -400,3 +400,10 @@ def test_names_of_a_question_without_options(prompt: str, truth: str, answer: st
     row = {"id": "q", "level": 2, "prompt": prompt, "ground_truth": truth}
     assert FutureXEvaluator().evaluate_prediction(answer, row) == 1
     assert FutureXEvaluator().evaluate_prediction(f"Nobody can say what {answer} means", row) == 0
+
+
+@pytest.mark.parametrize("blanks", [" ", "  ", "\u00a0 ", "\t"])
+def test_blanks_within_a_number_may_be_several(blanks: str) -> None:
+    row = {"id": "q", "level": 4, "prompt": "How many?", "ground_truth": "1000", "Std": 1.0}
+    answer = rf"\boxed{{1{blanks}000}}"
+    assert FutureXEvaluator().evaluate_prediction(answer, row) == 1
