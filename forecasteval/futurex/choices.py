@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from os.path import commonprefix
 from typing import Final
 
 from forecasteval.common.markup import clean
@@ -83,6 +84,7 @@ _DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
 _AROUND: Final = "\\{} $*\"'“”‘’().。!"
 _BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
 _SPACED: Final = lazy(r"\s*(?:[-–—]|([<>≤≥]))\s*")
+_LETTER: Final = lazy(r"[^\W\d_]")
 _HEDGES: Final = table_of("hedges")  # in front of a pick
 _NUMBERED: Final = lazy(r"(?:\A|(?<=\s))[0-9]{1,2}[.)]\s*(?=\(?[A-~](?:[^\w.]|\Z))")  # 1. A 2. B
 _NUMBER: Final = lazy(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # 1. text, but not the option 1.5%
@@ -129,20 +131,36 @@ class Options:
         self.texts, self.labels = texts, label_set(len(texts) or count)
 
     @cached_property
+    def keys(self) -> list[str]:
+        """List the options' texts in comparable form."""
+        return [choice_key(clean(text)) for text in self.texts]
+
+    @cached_property
     def index(self) -> dict[str, str]:
         """Label by option text, yes and no under every name; a text that two options share stands
         for neither.
         """
         if not self.labels:
             return YES_NO
-        pairs = [
-            (choice_key(clean(text)), label)
-            for label, text in zip(_LABELS, self.texts, strict=False)
-        ]
+        pairs = [*zip(self.keys, _LABELS, strict=False)]
         said = {YES_NO[key]: label for key, label in pairs if key in YES_NO}
         index = {name: said[meaning] for name, meaning in YES_NO.items() if meaning in said}
-        keys = [key for key, _ in pairs]
-        return index | {key: label for key, label in pairs if keys.count(key) == 1}
+        return index | {key: label for key, label in pairs if self.keys.count(key) == 1}
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """List what each option's text has between the words with which all begin and end; nothing
+        if one has no letter there: `3` of `more than 3` may be a number.
+
+        >>> Options(["Ada Lee win the award", "Bo Day win the award"]).parts
+        ['ada lee', 'bo day']
+        """
+        space = " " if "".join(self.keys).isascii() else ""  # between words; Chinese signs have none
+        rows = [key.split(space) if space else list(key) for key in self.keys]
+        front = len(commonprefix(rows))
+        back = len(commonprefix([row[front:][::-1] for row in rows]))
+        parts = [space.join(row[front : len(row) - back]) for row in rows]
+        return parts if front + back and all(map(_LETTER.search, parts)) else []
 
     @cached_property
     def printed(self) -> dict[str, str]:
@@ -175,7 +193,16 @@ class Options:
         if front := _LABEL.match(token):
             pairs.append((front[1] or front[2], token[front.end() :].lstrip(" .):—–-、")))
         labels = ((self.find_label(label), choice_key(text)) for label, text in pairs)
-        return next((label for label, key in labels if label and self.index.get(key) == label), "")
+        named = (label for label, key in labels if label and self.index.get(key) == label)
+        return next(named, "") or self._find_part(choice_key(token))
+
+    def _find_part(self, key: str) -> str:
+        """Find the label of the option whose part of its text a token holds, as a piece of that
+        text: `Ada Lee` of `Ada Lee win the award`. "" if it is none.
+        """
+        each = zip(self.parts, self.keys, _LABELS, strict=False)
+        labels = [label for part, text, label in each if part in key and key in text]
+        return labels[0] if len(labels) == 1 else ""
 
     def find_labels(self, text: str) -> frozenset[str]:
         """Find the labels of a text that is nothing but labels in their dress; none of

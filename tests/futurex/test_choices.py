@@ -27,8 +27,18 @@ THREE: Final = options_of("Who?\nA. Harbour Town\nB. Draw\nC. Lakeside, or the H
 YES: Final = options_of("Will it?\nA. Yes\nB. No")
 BARE: Final = Options(())
 LETTERS: Final = Options((), 26)
+AWARD: Final = options_of("Who?\nA. Ada Lee win the prize\nB. Bo Day win the prize")
+CITIES: Final = options_of("哪些？\nA. 青渚市入选首批名单\nB. 岚浦市入选首批名单")
+NOT: Final = options_of("Will it?\nA. it will win\nB. it will not win")
+GOALS: Final = options_of("How many?\nA. more than 3 goals\nB. more than 5 goals")
 
 PICKS: Final = {
+    "texts without the words of all": (AWARD, "Bo Day, ada lee", ["A", "B"]),
+    "Chinese texts without the signs of all": (CITIES, "岚浦市", ["B"]),
+    "a part of what differs": (AWARD, "Ada", ["?ada"]),
+    "the words of all": (AWARD, "win the prize", ["?win the prize"]),
+    "what one of two has more": (NOT, "not", ["?not"]),
+    "a number in the words of all": (GOALS, "5", ["?5"]),
     "label": (THREE, "B", ["B"]),
     "small letter": (THREE, "b", ["B"]),
     "labels": (THREE, "A, C", ["A", "C"]),
