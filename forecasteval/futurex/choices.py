@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Final
 
 from forecasteval.common.markup import clean
@@ -124,6 +124,12 @@ def choice_key(text: str) -> str:
     return _SPACED.sub(lambda mark: mark[1] or "-", key)
 
 
+def _count_shared(rows: Sequence[Sequence[str]]) -> int:
+    """Count the words with which all rows begin."""
+    shared = takewhile(lambda words: len({*words}) == 1, zip(*rows, strict=False))
+    return len([*shared])
+
+
 class Options:
     """The options of a question: their `texts` and `labels`, or so many labels alone."""
 
@@ -155,10 +161,10 @@ class Options:
         >>> Options(["Ada Lee win the award", "Bo Day win the award"]).parts
         ['ada lee', 'bo day']
         """
-        space = " " if "".join(self.keys).isascii() else ""  # between words; Chinese signs have none
+        space = " " if "".join(self.keys).isascii() else ""  # Chinese signs have none between
         rows = [key.split(space) if space else list(key) for key in self.keys]
-        front = len(commonprefix(rows))
-        back = len(commonprefix([row[front:][::-1] for row in rows]))
+        front = _count_shared(rows)
+        back = _count_shared([row[front:][::-1] for row in rows])
         parts = [space.join(row[front : len(row) - back]) for row in rows]
         return parts if front + back and all(map(_LETTER.search, parts)) else []
 
