@@ -29,6 +29,7 @@ from forecasteval.ranking.board import OpenDataset
 from forecasteval.scoring import Scorer
 
 _LARGEST: Final = 10_000_000  # bytes of a file that is recorded
+_DAMAGES: Final = (AttributeError, InputError, RecursionError, TypeError, ValueError)
 _Answers = dict[str, tuple[str, int]]  # hash and night, by id; also of those that were taken back
 
 
@@ -87,21 +88,35 @@ class _Record:
 
     nights: list[str]
     truths: dict[str, dict[str, int]]
-    files: dict[str, tuple[str, SkipValidation[_Answers]]]  # else it takes longer than to read them
+    # To validate the answers takes longer than to read them: `_is_usable` looks at them.
+    files: dict[str, tuple[str, SkipValidation[_Answers]]]
 
 
 def _read(path: Path, policy: str) -> _Record:
     """Read the record of all nights; without it a night could be unfair, unless all is kept."""
     if path.exists():
-        with contextlib.suppress(ValueError, InputError):
+        with contextlib.suppress(*_DAMAGES):
             record = from_record(_Record, json.loads(read_file(path)))
-            if all(datetime.fromisoformat(night).tzinfo for night in record.nights):
+            if _is_usable(record):
                 return record
     if policy == "keep" or not path.exists():
         return _Record([], {}, {})
     expected = "expected the nights of answers; restore it from an earlier night, or delete it: "
     raise InputError(
         str(path), f"{expected}then nothing that is there now is late", "a damaged file"
+    )
+
+
+def _is_usable(record: _Record) -> bool:
+    """Tell whether the nights of a record have a time zone, and its answers a hash and a night.
+
+    Raises an error of `_DAMAGES` for times and answers of another shape.
+    """
+    nights = range(len(record.nights))
+    return all(datetime.fromisoformat(night).tzinfo for night in record.nights) and all(
+        isinstance(checksum, str) and isinstance(night, int) and night in nights
+        for _, answers in record.files.values()
+        for checksum, night in answers.values()
     )
 
 

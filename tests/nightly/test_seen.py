@@ -15,6 +15,7 @@ from cli import Done, assert_refused, question, read_json, run, write
 from forecasteval.futurex import deadlines
 
 DAY: Final = 86400
+DAY_1: Final = "1970-01-02T00:00:00+00:00"
 WEEK: Final = "dataset/w.json"
 TRUTHS: Final = "dataset/w.truths.csv"
 ALL: Final = {"q0": "A", "q1": "A", "q2": "A", "q3": "A"}
@@ -301,8 +302,21 @@ def test_a_damaged_record(tmp_path: Path) -> None:
     times = [
         json.dumps({"files": {}, "nights": [time], "truths": {}}) for time in ("x", "2026-01-01")
     ]
-    for damage in ("[]\n", "", record.read_text()[:90], '{"nights": []}\n', *times):
-        record.write_text(damage)
+    whole = record.read_text()
+    shapes = [
+        json.dumps({"files": {"w-a": ["", answers]}, "nights": [DAY_1], "truths": {}})
+        for answers in (
+            ["q0"],
+            "q0",
+            {"q0": "x"},
+            {"q0": [1, 0]},
+            {"q0": ["x", "0"]},
+            {"q0": ["x", 1]},
+        )
+    ]
+    texts = ["[]\n", "", whole[:90], '{"nights": []}\n', "[" * 10**5, *times, *shapes]
+    for damage in (b"\x00\xff" + whole.encode(), *map(str.encode, texts)):
+        record.write_bytes(damage)
         assert_refused(night(root, 2), "seen.jsonl", "restore it from an earlier night")
         assert night(root, 2, "keep").code == 0
         assert night(root, 3).code == 0
