@@ -204,8 +204,10 @@ class Options:
 
     def _find_part(self, key: str) -> str:
         """Find the label of the option whose part of its text a token holds, as a piece of that
-        text: `Ada Lee` of `Ada Lee win the award`. "" if it is none.
+        text: `Ada Lee` of `Ada Lee win the award`. "" if it is none, or a label.
         """
+        if key.upper() in self.labels:  # A, whichever option is Team A
+            return ""
         each = zip(self.parts, self.keys, _LABELS, strict=False)
         labels = [label for part, text, label in each if part in key and key in text]
         return labels[0] if len(labels) == 1 else ""
