@@ -40,7 +40,7 @@ from forecasteval.common.errors import (
     run_command,
 )
 from forecasteval.common.files import find_dataset, find_file, write_atomic
-from forecasteval.common.records import dump_json, group_by
+from forecasteval.common.records import dump_json
 from forecasteval.common.settings import SETTINGS_FILE, read_settings
 from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
@@ -268,18 +268,16 @@ def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespac
     from forecasteval.boards.api import rank_files
 
     is_csv = form == "csv"
-    # By whether they are tables of their own.
-    groups = group_by(
-        ranked,
-        lambda each: "ranking" in each or each["signature"].get("missing") == "skip",
-    )
-    report = rank_files(
-        groups.get(False, []),
-        read_systems(args.root / "prediction"),
-        with_single=is_csv,
-    )
+    own: list[Results] = []
+    together: list[Results] = []
+    for each in ranked:
+        if "ranking" in each or each["signature"].get("missing") == "skip":
+            own.append(each)
+        else:
+            together.append(each)
+    report = rank_files(together, read_systems(args.root / "prediction"), with_single=is_csv)
     if is_csv:
-        reports = [*(each.report() for each in groups.get(True, ())), report]
+        reports = [*(each.report() for each in own), report]
         tables = [block for each in reports for block in each if isinstance(block, Table)]
         if len(tables) > 1:
             expected = "expected files of one dataset, as it prints one table"

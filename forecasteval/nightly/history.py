@@ -17,7 +17,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -176,7 +176,8 @@ def append_night(
             reason = _explain_overall(before, state, of_system)
         else:
             reason = state.reason or _explain(before, state, changes.words)
-            of_system += [(reason, state.dataset)] * (reason != OTHERS)
+            if reason != OTHERS:
+                of_system.append((reason, state.dataset))
         line = replace(state, night=history.night + 1, date=date, reason=reason)
         new.append(replace(line, corrections=changes.named or None))
     if not new:
@@ -378,31 +379,34 @@ def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
     QuestionChanges(words='1 truth corrected', named='1 truth corrected: q1 (A → B)')
     """
     old, new = (
-        {(as_text(item.get("id")), item["question"]): item for item in each["items"]}
-        for each in (before, now)
+        {(_id_of(item), item["question"]): item for item in each["items"]} for each in (before, now)
     )
-    went = {key[0]: item for key, item in old.items() if key not in new}
-    came = {key[0]: item for key, item in new.items() if key not in old}
+    # By id: several, where questions have none.
+    went = group_by((old[key] for key in old if key not in new), _id_of)
+    came = group_by((new[key] for key in new if key not in old), _id_of)
     was_void, is_void = ({*map(as_text, each.get("void_ids", ()))} for each in (before, now))
     found: defaultdict[str, list[str]] = defaultdict(list)
     for name in {**went, **came}:
-        a, a_std = _find_truth(went.get(name))
-        b, b_std = _find_truth(came.get(name))
-        step = ""
-        if a == b is None:  # it does not count
-            continue
-        if name not in went:
-            kind = _VALID if name in was_void else _NEW
-        elif name not in came:
-            kind = _VOID if name in is_void else _REMOVED
-        elif a != b:
-            kind = _MORE if a is None else _WITHDRAWN if b is None else _CORRECTED
-            step = _show_step(a, b)
-        elif a_std != b_std:
-            kind, step = _STD, _show_step(a_std, b_std)
-        else:
-            kind = _OTHER
-        found[kind].append(printable(name, _CUT) + step)
+        for a, b in zip_longest(went.get(name, ()), came.get(name, ())):
+            (truth, std), (new_truth, new_std) = _find_truth(a), _find_truth(b)
+            step = ""
+            if truth == new_truth is None:  # it does not count
+                continue
+            if a is None:
+                kind = _VALID if name in was_void else _NEW
+            elif b is None:
+                kind = _VOID if name in is_void else _REMOVED
+            elif truth is None:
+                kind = _MORE
+            elif new_truth is None:
+                kind, step = _WITHDRAWN, _show_step(truth, None)
+            elif truth != new_truth:
+                kind, step = _CORRECTED, _show_step(truth, new_truth)
+            elif std != new_std:
+                kind, step = _STD, _show_step(std, new_std)
+            else:
+                kind = _OTHER
+            found[kind].append((printable(name, _CUT) or "(no id)") + step)
     told = {kind: _tell(kind, len(names)) for kind, names in found.items()}
     named = [
         f"{told[kind]}: {', '.join(names[:_NAMED])}"
@@ -411,6 +415,10 @@ def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
         if kind != _MORE
     ]
     return QuestionChanges(", ".join(told.values()), "; ".join(named))
+
+
+def _id_of(item: JsonObject) -> str:
+    return as_text(item.get("id"))
 
 
 def _find_truth(item: JsonObject | None) -> tuple[str | None, object]:

@@ -249,7 +249,8 @@ def _score(
             if outcome.waiting:
                 dataset = task.dataset.name if task.dataset else task.prediction
                 night.waiting.setdefault(dataset, []).extend(outcome.waiting)
-                night.void.update({dataset} if outcome.void else ())
+                if outcome.void:
+                    night.void.add(dataset)
             if not outcome.scored or is_partial(outcome.scored.row):
                 continue
             for kind, count in outcome.llm_failures.items():
@@ -257,7 +258,8 @@ def _score(
             row = outcome.scored.row
             before = rows.get(row.name)
             # Once for all files that were asked the same questions.
-            asked = tuple(each and each.signature.get("questions_sha256") for each in (before, row))
+            asked_before = before.signature.get("questions_sha256") if before else None
+            asked = asked_before, row.signature.get("questions_sha256")
             if asked[0] != asked[1] and asked not in night.corrections:
                 path = scorer.output / outcome.scored.path.name
                 night.corrections.update(find_corrections(path, outcome.scored.path))

@@ -122,6 +122,31 @@ def test_ten_corrected_truths_are_named(tmp_path: Path, option: str) -> None:
     assert "q9 (A → B) and 2 more" in done.out
 
 
+@pytest.mark.parametrize(("key", "shown"), [({}, "(no id)"), ({"id": "q"}, "q")])
+def test_questions_that_share_an_id_or_have_none(tmp_path: Path, key: Record, shown: str) -> None:
+    """Each is corrected by itself, in a file that has its questions."""
+
+    def answer(*truths: str) -> None:
+        rows = [
+            {
+                **key,
+                "level": 1,
+                "prompt": f"Which? {n}\nA. x\nB. y",
+                "ground_truth": truth,
+                "prediction": "A",
+            }
+            for n, truth in enumerate(truths)
+        ]
+        write(tmp_path, {"prediction/own.json": rows})
+
+    answer("A", "A", "A")
+    run(tmp_path, "nightly")
+    answer("B", "A", "B")
+    (change,) = night(tmp_path)
+    assert change["reason"] == "new answers, 2 truths corrected"
+    assert change["corrections"] == f"2 truths corrected: {shown} (A → B), {shown} (A → B)"
+
+
 def test_questions_that_change_otherwise(root: Path) -> None:
     """Another prompt is no corrected truth, nor is a question that goes."""
     correct(root, "AAAA", prompt="Which one?\nA. x\nB. y")
