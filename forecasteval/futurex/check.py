@@ -52,13 +52,6 @@ _PAST_VALUE: Final = (
         re.M | re.X | re.I,
     )
 )
-_UNUSABLE: Final = {  # by what the error expects
-    "'level'": "level not 1–4",
-    "'void'": "void that is neither true nor false",
-    "'Std'": "Std that is not a number >= 0",
-    "'ground_truth' must be": "truth that cannot be read",
-    "'ground_truth' must state": "empty truth",
-}
 _STATES: Final = ("resolved", "pending", "void")
 _NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
@@ -152,12 +145,7 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
             return []
         question = parse_record(dict(record), "", 0, Rules())
     except InputError as error:
-        return [
-            (
-                next(kind for words, kind in _UNUSABLE.items() if error.expected.startswith(words)),
-                error.got,
-            )
-        ]
+        return [(error.expected, error.got)]
     if question.pending:
         return []
     shown, truth, std = printable(question.shown, 60), question.truth, record.get("Std")
