@@ -221,7 +221,13 @@ def find_tasks(
         raise InputError(str(folder), "expected prediction files", "none")
     failures: list[Failure] = []
     pairs: list[tuple[Path, tuple[Path, ...]]] = []
+    by_stem = group_by(paths, attrgetter("stem"))
     for path in paths:
+        same_stem = by_stem[path.stem]
+        if len(same_stem) > 1:
+            names = ", ".join(other.name for other in same_stem)
+            failures.append(failure(path.name, f"expected one file with this stem, got {names}"))
+            continue
         try:
             dataset = find_dataset(path, root / "dataset", has_questions)
         except EvaluationError as error:
@@ -243,9 +249,6 @@ def find_tasks(
             problem = f"expected another name: evaluation/{result} is that of its dataset"
             usable += sets
             same = [task for task in same if task not in sets]
-        elif len(same) > 1:
-            names = ", ".join(task.prediction for task in same)
-            problem = f"expected one file with this stem, got {names}"
         else:
             usable += same
             continue

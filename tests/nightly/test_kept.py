@@ -237,7 +237,7 @@ def forecasters(root: Path) -> dict[str, Any]:
     return files
 
 
-@pytest.mark.parametrize("kind", ["cut", "unreadable", "two cut", "dataset gone"])
+@pytest.mark.parametrize("kind", ["cut", "unreadable", "two cut", "one stem", "dataset gone"])
 def test_a_set_stays_whole(tmp_path: Path, kind: str) -> None:
     """The other files of a set do not stand beside it by themselves."""
     forecasters(tmp_path)
@@ -246,6 +246,9 @@ def test_a_set_stays_whole(tmp_path: Path, kind: str) -> None:
         (tmp_path / "dataset/p.json").unlink()
     elif kind == "unreadable":
         broken_link(tmp_path / "prediction/p-a.json")
+    elif kind == "one stem":
+        row = {"problem_id": "x", "username": "eve", "prediction": [0.5, 0.5]}
+        write(tmp_path, {"prediction/p-a.jsonl": [row]})
     else:
         for name in "ab"[: 1 + (kind == "two cut")]:
             write(tmp_path, {f"prediction/p-{name}.json": "["})
