@@ -126,7 +126,7 @@ def score(argv: Sequence[str]) -> int:
     parser = _make_score_parser()
     asked = [word for word in argv if word not in ("-h", "--help")]
     args, unknown = parser.parse_known_args(asked)
-    if unknown and unknown[0] in COMMANDS:
+    if unknown and unknown[0] in COMMANDS and not args.file:  # which no command takes
         asked.remove(unknown[0])
         words = shlex.join([unknown[0], *asked])
         expected = f"run it as {command_line(PROGRAM)} {words}, the command first"

@@ -289,6 +289,7 @@ def test_a_command_behind_options(folder: Path, words: str) -> None:
     done = call_line(folder, find("run it as (.*), the command first", said))
     assert done.code == 0
     assert done.out.startswith("{")
+    assert "the command first" not in refuse(folder, "-f", "d-a", "nightly")  # which has no -f
 
 
 @advice(" (did you mean {}?)")
