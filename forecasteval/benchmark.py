@@ -53,7 +53,7 @@ class Option(NamedTuple):
     kind: bool for a switch, a tuple of choices, or what converts the text. scope: "score" if scores
     depend on it; "run" and "ranked" likewise, the first only where systems are not ranked and the
     second only where they are; "report" if it only chooses what a report shows; "items" if it does
-    both. keyword: its name in Python, if it has another there.
+    both; "file" if it names a file to write. keyword: its name in Python, if it has another there.
     """
 
     flag: str
@@ -124,7 +124,7 @@ def add_options(
     """Add the options of the benchmarks, a group each; `ranked`: for commands that rank systems,
     which are scored alike. A help shows those of some. InputError for one that another has.
     """
-    scopes = ("score", "ranked") if ranked else ("score", "run", "report")
+    scopes = ("score", "ranked") if ranked else ("score", "run", "report", "file")
     for wing in wings:
         if options := [
             option

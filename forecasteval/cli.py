@@ -132,17 +132,18 @@ def score(argv: Sequence[str]) -> int:
         expected = f"run it as {command_line(PROGRAM)} {words}, the command first"
         raise InputError(unknown[0], expected)
     if len(asked) < len(argv):
-        parser = _make_score_parser(_find_benchmarks(args))
+        parser = _make_score_parser(_find_benchmarks(args.file or (), args))
     return _score_files(_parse(parser, argv))
 
 
-def _find_benchmarks(args: argparse.Namespace) -> list[str]:
+def _find_benchmarks(names: Sequence[str], args: argparse.Namespace) -> list[str]:
     """Find the benchmarks of the named files that are there."""
     scorer, found = _scorer(args), list[str]()
     with contextlib.suppress(InputError):
-        for name in args.file or ():
+        datasets = _find_datasets(args)
+        for name in chain(*find_named(names, args.root, scorer.has_questions, datasets)):
             path = find_prediction(name, args.root / "prediction")
-            dataset = next(iter(_find_datasets(args)), find_dataset(path, args.root / "dataset"))
+            dataset = next(iter(datasets), find_dataset(path, args.root / "dataset"))
             found.append(scorer.recognise(path, dataset).name)
     return found
 
@@ -167,12 +168,6 @@ def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
     ITEMS.add_to(add)
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
-    add(
-        "--unread",
-        metavar="FILE",
-        type=Path,
-        help="write the answers that were not read, as JSONL rows to be filled in",
-    )
     add(
         "--fail-under",
         metavar="SCORE",
@@ -289,8 +284,6 @@ def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespac
 
 def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:
     """Write the answers of a result that were not read, and say what to do with them."""
-    if "unparsed_count" not in results:  # forecasts, or indices of options
-        raise InputError("--unread", "needs a file of answers as text", str(results["benchmark"]))
     if not (rows := list_unread(results)):
         print(f"{PROGRAM}: --unread: every answer was read", file=sys.stderr)
         return
@@ -370,7 +363,8 @@ def _folder_options() -> dict[str, Option]:
     not have, or not in that form, is none.
     """
     options = [option for wing in list_benchmarks(BENCHMARKS) for option in wing.options]
-    return {option.flag: option for option in (*options, *_RANKING) if option.scope != "run"}
+    scopes = ("run", "file")
+    return {option.flag: option for option in (*options, *_RANKING) if option.scope not in scopes}
 
 
 def list_setting_mistakes(path: Path) -> list[str]:
@@ -439,12 +433,43 @@ def nightly(argv: Sequence[str]) -> int:
 
 def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions, pair by pair."""
+    parser = _make_compare_parser()
+    if not {"-h", "--help"}.isdisjoint(argv):
+        args, _ = _make_compare_parser(least="*").parse_known_args(
+            [word for word in argv if word not in ("-h", "--help")]
+        )
+        parser = _make_compare_parser(_find_benchmarks(args.file, args))
+    args = _parse(parser, argv)
+    from forecasteval.nightly import pages
+    from forecasteval.ranking.gate import require_not_worse
+
+    scorer = _scorer(args)
+    if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
+        results, compared = _compare_weeks(args, scorer)
+    else:
+        results, compared = _compare_files(args, scorer)
+    if args.html:
+        pages.write_comparison(compared, scorer.output)
+    report = compared.report()
+    tables: Report = [block for block in report if isinstance(block, Table)]
+    if args.format == "csv":  # the pairs, which stand behind the systems
+        report = tables[1:2]
+    print_result(compared, report, args.json, args.format, args.columns)
+    if _warn_of_model(results, "--fail-if-worse" if args.fail_if_worse else ""):
+        return 3
+    for line in require_not_worse(compared) if args.fail_if_worse else ():
+        print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
+    return 0
+
+
+def _make_compare_parser(shown: Sequence[str] = (), least: str = "+") -> Parser:
+    """Make the parser of `compare`, whose help shows the options of some benchmarks, or all."""
     parser = _parser(compare, _COMPARE, "compared", 3, 6)
     add = parser.add_argument
     add(
         "file",
         metavar="NAME",
-        nargs="+",
+        nargs=least,
         help="file in prediction/, or a path, with all its runs NAME@RUN; two systems or more",
     )
     parser.set_defaults(items=True)
@@ -467,28 +492,13 @@ def compare(argv: Sequence[str]) -> int:
         help="exit with 6 if a system is significantly worse than the first one",
     )
     wings = reversed(list_benchmarks(BENCHMARKS))
-    add_options(parser, wings, True, lambda wing: not wing.ranks_together)
-    args = _parse(parser, argv)
-    from forecasteval.nightly import pages
-    from forecasteval.ranking.gate import require_not_worse
-
-    scorer = _scorer(args)
-    if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
-        results, compared = _compare_weeks(args, scorer)
-    else:
-        results, compared = _compare_files(args, scorer)
-    if args.html:
-        pages.write_comparison(compared, scorer.output)
-    report = compared.report()
-    tables: Report = [block for block in report if isinstance(block, Table)]
-    if args.format == "csv":  # the pairs, which stand behind the systems
-        report = tables[1:2]
-    print_result(compared, report, args.json, args.format, args.columns)
-    if _warn_of_model(results, "--fail-if-worse" if args.fail_if_worse else ""):
-        return 3
-    for line in require_not_worse(compared) if args.fail_if_worse else ():
-        print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
-    return 0
+    add_options(
+        parser,
+        wings,
+        True,
+        lambda wing: not wing.ranks_together and (not shown or wing.name in shown),
+    )
+    return parser
 
 
 def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Results], Results]:

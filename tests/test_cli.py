@@ -349,6 +349,34 @@ def test_help_shows_the_options_of_the_benchmark_at_hand(
         assert {*re.findall(r"(?m)^(FutureX|Prophet Arena):$", done.out)} == groups
 
 
+@pytest.mark.parametrize(
+    ("command", "groups"),
+    [
+        ("-f 250915-random", {"FutureX"}),
+        ("-f prophet-sample", {"Prophet Arena"}),
+        ("-f multiple_choice_all_varying-random", set()),
+        ("compare 250915-random 250915-careful", {"FutureX"}),
+        ("compare multiple_choice_all_varying-random no-such-file", set()),
+        ("compare prophet-sample --json", set()),
+    ],
+)
+def test_a_help_shows_no_option_that_is_refused(
+    tmp_path: Path, command: str, groups: set[str]
+) -> None:
+    told = run(ROOT, *command.split(), "--help").out.partition("\nexamples:\n")[0]
+    assert {*re.findall(r"(?m)^(FutureX|Prophet Arena):$", told)} == groups
+    values = {"X": "0.1", "N": "1", "SECONDS": "1", "G": "0", "METRIC": "brier", "SCORE": "0.1"}
+    values |= {"FILE": str(tmp_path / "new.jsonl")}
+    for option, value, choice in re.findall(
+        r"(?m)^  (--[a-z-]+)(?:, --[a-z-]+)?(?: ([A-Z]+(?:,B)?)| \{([^ ,}]+))?", told
+    ):
+        if option == "--version" or (value and value not in values):  # a folder, file or model
+            continue
+        words = [option, *filter(None, [choice or values.get(value)])]
+        done = run(ROOT, *command.split(), *words, "--output", str(tmp_path))
+        assert "needs a file of" not in done.err, option
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, "convert", "rxnopt import"])
 def test_help_fits_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

@@ -41,6 +41,13 @@ OPTIONS: Final = (
         keyword="deadline",
     ),
     Option("--cache", "keep replies in evaluation/llm-cache.sqlite3 (default)", bool),
+    Option(
+        "--unread",
+        "write the answers that were not read, as JSONL rows to be filled in",
+        Path,
+        "file",
+        "FILE",
+    ),
     ITEMS,
 )
 

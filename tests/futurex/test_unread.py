@@ -78,5 +78,5 @@ def test_nothing_is_written_where_all_was_read(tmp_path: Path) -> None:
 def test_only_answers_in_words_can_be_unread(tmp_path: Path, name: str) -> None:
     words = ("-f", name, "--unread", str(tmp_path / "new.jsonl"))
     done = run(ROOT, "--output", str(tmp_path), *words)
-    assert (done.code, "--unread: needs a file of answers as text, got " in done.err) == (2, True)
+    assert (done.code, "--unread: needs a file of FutureX, got " in done.err) == (2, True)
     assert not (tmp_path / "new.jsonl").exists()
