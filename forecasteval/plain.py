@@ -120,7 +120,9 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
         """Score an answer, which is not None; InputError for a question that cannot be scored."""
 
     def _find_worst(self) -> float:
-        return self.bounds[not self.higher_is_better] if self.worst is None else self.worst
+        low, high = self.bounds
+        worst = low if self.higher_is_better else high
+        return worst if self.worst is None else self.worst
 
     def settings(self) -> dict[str, object]:
         return {"evaluator": f"{self.benchmark} {self.version}"}
@@ -209,7 +211,8 @@ class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
     def page(self, results: Results, data: Answers) -> Page:
         """Make the page of a result; its colours and costs are shares of the best score."""
         items: Sequence[PlainItem] = results["items"]
-        worst, best = self._find_worst(), self.bounds[self.higher_is_better]
+        low, high = self.bounds
+        worst, best = self._find_worst(), high if self.higher_is_better else low
 
         def share(score: float) -> float:
             return (score - worst) / (best - worst) if math.isfinite(best - worst) else 0.0

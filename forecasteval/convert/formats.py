@@ -174,11 +174,11 @@ def _read_task(row: Row) -> Iterator[SourceAnswer]:
     ]
     if all(type(attempt.get("retry_id")) is int for attempt in attempts):
         attempts.sort(key=itemgetter("retry_id"))
-    runs: dict[int, Row] = {}
-    for place, attempt in enumerate(attempts, 1):
-        number = attempt.get("attempt_number", attempt.get("attempt_id"))
-        runs[number if type(number) is int and 0 <= number < 10**6 else place] = attempt
-    for number, attempt in (runs or {1: row}).items():
+    numbers = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
+    if not all(type(number) is int and 0 <= number < 10**6 for number in numbers):
+        numbers = [*range(1, len(attempts) + 1)]
+    runs = dict(zip(numbers, attempts, strict=True)) or {1: row}
+    for number, attempt in runs.items():
         answer, problem = attempt.get("model_boxed_answer"), ""
         if answer == _NO_BOX:
             problem = "no box in the reply"

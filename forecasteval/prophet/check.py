@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from forecasteval.benchmark import Files
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, printable, show_count
 from forecasteval.common.records import Loaded
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
@@ -101,7 +101,7 @@ def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
     for (_, text), labels in notes.names.items():
         counts = Counter(label.event for label in labels if isinstance(label, Label))
         for name, count in counts.items() if text != EXCLUDED else ():
-            yield Finding(text, name, first.get(name, 0), f"in {count} rows")
+            yield Finding(text, name, first.get(name, 0), f"in {show_count(count, 'row')}")
 
 
 def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:

@@ -136,22 +136,26 @@ def read_forecasts(
     """
     options = [part.tolist() for part in np.split(events.option, events.offsets[1:-1])]
     numbers: dict[Name, int] = {}
-    pieces = list[Forecasts]()
+    parts = list[Forecasts]()
     for source in sources:
         prefix = f"{source.path} " if len(sources) > 1 else ""
         rows = _parse_records(source, prefix, numbers, places, options, notes)
-        first = len(pieces)
+        pieces = list[Forecasts]()
         while piece := list(islice(rows, PIECE)):
             pieces.append(_make_columns(piece, events.sizes, str(source.path), notes))
-        if all(np.isnan(part.time).all() for part in pieces[first:]):
-            pieces[first:] = [
-                part._replace(time=np.full_like(part.time, -math.inf)) for part in pieces[first:]
-            ]
+        if pieces:
+            part = join_forecasts([name for _, name in numbers], pieces)
+            pieces.clear()  # as large as the columns
+            part = _drop_percents(part, events.ids, str(source.path), notes)
+            if np.isnan(part.time).all():
+                part = part._replace(time=np.full_like(part.time, -math.inf))
+            parts.append(part)
+            del part
     kept = _choose_names(numbers, owners, notes)
-    if not pieces:
+    if not parts:
         return None
-    data = join_forecasts([name for _, name in kept], pieces)
-    pieces.clear()  # as large as the columns
+    data = join_forecasts([name for _, name in kept], parts)
+    parts.clear()
     place = {name: at for at, name in enumerate(kept)}
     order = np.array([place.get(name, -1) for name in numbers])
     data = data._replace(forecaster=order[data.forecaster])
@@ -259,22 +263,41 @@ def _parse_probabilities(
 def _make_columns(
     rows: Sequence[_ForecastRow], sizes_of_events: Ints, source: str, notes: DataNotes
 ) -> Forecasts:
-    """Make columns of records; what is no number of the right kind is counted."""
+    """Make columns of records; what is no number from 0, as probabilities and percents are, is
+    counted.
+    """
     label, event, forecaster, time, p_lists, odds, bids = zip(*rows, strict=True)
     sizes = sizes_of_events[list(event)]
     p = parse_numbers(p_lists, int(sizes.sum()))
-    inside = (p >= 0) & (p <= 1)
-    if (p > 1).any() and np.isin(p[inside], (0, 1)).all():
-        inside[:] = False  # 0 and 1 are percents, too
-    good = all_of_each(inside, np.cumsum(sizes) - sizes)
+    good = all_of_each(p >= 0, np.cumsum(sizes) - sizes)
     for name, cells in compress(zip(label, p_lists, strict=True), ~good):
         bad = [cell for cell in cells if not 0 <= parse_number(cell) <= 1]
-        notes.fail(source, "forecast", BAD_PROBABILITY, name, str(bad[0]) if bad else "")
+        notes.fail(source, "forecast", BAD_PROBABILITY, name, str(bad[0]))
     q, bid, odd = parse_prices(odds, bids, sizes)
     for text, where in odd.items():
         notes.warn(text, compress(label, where))
     numbers = np.array(event), np.array(forecaster), np.array(time)
     return Forecasts([], *numbers, sizes, p, q, bid).keep(good)
+
+
+def _drop_percents(data: Forecasts, ids: Names, source: str, notes: DataNotes) -> Forecasts:
+    """Drop the forecasts of a file that hold a number above 1.
+
+    Of a forecaster who has no number between 0 and 1, all are dropped: 0 and 1 are percents, too.
+    """
+    above = data.p > 1
+    if not above.any():
+        return data
+    owner = np.repeat(data.forecaster, data.sizes)
+    between = (data.p > 0) & (data.p < 1)
+    percents = np.setdiff1d(owner[above], owner[between])
+    good = all_of_each(~above, data.starts) & ~np.isin(data.forecaster, percents)
+    bad = data.keep(~good)
+    cells = np.split(bad.p, bad.offsets[1:-1])
+    for label, p in zip(data.labels(~good, ids, None), cells, strict=True):
+        cell = next((f"{number:.12g}" for number in p if number > 1), "")
+        notes.fail(source, "forecast", BAD_PROBABILITY, label, cell)
+    return data.keep(good)
 
 
 # --- Which of them count ---

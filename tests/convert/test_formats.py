@@ -507,6 +507,7 @@ def test_the_answer_of_a_row_that_has_attempts_is_not_taken(tmp_path: Path) -> N
         ((0, 1), {"x@0.json": {"q": "a"}, "x@1.json": {"q": "b"}}),
         ((1, 1), {"x.json": {"q": "b"}}),  # a retry
         ((None, "2"), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),
+        ((2, None), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),  # the second is no retry
         ((True, 10**12), {"x@1.json": {"q": "a"}, "x@2.json": {"q": "b"}}),
     ],
 )

@@ -160,6 +160,26 @@ def test_percents_that_are_mostly_0_and_1_are_refused() -> None:
     assert evaluate(sure, problems)["forecasters"]["ada"]["brier"] == 0.5
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_percents_of_one_forecaster_leave_out_only_theirs(
+    order: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the order of the rows, and wherever a piece of them that is read at once ends."""
+    monkeypatch.setattr("forecasteval.prophet.forecasts.PIECE", 2)
+    theirs = [forecast(at, p) for at, p in enumerate([(0, 1), (1, 0), (0, 100)])]
+    sure = [forecast(at, p, username="eve") for at, p in enumerate([(0, 1), (1, 0), (0, 1)])]
+    typed = [forecast(at, p, username="bob") for at, p in enumerate([(0, 1), (0.5, 0.5), (2, 0)])]
+    board = evaluate([*theirs, *sure, *typed][::order], [problem(at) for at in range(3)])
+    counts = {name: row["n_events"] for name, row in board["provisional"].items()}
+    assert counts | {name: row["n_events"] for name, row in board["forecasters"].items()} == {
+        "eve": 3,
+        "bob": 2,
+    }
+    (left,) = board["excluded"]
+    assert left["names"] == ["ada on 0", "ada on 1", "ada on 2", "bob on 2"]
+    assert "got '100' (ada on 2): 100 is above 1: percent? divide by 100" in left["example"]
+
+
 @pytest.mark.parametrize("name", ["winner", "resolution"])
 def test_an_outcome_under_another_name_is_named(name: str, tmp_path: Path) -> None:
     """The events are pending, and nothing else would say why."""

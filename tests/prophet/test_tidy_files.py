@@ -313,6 +313,8 @@ def test_command_line_and_check(tmp_path: Path) -> None:
     checked = run(tmp_path, "check", str(path))
     assert "1 resolved, 1 pending" in checked.out
     assert "no closing time: 1" in checked.out
+    odd = write(tmp_path / "odd.csv", [*ROWS, ROWS[0].replace("ada", "eve") + ",more"])
+    assert "in 1 row\n" in run(tmp_path, "check", str(odd)).out
     late = write(path, [row.replace("ada", "bob") for row in ROWS if row.startswith("E2")])
     done = run(tmp_path, "-f", "week")
     assert (done.code, done.out) == (2, "")
