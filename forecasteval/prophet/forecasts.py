@@ -136,32 +136,28 @@ def read_forecasts(
     """
     options = [part.tolist() for part in np.split(events.option, events.offsets[1:-1])]
     numbers: dict[Name, int] = {}
-    parts = list[Forecasts]()
+    pieces = list[Forecasts]()
     for source in sources:
         prefix = f"{source.path} " if len(sources) > 1 else ""
         rows = _parse_records(source, prefix, numbers, places, options, notes)
-        pieces = list[Forecasts]()
+        first = len(pieces)
         while piece := list(islice(rows, PIECE)):
             pieces.append(_make_columns(piece, events.sizes, str(source.path), notes))
-        if pieces:
-            part = join_forecasts([name for _, name in numbers], pieces)
-            pieces.clear()  # as large as the columns
-            part = _drop_percents(part, events.ids, str(source.path), notes)
-            if np.isnan(part.time).all():
-                part = part._replace(time=np.full_like(part.time, -math.inf))
-            parts.append(part)
-            del part
+        if all(np.isnan(part.time).all() for part in pieces[first:]):
+            pieces[first:] = [
+                part._replace(time=np.full_like(part.time, -math.inf)) for part in pieces[first:]
+            ]
     kept = _choose_names(numbers, owners, notes)
-    if not parts:
+    if not pieces:
         return None
-    data = join_forecasts([name for _, name in kept], parts)
-    parts.clear()
+    data = join_forecasts([name for _, name in kept], pieces)
+    pieces.clear()  # as large as the columns
     place = {name: at for at, name in enumerate(kept)}
     order = np.array([place.get(name, -1) for name in numbers])
     data = data._replace(forecaster=order[data.forecaster])
     lost = data.forecaster < 0
     notes.counts["forecast", _SHARED] += int(lost.sum())
-    return data.keep(~lost)
+    return _drop_percents(data.keep(~lost), events.ids, notes)
 
 
 def _parse_records(
@@ -263,41 +259,36 @@ def _parse_probabilities(
 def _make_columns(
     rows: Sequence[_ForecastRow], sizes_of_events: Ints, source: str, notes: DataNotes
 ) -> Forecasts:
-    """Make columns of records; what is no number from 0, as probabilities and percents are, is
-    counted.
+    """Make columns of records; what is no number of the right kind is counted. Numbers above 1 are
+    kept: they show which others are percents.
     """
     label, event, forecaster, time, p_lists, odds, bids = zip(*rows, strict=True)
     sizes = sizes_of_events[list(event)]
     p = parse_numbers(p_lists, int(sizes.sum()))
-    good = all_of_each(p >= 0, np.cumsum(sizes) - sizes)
-    for name, cells in compress(zip(label, p_lists, strict=True), ~good):
+    good, starts = p >= 0, np.cumsum(sizes) - sizes
+    for name, cells in compress(
+        zip(label, p_lists, strict=True), ~all_of_each(good & (p <= 1), starts)
+    ):
         bad = [cell for cell in cells if not 0 <= parse_number(cell) <= 1]
         notes.fail(source, "forecast", BAD_PROBABILITY, name, str(bad[0]))
     q, bid, odd = parse_prices(odds, bids, sizes)
     for text, where in odd.items():
         notes.warn(text, compress(label, where))
     numbers = np.array(event), np.array(forecaster), np.array(time)
-    return Forecasts([], *numbers, sizes, p, q, bid).keep(good)
+    return Forecasts([], *numbers, sizes, p, q, bid).keep(all_of_each(good, starts))
 
 
-def _drop_percents(data: Forecasts, ids: Names, source: str, notes: DataNotes) -> Forecasts:
-    """Drop the forecasts of a file that hold a number above 1.
-
-    Of a forecaster who has no number between 0 and 1, all are dropped: 0 and 1 are percents, too.
+def _drop_percents(data: Forecasts, ids: Names, notes: DataNotes) -> Forecasts:
+    """Drop forecasts with a number above 1, which are counted already, and those of 0 and 1 of a
+    forecaster who has others above 1, but none between 0 and 1: they are percents, too.
     """
-    above = data.p > 1
-    if not above.any():
-        return data
-    owner = np.repeat(data.forecaster, data.sizes)
-    between = (data.p > 0) & (data.p < 1)
-    percents = np.setdiff1d(owner[above], owner[between])
-    good = all_of_each(~above, data.starts) & ~np.isin(data.forecaster, percents)
-    bad = data.keep(~good)
-    cells = np.split(bad.p, bad.offsets[1:-1])
-    for label, p in zip(data.labels(~good, ids, None), cells, strict=True):
-        cell = next((f"{number:.12g}" for number in p if number > 1), "")
-        notes.fail(source, "forecast", BAD_PROBABILITY, label, cell)
-    return data.keep(good)
+    starts = data.starts
+    above = ~all_of_each(data.p <= 1, starts)
+    between = ~all_of_each((data.p == 0) | (data.p >= 1), starts)
+    percents = np.setdiff1d(data.forecaster[above], data.forecaster[between])
+    sure = np.isin(data.forecaster, percents) & ~above
+    data.note(notes, "forecast", "0 and 1 of a forecaster of percents", sure, ids)
+    return data.keep(~above & ~sure)
 
 
 # --- Which of them count ---

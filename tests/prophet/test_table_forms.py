@@ -175,9 +175,10 @@ def test_percents_of_one_forecaster_leave_out_only_theirs(
         "eve": 3,
         "bob": 2,
     }
-    (left,) = board["excluded"]
-    assert left["names"] == ["ada on 0", "ada on 1", "ada on 2", "bob on 2"]
-    assert "got '100' (ada on 2): 100 is above 1: percent? divide by 100" in left["example"]
+    sure, above = board["excluded"]
+    assert sure["reason"] == "0 and 1 of a forecaster of percents"
+    assert (sure["names"], above["names"]) == (["ada on 0", "ada on 1"], ["ada on 2", "bob on 2"])
+    assert "got '100' (ada on 2): 100 is above 1: percent? divide by 100" in above["example"]
 
 
 @pytest.mark.parametrize("name", ["winner", "resolution"])
