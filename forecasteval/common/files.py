@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from .errors import EvaluationError, InputError, printable
+from .errors import EvaluationError, InputError, grouped_names, printable
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
@@ -21,9 +21,7 @@ TRUTHS_END: Final = ".truths"  # of the stem of a file with the truths of a data
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
 _PACKED: Final = {  # by extension: the kind of file, and what to do with it
     **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
-    **dict.fromkeys(
-        (".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV with the columns id and answer"
-    ),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV"),
     ".parquet": "a Parquet file; make a prediction of it first (convert)",
     ".eval": "a log of inspect_ai; make a prediction of it first (convert)",
 }
@@ -32,8 +30,7 @@ _MAGIC: Final = {  # the first bytes of such files, which may have other names
     b"BZh": _PACKED[".bz2"],
     b"\xfd7zXZ": _PACKED[".xz"],
     b"\x28\xb5\x2f\xfd": _PACKED[".zst"],
-    b"PK\x03\x04": "a compressed file or spreadsheet; unpack it, "
-    "or save it as CSV with the columns id and answer",
+    b"PK\x03\x04": "a compressed file or spreadsheet; unpack it, or save it as CSV",
     b"PAR1": _PACKED[".parquet"],
 }
 
@@ -196,8 +193,9 @@ def find_file(name: str, folder: Path) -> Path:
     for name in sorted(names):
         if name.startswith(base.name) and Path(name).suffix in _PACKED:
             require_plain(base.parent / name)
-    near = difflib.get_close_matches(base.name, candidates, n=3, cutoff=0.4) or candidates[:3]
-    hint = f"; there is {', '.join(near)}" if near else ""
+    near = difflib.get_close_matches(base.name, candidates, n=3, cutoff=0.4)
+    hint = f"; known: {grouped_names(candidates)}" if candidates else ""
+    hint = f"; there is {', '.join(near)}" if near else hint
     raise InputError(printable(base, 200), f"no such file{hint}")
 
 

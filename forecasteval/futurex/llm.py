@@ -183,5 +183,8 @@ def _warnings(counts: Usage, what: str) -> list[str]:
         for kind, reason in counts["reasons"].items()
     ]
     if counts["degraded"]:
+        if counts["invalid"]:
+            replies = f"{counts['invalid']} of {counts['prompts']} replies about {what}"
+            lines.append(f"{replies} were refused by validation")
         lines.append("this result is degraded: another run may give another score")
     return lines

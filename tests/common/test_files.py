@@ -132,6 +132,10 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
     assert str(caught.value).endswith("250915-randon: no such file; there is 250915-random.json")
     with pytest.raises(InputError, match=r"no such file$"):
         find_file("x", tmp_path / "none")
+    with pytest.raises(
+        InputError, match=r"no such file; known: 2 \(250915-random.json, zebra.jsonl"
+    ):
+        find_file("x", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -142,10 +146,7 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
             (f"p{suffix}", "a compressed file; unpack it first")
             for suffix in (".zip", ".bz2", ".xz", ".zst")
         ),
-        *(
-            (f"p{suffix}", "a spreadsheet; save it as CSV with the columns id")
-            for suffix in (".xlsx", ".xls", ".ods")
-        ),
+        *((f"p{suffix}", "a spreadsheet; save it as CSV") for suffix in (".xlsx", ".xls", ".ods")),
         ("p.parquet", "a Parquet file; make a prediction of it first"),
         ("p.eval", "a log of inspect_ai; make a prediction of it first"),
     ],

@@ -138,6 +138,7 @@ def test_counts_report_and_warnings(server: LlmServer) -> None:
     assert results["warnings"] == [
         "the language model failed for 2 of 5 prompts about answers: empty 1, forbidden 1",
         'the language model\'s server says (forbidden): "not\\x1b you"',
+        "1 of 5 replies about answers were refused by validation",
         "this result is degraded: another run may give another score",
     ]
     assert (
