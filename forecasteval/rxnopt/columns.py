@@ -11,6 +11,8 @@ from typing import Final
 from .cells import drop_raised
 from .chemicals import any_case
 
+FEWEST: Final = 4  # rows whose numbers are no levels of a condition: 1, 2, 3 equiv.
+
 # Quantities that a name can name: `Yield (ee)`, `Yield (mg)`; and products, of which it names two.
 _QUANTITY: Final = any_case(
     r"\b(?<![0-9] )(?:yield|e\.?[er]|[dr]\.?r|de|conv[a-z]*|recov[a-z]*|b?rsm|selectivity"
@@ -60,6 +62,18 @@ def find_header(cells: Mapping[str, str], results: Sequence[str]) -> str:
         if cells[name].casefold() == name.casefold() or _HEADER.fullmatch(cells[name]):
             return cells[name]
     return ""
+
+
+def may_give_away(name: str, cells: Sequence[str]) -> bool:
+    """Return whether a condition may be a result, or the number or the rank of each row.
+
+    >>> may_give_away("no", ["2", "1", "3 a", "4", "5"]), may_give_away("h", ["1", "2", "4", "8"])
+    (True, False)
+    """
+    places = {str(number) for number in range(1, len(cells) + 1)}
+    found = [cell for cell in cells if cell in places]
+    is_place = len(found) == len(set(found)) >= max(FEWEST, len(cells) / 2)
+    return is_place or _HEADER.fullmatch(name.replace("_", " ")) is not None
 
 
 def names_standard(name: str, cell: str) -> bool:

@@ -17,7 +17,7 @@ from forecasteval.common.records import dump_json, group_by
 
 from .cells import read_fraction, read_yield
 from .chemicals import YIELDS, Substance, any_case, is_smiles, read_items
-from .columns import find_header, find_second_quantity, names_standard
+from .columns import find_header, find_second_quantity, may_give_away, names_standard
 from .settings import Settings
 from .sheets import DateText, Sheet, SheetRow, read_sheet, show_names
 from .tables import Unused
@@ -49,6 +49,7 @@ _COMMA: Final = re.compile(r"[<>≤≥~]?\s?[0-9]+,[0-9]+\s?%?")
 _STANDARD: Final = (
     "says which option is the standard, mostly the best one: write there what was used instead"
 )
+_LEAK: Final = "conditions that may be a result, or the number or the rank of each row"
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
 _SHARE: Final = "97: write 97:3"
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
@@ -113,6 +114,12 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
     _require_scale(where, used, layout.fraction)
     notes = [*sheet.notes, *(f"warning: {line}" for line in doubts.lines()), *reasons]
+    if leaks := [
+        name
+        for name in layout.conditions
+        if may_give_away(name, [row.cells[name] for row in sheet.rows])
+    ]:
+        notes.append(f"warning: {_LEAK}: {show_names(leaks)}")
     if unused := [name for name in sheet.header if name not in named]:
         notes.append(f"columns that are not used: {show_names(unused)}")
     total = len(sheet.rows)

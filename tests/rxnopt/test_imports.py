@@ -167,6 +167,25 @@ def test_cells_go_whole_into_the_table(tmp_path: Path, cell: str, effective: flo
     assert score_row(entry["results"])[1] == effective
 
 
+def test_columns_that_give_the_answer_away_are_warned_about(tmp_path: Path) -> None:
+    """Who names all columns as conditions names the number of the row and a second result, too."""
+    rows = [
+        "1,K,20,95,4,90 (8)",
+        "2,Na,40,80,2 h,70",
+        "3a,K,60,50,2,x",
+        "4,Cs,80,,1,20",
+        "5,K,9,7,3,",
+    ]
+    path = write(tmp_path / "x.csv", "\n".join(["No,base,temp,Conv. (%),rank,y", *rows]) + "\n")
+    (warning,) = [
+        note
+        for note in read(path, "y", conditions=["No", "base", "temp", "Conv. (%)", "rank"])[1]
+        if note.startswith("warning: conditions")
+    ]
+    assert warning.endswith(" a result, or the number or the rank of each row: No, Conv. (%), rank")
+    assert "warning: conditions" not in str(read(path, "y", conditions=["base", "temp"])[1])
+
+
 def test_standard_conditions_are_warned_about_in_any_column(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "Conditions,y\nstandard conditions,90\nno light,5\n")
     assert any(
