@@ -92,8 +92,9 @@ def comparison_report(comparison: AnyComparison) -> Report:
     report.append(Remark.on(pairs.header[-len(comparison.pairs[0].levels)], wins))
     if isinstance(comparison, Comparison):
         for pair in comparison.pairs[:PAIRS]:
-            moves = printable(f"What moves {pair.a} − {pair.b} most:")
-            report += ["", moves, moved_questions(comparison, pair)]
+            if pair.questions:
+                moves = printable(f"What moves {pair.a} − {pair.b} most:")
+                report += ["", moves, moved_questions(comparison, pair)]
         if len(comparison.pairs) > PAIRS:
             report += ["", f"What moves the other {len(comparison.pairs) - PAIRS} pairs: --json"]
     else:
@@ -150,17 +151,18 @@ def flatten_pair(pair: Pair) -> dict[str, object]:
     }
     both = pair.both_read
     for prefix, part in (("", pair), ("both_read_", both)):
-        low, high = (part and part.interval) or (None, None)
-        record[f"{prefix}difference"] = part and part.difference
+        low, high = part.interval if part and part.interval else (None, None)
+        record[f"{prefix}difference"] = part.difference if part else None
         record[f"{prefix}low"] = low
         record[f"{prefix}high"] = high
-    record["both_read_n"] = both and both.n
+    record["both_read_n"] = both.n if both else None
     for level, tally in pair.levels.items():
         prefix = f"level_{level}_" if level else ""
         record |= {f"{prefix}{key}": count for key, count in asdict(tally).items()}
     if isinstance(pair, PairedDifference):
         for level, difference in pair.level_differences.items():
-            record |= {f"level_{level}_difference": difference.difference} if level else {}
+            if level:
+                record[f"level_{level}_difference"] = difference.difference
     return record
 
 

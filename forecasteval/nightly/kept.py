@@ -3,8 +3,8 @@ has on the last board, whatever the cause.
 
 While all others of its dataset have the same questions, it is ranked among them as if it had been
 scored; without others, while it or its dataset is as it was. Else its row stands in a table of its
-own, without rank and outside the
-table over all datasets: nobody keeps a good score by breaking a file.
+own, without rank and outside the table over all datasets: nobody keeps a good score by breaking a
+file.
 """
 
 from __future__ import annotations
@@ -119,12 +119,13 @@ def _list_systems(tonight: Iterable[StoredResult], dataset: str | None) -> set[s
 
 def _choose_rows(table: Any, files: Sequence[FileRow], taken: Collection[str]) -> Any:
     """Leave in a table the rows of some files, without rank, if their systems have no others."""
-    is_set = isinstance(table, ForecasterTable)  # which is marked as a whole
-    marks = {} if is_set else {"kept": True}
-    rows = [
-        replace(row, rank=None, rank_interval=None, **marks)
-        for row in table.rows
-        if row.system_name not in taken
-        and any(own is file for own in ([table] if is_set else row.files) for file in files)
-    ]
-    return replace(table, rows=rows, **({"kept": True} if is_set else {}))
+    is_set = isinstance(table, ForecasterTable)  # which is marked as a whole, and not its rows
+    rows = []
+    for row in table.rows:
+        of_row = [table] if is_set else row.files
+        if row.system_name in taken or not any(own is file for own in of_row for file in files):
+            continue
+        unranked = replace(row, rank=None, rank_interval=None)
+        rows.append(unranked if is_set else replace(unranked, kept=True))
+    chosen = replace(table, rows=rows)
+    return replace(chosen, kept=True) if is_set else chosen

@@ -68,9 +68,12 @@ def result_pieces(results: JsonObject) -> Iterator[str]:
     digest.update(plain[0].encode())
     yield shown[0]
     for number, item in enumerate(results.get("items") or ()):
+        if number > 0:
+            digest.update(plain[1].encode())
+            yield shown[1]
         text = dump_json(item)
-        digest.update((plain[1] * (number > 0) + text).encode())
-        yield shown[1] * (number > 0) + text
+        digest.update(text.encode())
+        yield text
     digest.update(plain[2].encode())
     yield shown[2].replace(mark, digest.hexdigest()) + "\n"
 

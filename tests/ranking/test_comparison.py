@@ -52,6 +52,12 @@ SYSTEM_A: Final = {
 SYSTEM_B: Final = {1: [1.0, 0.0, 0.0], 2: [0.0, 1.0], 3: [0.25, 0.5, 0.5], 4: [0.0, 0.75, 0.0, 0.0]}
 
 
+def test_equal_systems_have_no_list_of_what_moves_them() -> None:
+    equal = compare([system(SYSTEM_A, "a"), system(SYSTEM_A, "b"), system(SYSTEM_B, "c")])
+    text = str(equal)
+    assert ("What moves a − b" in text, "What moves a − c" in text) == (False, True)
+
+
 def test_pair_by_hand() -> None:
     pair = compare([system(SYSTEM_A, "a"), system(SYSTEM_B, "b")])["pairs"][0]
     differences = {
