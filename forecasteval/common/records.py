@@ -16,7 +16,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Final, TypeVar
 
-from .errors import UNSAFE, InputError
+from .errors import UNSAFE, InputError, grouped_names
 from .files import (
     BYTE_ORDER_MARK,
     csv_rows,
@@ -211,14 +211,22 @@ def _parse_rows(text: str, where: str) -> list[object]:
 
 def _list_records(value: object, path: Path, value_key: str) -> list[object]:
     """List the records of a JSON value."""
-    for rows in map(value.get, WRAPPERS) if isinstance(value, dict) else ():
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
-            return rows
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
         expected = "expected a list of records or an object"
         raise InputError(str(path), expected, type(value).__name__)
+    lists = {
+        key: rows
+        for key, rows in value.items()
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+    }
+    for key in WRAPPERS:
+        if key in lists:
+            return lists[key]
+    if value and len(lists) == len(value):  # no answer is a list of objects
+        expected = f"expected a list of records, or one under {', '.join(WRAPPERS)}"
+        raise InputError(str(path), expected, grouped_names([*lists]))
     if "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
         return [value]
     twice = repeated_keys(value)

@@ -189,10 +189,13 @@ def _records(data: Any) -> Iterable[Mapping[str, object]]:
     """
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
         data = data.to_dict("records")
+    elif isinstance(data, (str, Mapping)) or not isinstance(data, Iterable):
+        expected = "expected a list of records, or a DataFrame"
+        raise InputError("data", expected, type(data).__name__)
     elif not isinstance(data, list) or not any(
         isinstance(row, dict) and row.get("Std") is not None and is_null(row["Std"]) for row in data
     ):
-        return data  # type: ignore[no-any-return]
+        return data
     return [
         {key: None if is_null(row[key]) else row[key] for key in row} if type(row) is dict else row
         for row in data

@@ -215,7 +215,12 @@ ROW: Final = {"id": "a", "answer": "A"}
             "",
         ),  # an answer to the question "data"
         ("p.json", {"data": []}, [{"id": "data", "prediction": []}], ""),
-        ("p.json", {"rows": [ROW]}, [{"id": "rows", "prediction": [ROW]}], ""),
+        (
+            "p.json",
+            {"rows": [ROW], "b": "A"},
+            [{"id": "rows", "prediction": [ROW]}, {"id": "b", "prediction": "A"}],
+            "",
+        ),
         ("p.jsonl", [ROW, ROW], [ROW, ROW], "p.jsonl: read as one JSON list, despite its name"),
         ("p.jsonl", {"data": [ROW]}, [ROW], "p.jsonl: read as one JSON list, despite its name"),
         (
@@ -265,6 +270,16 @@ def test_records_wherever_they_stand(
         assert file.records == records
         assert [*file.warnings] == ([warned] if warned else [])
         assert file.sha256 == hashlib.sha256(mark + text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("content", [{"markets": [ROW]}, {"rows": [ROW, {}], "events": [ROW]}])
+def test_lists_of_records_under_other_keys_are_no_answers_by_id(
+    tmp_path: Path, content: dict[str, object]
+) -> None:
+    (tmp_path / "p.json").write_text(json.dumps(content))
+    told = rf"or one under data, predictions, results, got {len(content)} \({', '.join(content)}\)"
+    with pytest.raises(InputError, match=told):
+        load_records(tmp_path / "p.json")
 
 
 @pytest.mark.parametrize(

@@ -220,3 +220,12 @@ def test_a_file_without_questions_is_refused_with_its_keys(tmp_path: Path) -> No
     path = write(tmp_path, {"prediction/rows.json": [row]}) / "prediction/rows.json"
     words = "got 'question', 'model', 'probability', 'outcome'"
     assert_refused(run(tmp_path, "-f", str(path)), "expected questions with", words)
+
+
+@pytest.mark.parametrize("data", [{"q1": "A"}, "w-a", None])
+def test_what_is_no_list_of_records_is_refused_in_one_line(data: Any) -> None:
+    """Answers by id are a form of files."""
+    told = rf"data: expected a list of records, or a DataFrame, got (?:{type(data).__name__}|int)"
+    for given in ([data], [data, []], [[], data or 1]):
+        with pytest.raises(InputError, match=told):
+            FutureXEvaluator().evaluate_all(*given)
