@@ -320,6 +320,10 @@ def test_a_damaged_record(tmp_path: Path) -> None:
         assert_refused(night(root, 2), "seen.jsonl", "restore it from an earlier night")
         assert night(root, 2, "keep").code == 0
         assert night(root, 3).code == 0
+    record.unlink()
+    record.symlink_to("elsewhere")
+    assert_refused(night(root, 2), "seen.jsonl", "restore it from an earlier night")
+    assert night(root, 2, "keep").code == 0
     assert table(root) == {"w-a": (1, 0, 0)}
 
 
