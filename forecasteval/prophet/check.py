@@ -86,7 +86,7 @@ def check_file(path: Path) -> Results:
     if table:
         findings = [*_check_rows(table, first), *findings]
     pending = sum(problem.fault == NO_OUTCOME for problem in problems)
-    told = [f"{len(first) - pending} resolved, {pending} pending"] if pending else []
+    told = [f"{len(problems) - pending} resolved, {pending} pending"] if pending else []
     count = table.rows if table else len(problems)
     return check_results(path, given.sha256, count, findings, told)
 
@@ -101,7 +101,7 @@ def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
     for (_, text), labels in notes.names.items():
         counts = Counter(label.event for label in labels if isinstance(label, Label))
         for name, count in counts.items() if text != EXCLUDED else ():
-            yield Finding(text, name, first.get(name, 0), f"in {show_count(count, 'row')}")
+            yield Finding(text, name, first.get(name, 0), f"in {show_count(count, 'forecast')}")
 
 
 def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:

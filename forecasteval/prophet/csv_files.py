@@ -416,7 +416,8 @@ def _make_problem(
         f"series {rest} last by name counts": series - {""},
     }
     for text, values in differing.items():
-        notes.warn(text, [event] * (len(values) > 1))
+        if len(values) > 1:
+            notes.warn(text, [event])
     ticker = _TICKER.match(event)
     return {
         "problem_id": event,

@@ -303,7 +303,9 @@ def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     ranked_rows = [BoardRow(name, record, by) for name, record in ranked.items()]
     beats = say_who_beats_the_market(ranked_rows, by)
     kendall = results["rank_correlation"]["overall"]["kendall"] if len(ranked) > 2 else {}
-    lines = [beats] * bool(beats) + _agreement_line(kendall)
+    lines = _agreement_line(kendall)
+    if beats:
+        lines = [beats, *lines]
     return [*messages, "", *lines] if lines else messages
 
 

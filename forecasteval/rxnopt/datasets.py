@@ -102,9 +102,11 @@ def read_keys(datasets: Iterable[Loaded]) -> dict[str, AnswerKey]:
         for number, record in enumerate(dataset, 1):
             place = f"{dataset.path}: record {number}"
             key = read_question(record, place)
-            if keys.setdefault(str(record["id"]), key) is not key:
-                where = f"{place} (id {printable(record['id'], 60)})"
+            name = str(record["id"])
+            if name in keys:
+                where = f"{place} (id {printable(name, 60)})"
                 raise InputError(where, "the id is used more than once")
+            keys[name] = key
     if not keys:
         names = sorted(Path(dataset.path).name for dataset in datasets)
         raise InputError(", ".join(names), "expected questions", "none")

@@ -191,6 +191,8 @@ def test_an_outcome_under_another_name_is_named(name: str, tmp_path: Path) -> No
     path.write_text(json.dumps(given), encoding="utf-8")
     done = run(tmp_path, "check", str(path))
     assert f"outcome called '{name}', not read: call it 'correct_answer': 2" in done.out
+    path.write_text(json.dumps(given[:1] * 2), encoding="utf-8")
+    assert "\n0 resolved, 2 pending\n" in run(tmp_path, "check", str(path)).out
     fixed = [{**row, "correct_answer": row[name]} for row in given]
     assert evaluate([forecast(at) for at in range(2)], fixed)["n_events"] == 2
 

@@ -314,7 +314,7 @@ def test_command_line_and_check(tmp_path: Path) -> None:
     assert "1 resolved, 1 pending" in checked.out
     assert "no closing time: 1" in checked.out
     odd = write(tmp_path / "odd.csv", [*ROWS, ROWS[0].replace("ada", "eve") + ",more"])
-    assert "in 1 row\n" in run(tmp_path, "check", str(odd)).out
+    assert "in 1 forecast\n" in run(tmp_path, "check", str(odd)).out
     late = write(path, [row.replace("ada", "bob") for row in ROWS if row.startswith("E2")])
     done = run(tmp_path, "-f", "week")
     assert (done.code, done.out) == (2, "")
