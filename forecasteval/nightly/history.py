@@ -60,7 +60,8 @@ LEFT, WAITING, VOID = "no longer in its file", "all truths withdrawn", "all ques
 RULES, ANSWERS, QUESTIONS = "other rules or version", "new answers", "other questions or truths"
 RENAMED: Final = "renamed"
 LATE: Final = "other late answers"
-ANSWERS_OF_A_SET: Final = "new answers in its set"  # whose forecasters share a result
+# Of forecasters, who share the result of a set of files.
+ANSWERS_OF_A_SET, RENAMED_IN_A_SET = "new answers in its set", "renamed in its set"
 BASELINE = {True: "a baseline: no rank", False: "no baseline any more: ranked"}
 DEGRADED = {True: "degraded", False: "no longer degraded"}
 UNSCORED = {True: "not scored: no rank", False: "scored again"}
@@ -204,11 +205,11 @@ def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str
     reasons = []
     if _rules_of(before) != _rules_of(line):
         reasons.append(RULES)
+    is_set = line.metric not in _METRICS.values() and ", " in line.prediction
     if before.prediction_sha256 != line.prediction_sha256:
-        is_set = line.metric not in _METRICS.values() and ", " in line.prediction
         reasons.append(ANSWERS_OF_A_SET if is_set else ANSWERS)
     elif before.prediction != line.prediction:
-        reasons.append(RENAMED)
+        reasons.append(RENAMED_IN_A_SET if is_set else RENAMED)
     if before.late_sha256 != line.late_sha256:
         reasons.append(LATE)
     if before.score is None and before.questions_sha256 is None:  # it had no row

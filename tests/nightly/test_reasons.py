@@ -282,6 +282,8 @@ def test_a_file_of_a_set_is_not_that_of_each_forecaster(tmp_path: Path) -> None:
     assert night(tmp_path) == {}
     write(tmp_path, {"prediction/p-late.json": rows[:-40]})
     assert {*night(tmp_path).values()} == {"new answers in its set"}
+    (tmp_path / "prediction/p-late.json").rename(tmp_path / "prediction/p-later.json")
+    assert {*night(tmp_path).values()} == {"renamed in its set"}
 
 
 def test_other_late_answers(first_night: Path, tmp_path: Path) -> None:
