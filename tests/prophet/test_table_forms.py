@@ -175,6 +175,8 @@ def test_percents_of_one_forecaster_leave_out_only_theirs(
         "eve": 3,
         "bob": 2,
     }
+    with pytest.raises(InputError, match="4 of 5 forecasts cannot be scored: probabilities must"):
+        evaluate([*theirs, *typed[1:]][::order], [problem(at) for at in range(3)])
     sure, above = board["excluded"]
     assert sure["reason"] == "0 and 1 of a forecaster of percents"
     assert (sure["names"], above["names"]) == (["ada on 0", "ada on 1"], ["ada on 2", "bob on 2"])
