@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import pickle
 import random
 from pathlib import Path
 from typing import Final
@@ -50,6 +51,14 @@ SYSTEM_A: Final = {
 
 
 SYSTEM_B: Final = {1: [1.0, 0.0, 0.0], 2: [0.0, 1.0], 3: [0.25, 0.5, 0.5], 4: [0.0, 0.75, 0.0, 0.0]}
+
+
+def test_results_go_to_another_process_as_plain_dicts() -> None:
+    results = [system(SYSTEM_A, "a"), system(SYSTEM_B, "b")]
+    sent = pickle.loads(pickle.dumps([dict(each) for each in results]))
+    for show in (rank, compare):
+        assert str(show(sent)) == str(show(results))
+        assert pickle.loads(pickle.dumps(dict(show(results)))) == show(results)
 
 
 def test_equal_systems_have_no_list_of_what_moves_them() -> None:
