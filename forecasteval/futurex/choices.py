@@ -216,7 +216,8 @@ class Options:
         """Find the labels of a text that is nothing but labels in their dress; none of
         any other.
         """
-        text = text.removeprefix("> ")
+        if text.startswith("> ") and text not in self.printed:  # `> 5` may be an option beside `5`
+            text = text[2:]
         if not self.labels:
             return frozenset(filter(None, [self.find_label(text.strip(_AROUND))]))
         exact = text.replace(", ", ",").split(",")

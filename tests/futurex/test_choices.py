@@ -31,6 +31,7 @@ AWARD: Final = options_of("Who?\nA. Ada Lee win the prize\nB. Bo Day win the pri
 CITIES: Final = options_of("哪些？\nA. 青渚市入选首批名单\nB. 岚浦市入选首批名单")
 NOT: Final = options_of("Will it?\nA. it will win\nB. it will not win")
 TEAMS: Final = options_of("Who?\nA. Team B wins\nB. Team A wins")
+MORE: Final = options_of("How many?\nA. 5\nB. > 5")
 GOALS: Final = options_of("How many?\nA. more than 3 goals\nB. more than 5 goals")
 
 PICKS: Final = {
@@ -40,6 +41,8 @@ PICKS: Final = {
     "the words of all": (AWARD, "win the prize", ["?win the prize"]),
     "what one of two has more": (NOT, "not", ["?not"]),
     "a number in the words of all": (GOALS, "5", ["?5"]),
+    "a text that begins like a quoted line": (MORE, "> 5", ["B"]),
+    "a quoted text": (THREE, "> B. Draw", ["B"]),
     "a label that is another text's part": (TEAMS, "A, because they play at home", ["A"]),
     "a text's part with a label in it": (TEAMS, "Team A", ["B"]),
     "label": (THREE, "B", ["B"]),
