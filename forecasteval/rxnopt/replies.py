@@ -90,7 +90,7 @@ _PARTS: Final = {
     r"|{NUMBER} ?(?:\((?:0-based|[^()]*\)$)|[:;,)\]。](?! ?[0-9]))"
     r"|{NAME}?{NUMBER} (?:[-–—]+ |(?:{BECAUSE}|as)\b))",
     # Clauses that choose an option
-    "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for)){0,2}|(?<!候){选}(?!项)|(?:^|而)是)"
+    "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for|conditions|of)){0,4}|(?<!候){选}(?!项)|(?:^|而)是)"
     r"[ :\"'(]*(?={NAME}?[0-9])|\b{EXPECT} (?={NAMED})",
     "THUS": r"(?:\b{SO}(?![a-z])|^maybe |^perhaps |{所以})[ ,:]*(?:the )?"
     r"(?={NAME}?[0-9][0-9.]*\W{0,5}$)|=> ?(?={NAMED}\W{0,5}$)",
@@ -106,7 +106,7 @@ _PARTS: Final = {
     r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{AND})[^,;\n]{0,20}[.!。]"
     r"|(?:better|it is|remains)(?=\W{0,5}$)|{WINS}|{最好}",
     # A value
-    "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}",
+    "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}(?:(?:conditions )?(?:of|in|from) (?={NAMED}))?",
     "NAMED": r"{NAME}{NUMBER}",
     "NAME": r"(?:(?:(?<![a-z]){WORD}|选项|索引|编号|#)(?:[ #:([]{0,3}\"?|-)){1,2}",
     "NUMBER": r"[0-9]{1,6}{END}",
