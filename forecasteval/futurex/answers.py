@@ -27,7 +27,7 @@ from forecasteval.common.markup import (
 from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
 from forecasteval.common.records import number_text
 
-from .doubts import denies, find_doubt
+from .doubts import denies, find_doubt, takes_back
 from .language import table_of, words
 from .rules import AnswerScore, Unparsed, unparsed
 
@@ -462,8 +462,11 @@ class TruthOf(Generic[Read]):
     def _is_doubted(self, line: str, below: str) -> bool:
         """Return whether the line below takes a value back, or offers another: `Or C`."""
         below = below.strip(" *_`")
-        if find_doubt(below) == "" or (_ABOVE.find(below) and denies(below.split(",")[0])):
+        doubt, is_short = find_doubt(below), len(below.split()) <= _HEADING_WORDS
+        if doubt == "" or (_ABOVE.find(below) and takes_back(below)):
             return line.strip(" *_`.!").lower() not in _NO  # with which it agrees
+        if not doubt and not is_short:  # a reason, in which there may be a Yes and a No
+            return False
         return isinstance(self.read(Answer(f"{line} ({below})")), Unparsed)
 
 

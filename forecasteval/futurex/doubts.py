@@ -22,6 +22,7 @@ _COPULAS: Final = table_of("copulas")
 _TAKEN_BACK: Final = table_of("taken back")
 _DENIED_ENDS: Final = table_of("denied ends")
 _STOP: Final = lazy(r"[.!]?\s*")
+_CLAUSE: Final = lazy(r"[^,.;:!?，。；：！？\n]*")
 _CLOSED: Final = lazy(r"\s*[)）\]】.!]*\s*\Z")
 _FILLERS: Final = table_of("fillers", "and")
 _GUESSES: Final = table_of("guesses")
@@ -42,6 +43,17 @@ def denies(text: str) -> bool:
     """
     starts = [start.start() for start in _WORD_START.finditer(text)]
     return any(_REJECTIONS.find(text, start) for start in starts) or bool(_NOT.search(text))
+
+
+def takes_back(text: str) -> bool:
+    """Return whether the first clause of a text ends by saying that something is wrong or unlikely.
+
+    >>> takes_back("This is the least likely. So be it"), takes_back("It is unlikely to change")
+    (True, False)
+    """
+    clause = text[: end_of(_CLAUSE, text)].rstrip()
+    starts = [start.start() for start in _WORD_START.finditer(clause)]
+    return any(start + len(_TAKEN_BACK.find(clause, start)) == len(clause) for start in starts)
 
 
 def is_asked(text: str, end: int) -> bool:

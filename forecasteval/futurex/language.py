@@ -57,7 +57,8 @@ _ENGLISH: Final = {
     " fail to, fails to, failed to, refuses, refused, least likely",
     "taken back": "wrong, false, incorrect, untrue, withdrawn, retracted, superseded, unlikely,"
     " out of the question, ruled out, excluded, impossible,"
-    " not likely, not right, not correct, not true, not my answer, no longer",
+    " not likely, not right, not correct, not true, not my answer, no longer, least likely,"
+    " the least likely, the least likely option, not happen, not what i expect",
     "fillers": "but, though, it, this, that, also, well, then, else, even",
     "guesses": "or, nor, could be, could also be, might be, may be, maybe, perhaps, possibly,"
     " either, alternatively, alternative, backup, if not, as likely",
@@ -65,8 +66,7 @@ _ENGLISH: Final = {
     " scratch that, scrap that",
     "but": "but, could, might, may, probably",
     # How a line begins that speaks of the one above, or of the lines below
-    "above": "this is, that is, it is, this will, that will, it will, this can, it can,"
-    " this option, this one, this answer, this outcome, that option, that one",
+    "above": "this, that, it",
     "announces": "let me, let us, let's, let’s, consider, considering",
     "not all": "all except, all but, everything except, all of the above, none of the above",
     "denied ends": "not, no",
