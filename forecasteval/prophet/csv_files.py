@@ -345,18 +345,21 @@ def _fold_word(text: str) -> bool | str:
     return FLAGS.get(word, word)
 
 
-def hold_flags(events: Iterable[Words], is_declared: bool) -> bool:
-    """Return whether the results of a file are flags of the options; if not, the winner's name
-    stands in every row.
+def hold_flags(events: Iterable[Words], is_declared: bool) -> bool | None:
+    """Return whether the results of a file are flags of the options, or the winner's name in every
+    row; None if neither has more events.
 
-    Flags differ between the options of an event, and are no other words; most events decide.
+    Flags differ between the options of an event, and are no other words.
     """
     said = [set[bool | str]().union(*words.values()) for words in events]
-    flags = sum(one >= {True, False} for one in said)
-    return flags + is_declared > sum(bool(one) and one.isdisjoint({True, False}) for one in said)
+    flags = sum(one >= {True, False} for one in said) + is_declared
+    names = sum(bool(one) and one.isdisjoint({True, False}) for one in said)
+    return None if flags == names else flags > names
 
 
-def read_winners(words: Words, are_flags: bool, is_declared: bool) -> tuple[list[str] | None, str]:
+def read_winners(
+    words: Words, are_flags: bool | None, is_declared: bool
+) -> tuple[list[str] | None, str]:
     """Read who won an event, None while nobody knows; or why there is no saying.
 
     Flags that could be the name of an option are read if the column `is_declared` to hold flags.
@@ -371,7 +374,7 @@ def read_winners(words: Words, are_flags: bool, is_declared: bool) -> tuple[list
     won = [option for option in words if True in words[option]]
     is_question = {option.casefold() for option in words} in ({"yes", "no"}, {"true", "false"})
     faults = {
-        _EITHER: len(words) == 1,
+        _EITHER: len(words) == 1 or (are_flags is None and not is_question and True in said),
         "its rows name different winners": len(said) > 1,
         "a winner is not among the options": not named,
         "its winner's name is that of several options": len(named) > 1,

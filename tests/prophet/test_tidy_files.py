@@ -118,15 +118,26 @@ def binary(
         ("Ada Bob", "Bob bob", "Bob"),
         ("0 1 2", "2 2 2", "2"),
         ("0 1 2", "0 1 0", "1"),
-        ("0 1 2", "1 1 1", "1"),  # no two options come true beside a third
-        ("1 0", "yes yes", "1"),
-        ("Yes No Both", "Yes Yes Yes", "Yes"),
     ],
 )
 def test_winners_by_name(tmp_path: Path, options: str, results: str, winner: str) -> None:
     pairs = list(zip(options.split(), results.split(), strict=True))
     rows = [f"Q,{option},ada,{int(option == winner)},{result}" for option, result in pairs]
     assert binary(tmp_path, rows)["forecasters"]["ada"]["brier"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "result", "winner"),
+    [("0 1 2", "1", "1"), ("1 0", "yes", "1"), ("Yes No Both", "Yes", "Yes")],
+)
+def test_a_flag_that_may_be_a_name_is_one_beside_names(
+    tmp_path: Path, options: str, result: str, winner: str
+) -> None:
+    rows = [f"Q,{option},ada,{int(option == winner)},{result}" for option in options.split()]
+    with pytest.raises(InputError, match=EITHER):
+        binary(tmp_path, rows)
+    names = [f"R,{option},ada,{int(option == 'Bob')},Bob" for option in ("Ada", "Bob")]
+    assert binary(tmp_path, rows + names)["forecasters"]["ada"]["brier"] == 0
 
 
 @pytest.mark.parametrize(
