@@ -21,7 +21,6 @@ from .files import (
     BYTE_ORDER_MARK,
     csv_rows,
     decode_utf8,
-    hash_file,
     read_file,
     readable,
     require_plain,
@@ -169,16 +168,17 @@ def load_records(path: Path, is_json: bool = False, value_key: str = "prediction
     file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no UTF-8,
     no JSON, empty, neither list nor object.
     """
-    if not is_json:
-        require_plain(path)
-    sha256 = hash_file(path)
+    (require_regular if is_json else require_plain)(path)
     is_lines = path.suffix == ".jsonl"
     if is_lines:
         with readable(path), path.open("rb") as file:
             if not _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)):
                 file.seek(0)
-                return _load_lines(path, file, sha256, path.stat().st_size > _MANY)
-    text = decode_utf8(read_file(path), str(path))
+                return _load_lines(path, file, path.stat().st_size > _MANY)
+    raw = read_file(path)
+    # Of the bytes that are scored: a file may be replaced while it is read.
+    sha256, text = hashlib.sha256(raw).hexdigest(), decode_utf8(raw, str(path))
+    del raw
     if path.suffix == ".csv" and not is_json:
         records = _parse_rows(text, str(path))
         damaged = sum(type(record) is BadRecord for record in records)
@@ -188,7 +188,7 @@ def load_records(path: Path, is_json: bool = False, value_key: str = "prediction
     except InputError:
         if not _holds_lines(text):
             raise
-        loaded = _load_lines(path, map(str.encode, text.split("\n")), sha256)
+        loaded = replace(_load_lines(path, map(str.encode, text.split("\n"))), sha256=sha256)
         note = f"{path.name}: read as JSON Lines, despite its name"
         return loaded if is_lines else replace(loaded, warnings=[note])
     notes = [f"{path.name}: read as one JSON list, despite its name"] if is_lines else []
@@ -245,10 +245,16 @@ class _Lines:
             yield from (record for _, record in _decode_lines(file, str(self.path)))
 
 
-def _load_lines(path: Path, file: Iterable[bytes], sha256: str, is_large: bool = False) -> Loaded:
-    records, lines = list[object](), list[int]()
+def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Loaded:
+    digest, records, lines = hashlib.sha256(), list[object](), list[int]()
     first, damaged = "", 0
-    for number, record in _decode_lines(file, str(path)):
+
+    def hash_lines() -> Iterator[bytes]:
+        for line in file:
+            digest.update(line)
+            yield line
+
+    for number, record in _decode_lines(hash_lines(), str(path)):
         lines.append(number)
         if not is_large:
             records.append(record)
@@ -261,7 +267,7 @@ def _load_lines(path: Path, file: Iterable[bytes], sha256: str, is_large: bool =
         raise InputError(str(path), expected, first or "an empty file")
     places = lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
     given = _Lines(path) if is_large else records
-    return Loaded(path, given, sha256, places, damaged=damaged)
+    return Loaded(path, given, digest.hexdigest(), places, damaged=damaged)
 
 
 def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, object]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
@@ -327,3 +328,29 @@ def test_what_is_no_file_has_no_keys(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, *map(str, [*pipes, *folders, tmp_path / "nobody.json"])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == f"{[set()] * 6}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.json", '[{"id": 1}]'), ("a.jsonl", '{"id": 1}\n'), ("a.csv", "id\n1\n")],
+)
+def test_a_checksum_is_that_of_the_bytes_that_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    """A file that is replaced as soon as it was opened once, as by an upload."""
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    before, opened = io.open, [0]
+
+    def replace_behind(file: Any, *args: Any, **options: Any) -> Any:
+        stream = before(file, *args, **options)
+        if Path(file) == path:
+            opened[0] += 1
+            (tmp_path / "new").write_bytes(b"{}")
+            (tmp_path / "new").replace(path)
+        return stream
+
+    monkeypatch.setattr(io, "open", replace_behind)
+    loaded = load_records(path)
+    assert loaded.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    assert (len(list(loaded.records)), opened) == (1, [1])
