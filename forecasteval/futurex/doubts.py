@@ -35,13 +35,18 @@ def begins_denied(text: str) -> bool:
     return bool(_MARKS.match(text) or _DENIALS.find(text))
 
 
+def _find_words(text: str) -> list[int]:
+    """Find where words begin."""
+    return [start.start() for start in _WORD_START.finditer(text)]
+
+
 def denies(text: str) -> bool:
     """Return whether a text denies anything.
 
     >>> denies("It will not be 5"), denies("another 5")
     (True, False)
     """
-    starts = [start.start() for start in _WORD_START.finditer(text)]
+    starts = _find_words(text)
     return any(_REJECTIONS.find(text, start) for start in starts) or bool(_NOT.search(text))
 
 
@@ -52,7 +57,7 @@ def takes_back(text: str) -> bool:
     (True, False)
     """
     clause = text[: end_of(_CLAUSE, text)].rstrip()
-    starts = [start.start() for start in _WORD_START.finditer(clause)]
+    starts = _find_words(clause)
     return any(start + len(_TAKEN_BACK.find(clause, start)) == len(clause) for start in starts)
 
 
