@@ -45,13 +45,13 @@ from forecasteval.common.records import JsonObject, load_records  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
 from forecasteval.convert.formats import PREDICTION, QUESTION_ID  # noqa: E402
-from forecasteval.futurex.join import is_void  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
 from forecasteval.futurex.results import AnswerItem, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS, summarise  # noqa: E402
-from forecasteval.futurex.truths import load_questions  # noqa: E402
+from forecasteval.questions.join import is_void  # noqa: E402
+from forecasteval.questions.truths import load_questions  # noqa: E402
+from forecasteval.rxnopt.build.prompts import find_templates, render_prompts  # noqa: E402
 from forecasteval.rxnopt.datasets import METRICS  # noqa: E402
-from forecasteval.rxnopt.prompts import find_templates, render_prompts  # noqa: E402
 from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
 from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
 

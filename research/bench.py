@@ -35,7 +35,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from eval import FutureXEvaluator  # noqa: E402
-from forecasteval.rxnopt.builder import build_files, build_questions  # noqa: E402
+from forecasteval.rxnopt.build.builder import build_files, build_questions  # noqa: E402
 from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
 
 SEED: Final = 250915

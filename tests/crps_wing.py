@@ -6,19 +6,19 @@ import math
 from itertools import product
 from pathlib import Path
 
-from forecasteval.plain import (
+from forecasteval.custom import (
     ITEMS,
     Benchmark,
     InputError,
     JsonObject,
-    PlainEvaluator,
+    QuestionEvaluator,
     Score,
     Unread,
     first_keys,
 )
 
 
-class CrpsEvaluator(PlainEvaluator):
+class CrpsEvaluator(QuestionEvaluator):
     benchmark = "CRPS"
     version = "1.0"
     bounds = (-1.0, 0.0)

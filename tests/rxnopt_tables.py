@@ -10,19 +10,19 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.builder import Build, build_questions
-from forecasteval.rxnopt.chemicals import compare_key, read_items
-from forecasteval.rxnopt.datasets import BASE_TYPES
-from forecasteval.rxnopt.questions import make_questions
-from forecasteval.rxnopt.scoring import RxnOptEvaluator
-from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import (
+from forecasteval.rxnopt.build.builder import Build, build_questions
+from forecasteval.rxnopt.build.chemicals import compare_key, read_items
+from forecasteval.rxnopt.build.questions import make_questions
+from forecasteval.rxnopt.build.settings import Settings
+from forecasteval.rxnopt.build.tables import (
     ReactionTable,
     Unused,
     find_effective,
     read_scores,
     read_table,
 )
+from forecasteval.rxnopt.datasets import BASE_TYPES
+from forecasteval.rxnopt.scoring import RxnOptEvaluator
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CASES: Final = ROOT / "tests" / "cases"

@@ -609,7 +609,8 @@ def test_help_imports_no_evaluator(command: list[str]) -> None:
     """Each evaluator compiles its patterns when it is imported, half of the time of a start."""
     code = f"""
 import atexit, sys, eval
-unused = ("forecasteval.futurex.evaluator", "forecasteval.futurex.grammar", "scipy", "pydantic")
+package = "forecasteval.futurex"
+unused = (f"{{package}}.evaluator", f"{{package}}.reading.grammar", "scipy", "pydantic")
 atexit.register(lambda: print({{*unused}} & set(sys.modules)))
 eval.main({command!r})
 """

@@ -19,9 +19,9 @@ from boards_folders import make_page
 from cli import Done, assert_refused, run, strict, write
 from crps_wing import CrpsEvaluator, score_samples
 from forecasteval import cli as program
+from forecasteval.custom import JsonObject, Score, Unread
 from forecasteval.display.html import render
 from forecasteval.display.tables import IntervalCell
-from forecasteval.plain import JsonObject, Score, Unread
 from forecasteval.ranking.weeks import fit_scores
 from html_page import check_page
 

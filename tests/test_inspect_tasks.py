@@ -16,7 +16,7 @@ import pytest
 from cli import ROOT, import_extra, read_json, run, write
 from conversions import convert
 from forecasteval.common.statistics import mean
-from forecasteval.rxnopt.prompts import find_templates, render_prompts
+from forecasteval.rxnopt.build.prompts import find_templates, render_prompts
 
 inspect_tasks = import_extra("forecasteval.inspect_tasks")
 pytestmark = pytest.mark.extra("inspect_ai")

@@ -196,7 +196,7 @@ def test_a_package_that_is_wrong_costs_a_line(
 
 
 def test_an_option_that_another_has_is_refused(here: Any, tmp_path: Path) -> None:
-    more = "from forecasteval.plain import Option\n"
+    more = "from forecasteval.custom import Option\n"
     more += "TAKEN = BENCHMARK._replace(options=(Option('--json', 'x'),))\n"
     here(declare(tmp_path, OTHER + more, {"option": "other:TAKEN"}))
     assert_refused(run(tmp_path), "benchmark CRPS", "--json")

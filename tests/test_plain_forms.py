@@ -13,9 +13,9 @@ import pytest
 
 from cli import ROOT, Record, read_json, run_process, write
 from forecasteval.common.markup import last_boxed
-from forecasteval.futurex.choices import ChoiceTruth
-from forecasteval.futurex.numbers import NumberTruth
 from forecasteval.futurex.questions import parse_record
+from forecasteval.futurex.reading.choices import ChoiceTruth
+from forecasteval.futurex.reading.numbers import NumberTruth
 from forecasteval.futurex.rules import Rules
 
 QUESTIONS: Final[list[Record]] = read_json(ROOT / "dataset" / "250915.json")

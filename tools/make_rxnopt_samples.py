@@ -20,7 +20,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from forecasteval.rxnopt.builder import Build, build_files, build_questions  # noqa: E402
+from forecasteval.rxnopt.build.builder import Build, build_files, build_questions  # noqa: E402
 from forecasteval.rxnopt.datasets import QUESTION_TYPES, dataset_name  # noqa: E402
 
 SEED: Final = 6

@@ -82,14 +82,14 @@ def check_answers(files: Files) -> Iterator[Checked]:
 
 def list_deadlines(dataset: Path) -> dict[str, Deadline]:
     """List by id when the questions of a dataset close."""
-    from .deadlines import list_deadlines
+    from forecasteval.questions.deadlines import list_deadlines
 
     return list_deadlines(dataset)
 
 
 def hash_answers(path: Path) -> dict[str, str]:
     """Hash the answers of a prediction file, by id."""
-    from .deadlines import hash_answers
+    from forecasteval.questions.deadlines import hash_answers
 
     return hash_answers(path)
 

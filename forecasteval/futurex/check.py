@@ -17,12 +17,10 @@ from forecasteval.common.records import BadRecord, load_records, repeated_keys
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import NOTED, Checked
-
-from .choices import ChoiceTruth, find_options
-from .deadlines import parse_closes
-from .grammar import parse_number
-from .join import (
+from forecasteval.questions.deadlines import parse_closes
+from forecasteval.questions.join import (
     AMBIGUOUS,
+    FIELDS,
     LACKING,
     NO_QUESTION,
     OtherKeys,
@@ -31,11 +29,14 @@ from .join import (
     join_answers,
     load_answers,
 )
-from .numbers import NumberTruth, readings
-from .questions import FIELDS, NO_ANSWER, parse_record
+from forecasteval.questions.truths import is_blank, load_questions, replace_values, show_keys
+
+from .questions import NO_ANSWER, parse_record
+from .reading.choices import ChoiceTruth, find_options
+from .reading.grammar import parse_number
+from .reading.numbers import NumberTruth, readings
 from .results import Scoring
 from .rules import Rules
-from .truths import is_blank, load_questions, replace_values, show_keys
 
 # A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
 # FutureX-Past.

@@ -14,8 +14,8 @@ from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.records import is_null, number_text
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
+from forecasteval.questions.join import AnsweredQuestions, join_answers, load_answers
 
-from .join import AnsweredQuestions, join_answers, load_answers
 from .report import explain, report_blocks
 from .results import Scoring
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise

@@ -8,13 +8,13 @@ from typing import Final
 from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
 from forecasteval.common.records import JsonObject
+from forecasteval.questions.states import Unparsed
 
-from .choices import NameTruth
-from .names import IS_CJK, Name, compare_names, match_names
-from .passages import ANSWER_PROMPT, AnswerCounts, decide_answers
-from .rankings import RankingTruth
+from .extraction import ANSWER_PROMPT, AnswerCounts, decide_answers
+from .reading.choices import NameTruth
+from .reading.names import IS_CJK, Name, compare_names, match_names
+from .reading.rankings import RankingTruth
 from .results import Answered, AnswerItem, decide
-from .rules import Unparsed
 
 
 class NameCounts(Usage):

@@ -17,10 +17,10 @@ from forecasteval.display.results import Results
 from forecasteval.display.rows import draw_levels
 from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Cell
+from forecasteval.questions.join import is_void, raw_answer
 
-from .answers import parse_answer
-from .join import is_void, raw_answer
 from .questions import Truth, parse_record
+from .reading.answers import parse_answer
 from .report import describe_size, explain, list_notes, name_cause, score_table
 from .results import AnswerItem
 from .rules import WEIGHTS, Rules, total_weight

@@ -12,27 +12,30 @@ from typing import Final, NamedTuple, NoReturn
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
+from forecasteval.questions.join import FIELDS
+from forecasteval.questions.pending import PendingTruth
+from forecasteval.questions.states import MISSING, AnswerScore, Unparsed, unparsed
 
-from .answers import Answer, parse_answer
-from .choices import (
+from .reading.answers import Answer, parse_answer
+from .reading.choices import (
     SEPARATOR,
     YES_NO,
     ChoiceTruth,
     NameTruth,
     Options,
+    Picks,
     find_options,
     interpret_picks,
     label_set,
 )
-from .grammar import RANGE
-from .names import parse_name
-from .numbers import NumberTruth, find_sigma, interpret_number, question_scale
-from .pending import PendingTruth
-from .rankings import NO_NAME, RankingTruth, parse_items
-from .rules import LEVELS, MISSING, AnswerScore, Rules, Unparsed, unparsed
+from .reading.grammar import RANGE, Quantity
+from .reading.lists import NO_NAME, parse_items
+from .reading.names import parse_name
+from .reading.numbers import NumberTruth, find_sigma, interpret_number, question_scale
+from .reading.rankings import RankingTruth
+from .rules import LEVELS, Rules
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
-FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
 NO_ANSWER: Final = "no answer"
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
 TITLE: Final = 200  # and of the first line of a prompt
@@ -71,7 +74,7 @@ def interpret_question(
     read: Truth | None = None
     warning = ""
     if isinstance(truth, str) and not truth.strip():
-        read = PendingTruth(level, prompt, numeric=std is not None)
+        read = make_pending_truth(level, prompt, numeric=std is not None)
     elif answer:
         if level > 2:
             read = interpret_open_truth(prompt, answer, std, rules)
@@ -168,6 +171,22 @@ def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
 
 
 # --- Truths ---
+
+
+def make_pending_truth(level: int, prompt: str, numeric: bool) -> PendingTruth:
+    """Make what reads the answers to a question without a truth.
+
+    `numeric`: whether the question has a Std, and asks for a number.
+    """
+    kind = "number" if numeric else "number or ranking"
+    if level > 2:
+        number = NumberTruth(Quantity(0.0, None, ""), None, None, prompt)
+        return PendingTruth(kind, [number if numeric else RankingTruth((), prompt)])
+    options = Options(find_options(prompt))
+    choice = ChoiceTruth(options, Picks(), exact=True)
+    if options.texts:
+        return PendingTruth(kind, [choice])
+    return PendingTruth(kind, [choice, NameTruth((), exact=True, prompt=prompt)])
 
 
 def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:

@@ -18,12 +18,13 @@ from forecasteval.display.tables import (
     make_table,
     show_number,
 )
+from forecasteval.questions.states import REASONS
 
-from .answers import parse_answer
-from .numbers import NumberTruth
 from .questions import Truth
+from .reading.answers import parse_answer
+from .reading.numbers import NumberTruth
 from .results import AnswerItem
-from .rules import LEVELS, REASONS, WEIGHTS
+from .rules import LEVELS, WEIGHTS
 
 _WRONG: Final = {"number": "number beyond σ", "ranking": "wrong names"}
 _UNEQUAL: Final = "number not equal"  # where there is no σ

@@ -16,13 +16,14 @@ from forecasteval.common.records import (
     hash_questions,
     repeated_keys,
 )
+from forecasteval.questions.join import ANSWER_KEYS, OtherKeys, is_void, raw_answer
+from forecasteval.questions.states import AnswerScore
+from forecasteval.questions.truths import question_id
 
-from .answers import Answer, parse_answer
-from .join import ANSWER_KEYS, OtherKeys, is_void, raw_answer
-from .numbers import NumberTruth
 from .questions import SHOWN, Truth, parse_record, score_answer
-from .rules import AnswerScore, Rules
-from .truths import question_id
+from .reading.answers import Answer, parse_answer
+from .reading.numbers import NumberTruth
+from .rules import Rules
 
 BLOCK: Final = 2048  # records that are scored together
 

@@ -1,6 +1,4 @@
-"""Levels, weights, rule sets, and what can become of an answer: the numbers of the benchmark in one
-place.
-"""
+"""Levels, weights and rule sets: the numbers of the benchmark in one place."""
 
 from __future__ import annotations
 
@@ -11,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.records import JsonObject
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
+from forecasteval.questions.states import REASONS
 
 LEVELS: Final = (1, 2, 3, 4)
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}  # seed README, 评分权重
@@ -49,56 +48,8 @@ RULE_SETS: Final = {
 }
 
 
-# The kinds of reasons why nothing is read of an answer, and how a report counts them.
-REASONS: Final = {
-    "refusal": "say that they refuse",
-    "error of a program": "errors of a program",
-    "prose": "prose without an answer",
-    "contradiction": "contradict themselves",
-    "placeholder": "placeholders",
-    "unreadable": "hold nothing that was asked for",
-}
 _FLAGS: Final = ("padded", "unboxed", "late")  # of an item
 _COUNTED: Final = ("missing", "unparsed", "pending", *_FLAGS)  # by level
-
-
-class Unparsed(NamedTuple):
-    """Why nothing is read of an answer, and of which kind this is, one of `REASONS`.
-
-    `is_silent`: it states nothing, so that the statement before it counts.
-    """
-
-    note: str
-    reason: str = "unreadable"
-    is_silent: bool = False
-
-
-class AnswerScore(NamedTuple):
-    """The result of one answer. `outcome`: scored, missing, unparsed or pending; missing and
-    unparsed ones score 0. A pending one has no score (nan): its question has no truth yet.
-
-    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `matched`: of the
-    `names` of a ranking, how many; `padded`: it is longer than what was asked for. `reason`: of an
-    unparsed answer, one of `REASONS`.
-    """
-
-    score: float
-    outcome: str
-    read: str
-    note: str
-    sigmas: float | None = None
-    matched: int | None = None
-    names: int = 0
-    padded: bool = False
-    reason: str = ""
-
-
-MISSING: Final = AnswerScore(0.0, "missing", "", "")
-
-
-def unparsed(why: Unparsed) -> AnswerScore:
-    """Return the score of an answer from which nothing legal can be read."""
-    return AnswerScore(0.0, "unparsed", "", why.note, reason=why.reason)
 
 
 def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -> float:

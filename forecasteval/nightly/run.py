@@ -2,7 +2,7 @@
 ranked.
 
 A night is made of values, each from the ones before: what is to be done (`_Plan`), what scoring
-found (`_Scored`), which rows stay (`kept.KeptRows`), and the board, which is written.
+found (`_Scored`), which rows stay (`carried_over.KeptRows`), and the board, which is written.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from forecasteval.common.forms import to_record
 from forecasteval.common.records import dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks, list_predictions
+from forecasteval.nightly.carried_over import KeptRows, is_part, keep_rows
+from forecasteval.nightly.first_seen import look
 from forecasteval.nightly.history import (
     Corrections,
     QuestionChanges,
@@ -35,9 +37,7 @@ from forecasteval.nightly.history import (
     open_history,
     today,
 )
-from forecasteval.nightly.kept import KeptRows, is_part, keep_rows
 from forecasteval.nightly.pages import write_board
-from forecasteval.nightly.seen import look
 from forecasteval.nightly.store import (
     StoredResult,
     is_current,

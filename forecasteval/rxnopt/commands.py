@@ -19,7 +19,7 @@ from forecasteval.common.records import dump_json, load_records
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
-from .builder import (
+from .build.builder import (
     Build,
     NoQuestionsError,
     build_questions,
@@ -28,13 +28,13 @@ from .builder import (
     require_new,
     write_build,
 )
-from .chemicals import SELECTIVITIES
+from .build.chemicals import SELECTIVITIES
+from .build.imports import Layout, import_file
+from .build.prompts import LANGUAGES, find_templates, render_prompts
+from .build.settings import SETTING_HELP, SETTINGS
+from .build.sheets import fold_name, read_sheet
 from .datasets import require_question
-from .imports import Layout, import_file
 from .picks import parse_replies
-from .prompts import LANGUAGES, find_templates, render_prompts
-from .settings import SETTING_HELP, SETTINGS
-from .sheets import fold_name, read_sheet
 
 _RESULTS: Final = ("yield_ratio", "isolated_yield", *SELECTIVITIES)  # options, too
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them

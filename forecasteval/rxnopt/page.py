@@ -26,9 +26,9 @@ from forecasteval.display.rows import Choice, draw_chips
 from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Cell, Table
 
-from .chemicals import ABSENT
+from .build.chemicals import ABSENT
+from .build.prompts import condition_lines, reference_blocks, show_items
 from .datasets import QUESTION_TYPES, ChoiceItem
-from .prompts import condition_lines, reference_blocks, show_items
 from .report import (
     RELATIVE,
     describe_size,

@@ -22,7 +22,7 @@ from forecasteval.display.tables import (
     show_p,
 )
 
-from .chemicals import read_items
+from .build.chemicals import read_items
 from .datasets import METRICS, QUESTION_TYPES, ChoiceItem
 
 MOST_PARTS: Final = 10  # rows of a breakdown

@@ -7,7 +7,8 @@ from typing import Final
 import pytest
 
 from forecasteval.common.markup import clean, last_boxed
-from forecasteval.futurex.answers import Answer, parse_answer, question_words
+from forecasteval.futurex.reading.answers import Answer, parse_answer
+from forecasteval.futurex.reading.language import question_words
 
 BOXES: Final = {
     "no box": ("  Red \n", "Red", False),

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from forecasteval.common.markup import parse_literal
-from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.choices import (
+from forecasteval.futurex.reading.answers import Answer
+from forecasteval.futurex.reading.choices import (
     ChoiceTruth,
     Options,
     Picks,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forecasteval.futurex import grammar
-from forecasteval.futurex.grammar import Quantity, parse_number, read_scale, write_digits
-from forecasteval.futurex.numbers import find_numbers
+from forecasteval.futurex.reading import grammar
+from forecasteval.futurex.reading.grammar import Quantity, parse_number, read_scale, write_digits
+from forecasteval.futurex.reading.numbers import find_numbers
 
 NUMBERS: Final = {  # text: value, scale, unit
     "46,300": (46300, None, ""),

@@ -11,7 +11,7 @@ from cli import assert_refused, run, write
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
-from forecasteval.futurex.join import (
+from forecasteval.questions.join import (
     AnsweredQuestions,
     OtherKeys,
     join_answers,

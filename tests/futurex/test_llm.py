@@ -18,10 +18,10 @@ from cli import CASES, ROOT, Record, asked, box, read_json
 from eval import FutureXEvaluator
 from forecasteval.common.markup import clean
 from forecasteval.display.tables import format_text
-from forecasteval.futurex.answers import parse_answer
+from forecasteval.futurex.extraction import MAX_ANSWER
 from forecasteval.futurex.llm import MAX_LENGTH, MAX_WORDS, choose_decoy, parse_name_reply
-from forecasteval.futurex.names import parse_name
-from forecasteval.futurex.passages import MAX_ANSWER
+from forecasteval.futurex.reading.answers import parse_answer
+from forecasteval.futurex.reading.names import parse_name
 from llm_server import (
     UNSURE,
     LlmServer,

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.names import (
+from forecasteval.futurex.reading.names import (
     EXACT,
     LONG,
     NONE,

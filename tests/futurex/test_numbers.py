@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 from forecasteval import FutureXEvaluator
-from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.grammar import Quantity
-from forecasteval.futurex.numbers import NumberTruth, question_scale, readings, score_number
+from forecasteval.futurex.reading.answers import Answer
+from forecasteval.futurex.reading.grammar import Quantity
+from forecasteval.futurex.reading.numbers import NumberTruth, question_scale, readings, score_number
 
 SCALES: Final = {
     "What is the turnover in hundreds of millions of yuan?": 1e8,

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.choices import (
+from forecasteval.futurex.reading.choices import (
     MAX_OPTIONS,
     Options,
     choice_key,

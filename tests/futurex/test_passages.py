@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cli import CASES, Record, asked, box, read_json
 from eval import FutureXEvaluator
-from forecasteval.futurex.passages import MAX_ANSWER, parse_answer_reply
+from forecasteval.futurex.extraction import MAX_ANSWER, parse_answer_reply
 from llm_server import LlmServer, Reply, Request, completion, error
 
 NATIONS: Final = "Which nations will be ranked from 1 to 3?"

@@ -17,7 +17,7 @@ LITERAL: Final = 300  # characters of a pattern as written
 COMPILED: Final = 900  # with what an f-string inserts
 PATTERN: Final = re.compile(r"\(\?[:=!<P#aimsx(-]|\\[sSdDwWbBAZ]|\[\^|\]\{|\)\{[0-9]|\|.*\|")
 MODULES: Final = [
-    *(ROOT / "forecasteval" / "futurex").glob("*.py"),
+    *(ROOT / "forecasteval" / "futurex").rglob("*.py"),
     *(ROOT / "forecasteval" / "common" / f"{name}.py" for name in ("markup", "patterns")),
 ]
 

@@ -19,17 +19,17 @@ from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import clean, last_boxed, parse_literal
 from forecasteval.common.records import dump_json
-from forecasteval.futurex.answers import Answer
-from forecasteval.futurex.choices import (
+from forecasteval.futurex.reading.answers import Answer
+from forecasteval.futurex.reading.choices import (
     MAX_OPTIONS,
     Options,
     find_options,
     interpret_picks,
 )
-from forecasteval.futurex.grammar import parse_number, write_digits
-from forecasteval.futurex.names import EXACT, compare_names, match_names, parse_name
-from forecasteval.futurex.numbers import find_numbers, question_scale
-from forecasteval.futurex.rankings import item_count, parse_items, split_items
+from forecasteval.futurex.reading.grammar import parse_number, write_digits
+from forecasteval.futurex.reading.lists import item_count, parse_items, split_items
+from forecasteval.futurex.reading.names import EXACT, compare_names, match_names, parse_name
+from forecasteval.futurex.reading.numbers import find_numbers, question_scale
 from forecasteval.futurex.rules import RULE_SETS
 from kinds import KINDS, MANY
 

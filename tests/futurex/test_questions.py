@@ -12,8 +12,6 @@ from cli import PROMPT, asked, box, question
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import Record as Repeated
-from forecasteval.futurex.answers import Answer, parse_answer
-from forecasteval.futurex.numbers import NumberTruth
 from forecasteval.futurex.questions import (
     interpret_choice_truth,
     interpret_open_truth,
@@ -21,6 +19,8 @@ from forecasteval.futurex.questions import (
     parse_record,
     score_answer,
 )
+from forecasteval.futurex.reading.answers import Answer, parse_answer
+from forecasteval.futurex.reading.numbers import NumberTruth
 from forecasteval.futurex.rules import Rules
 from kinds import KINDS
 

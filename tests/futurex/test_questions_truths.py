@@ -9,16 +9,16 @@ from typing import Final
 import pytest
 
 from cli import box
-from forecasteval.futurex.answers import parse_answer
-from forecasteval.futurex.choices import ChoiceTruth, NameTruth
-from forecasteval.futurex.numbers import NumberTruth
 from forecasteval.futurex.questions import (
     Truth,
     interpret_choice_truth,
     interpret_open_truth,
     interpret_question,
 )
-from forecasteval.futurex.rankings import RankingTruth
+from forecasteval.futurex.reading.answers import parse_answer
+from forecasteval.futurex.reading.choices import ChoiceTruth, NameTruth
+from forecasteval.futurex.reading.numbers import NumberTruth
+from forecasteval.futurex.reading.rankings import RankingTruth
 from forecasteval.futurex.rules import RULE_SETS, Rules
 from kinds import RATES
 

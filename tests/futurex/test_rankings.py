@@ -6,16 +6,16 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.answers import Answer, parse_answer
-from forecasteval.futurex.choices import NameTruth
-from forecasteval.futurex.names import parse_name
-from forecasteval.futurex.rankings import (
-    RankingTruth,
+from forecasteval.futurex.reading.answers import Answer, parse_answer
+from forecasteval.futurex.reading.choices import NameTruth
+from forecasteval.futurex.reading.lists import (
     item_count,
     looks_like_names,
     parse_items,
     split_items,
 )
+from forecasteval.futurex.reading.names import parse_name
+from forecasteval.futurex.reading.rankings import RankingTruth
 
 TRUTH = tuple(map(parse_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from forecasteval.futurex.doubts import find_doubt
-from forecasteval.futurex.numbers import find_numbers, interpret_number
-from forecasteval.futurex.rules import Unparsed
+from forecasteval.futurex.reading.negation import find_doubt
+from forecasteval.futurex.reading.numbers import find_numbers, interpret_number
+from forecasteval.questions.states import Unparsed
 
 FOUND: Final = {
     "It will close at 46,300 points": [46300],

@@ -11,7 +11,7 @@ from cli import asked, box
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.markup import MAX_SPAN
-from forecasteval.futurex.names import compare_names, parse_name
+from forecasteval.futurex.reading.names import compare_names, parse_name
 from kinds import KINDS
 from linear import GROWTH, assert_linear
 

@@ -57,12 +57,12 @@ def stamps(root: Path) -> dict[str, int]:
     [
         ("eval.py", set(), False),
         ("forecasteval/nightly/run.py", set(), False),
-        ("forecasteval/rxnopt/templates/report.md.j2", set(), False),
+        ("forecasteval/rxnopt/build/templates/report.md.j2", set(), False),
         ("forecasteval/ranking/significance.py", BOARD | {"leaderboard.html"}, False),
         ("forecasteval/display/templates/page.css", PAGES, False),
         ("forecasteval/boards/tables.py", PAGES, False),
         (
-            "forecasteval/futurex/numbers.py",
+            "forecasteval/futurex/reading/numbers.py",
             BOARD | {"250915-random.json", "250915-random.html", "leaderboard.html"},
             True,
         ),

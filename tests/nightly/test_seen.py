@@ -12,7 +12,7 @@ import pytest
 
 from boards_folders import contents, stored
 from cli import Done, assert_refused, question, read_json, run, write
-from forecasteval.futurex import deadlines
+from forecasteval.questions import deadlines
 
 DAY: Final = 86400
 DAY_1: Final = "1970-01-02T00:00:00+00:00"

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
-from forecasteval.rxnopt.builder import build_files, build_questions, list_tables
-from forecasteval.rxnopt.chemicals import read_items
+from forecasteval.rxnopt.build.builder import build_files, build_questions, list_tables
+from forecasteval.rxnopt.build.chemicals import read_items
+from forecasteval.rxnopt.build.prompts import make_template, render_question
 from forecasteval.rxnopt.datasets import template_of
-from forecasteval.rxnopt.prompts import make_template, render_question
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from make_rxnopt_samples import SEED, make_files, make_tables
 from rxnopt_tables import (
@@ -283,8 +283,8 @@ def test_what_is_not_asked_is_counted_over_all_tables() -> None:
 
 
 IMPORTS: Final = (
-    "from pathlib import Path; from forecasteval.rxnopt.builder import build_questions; "
-    "from forecasteval.rxnopt.builder import list_tables, write_build"
+    "from pathlib import Path; from forecasteval.rxnopt.build.builder import build_questions; "
+    "from forecasteval.rxnopt.build.builder import list_tables, write_build"
 )
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.cells import read_fraction, read_yield
+from forecasteval.rxnopt.build.cells import read_fraction, read_yield
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
 

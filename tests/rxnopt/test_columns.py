@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forecasteval.rxnopt.columns import find_header, find_second_quantity
+from forecasteval.rxnopt.build.columns import find_header, find_second_quantity
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,13 @@ import pytest
 
 from cli import RAW_CONTROL, Done, import_extra, run_wing
 from forecasteval import __version__
-from forecasteval.rxnopt import builder, commands, find_datasets
-from forecasteval.rxnopt.builder import build_questions, list_tables, make_report
+from forecasteval.rxnopt import commands, find_datasets
+from forecasteval.rxnopt.build import builder
+from forecasteval.rxnopt.build.builder import build_questions, list_tables, make_report
+from forecasteval.rxnopt.build.settings import SETTINGS
+from forecasteval.rxnopt.build.sheets import read_sheet
 from forecasteval.rxnopt.datasets import QUESTION_TYPES
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
-from forecasteval.rxnopt.settings import SETTINGS
-from forecasteval.rxnopt.sheets import read_sheet
 from make_rxnopt_samples import SEED
 from pages import read, read_tables
 from rxnopt_tables import ROOT, build, by_id, simple, table, write

@@ -15,9 +15,9 @@ import pytest
 
 from cli import import_extra
 from forecasteval.common.errors import InputError
-from forecasteval.rxnopt.builder import build_questions
-from forecasteval.rxnopt.cells import read_yield
-from forecasteval.rxnopt.imports import Layout, import_file, read_cell
+from forecasteval.rxnopt.build.builder import build_questions
+from forecasteval.rxnopt.build.cells import read_yield
+from forecasteval.rxnopt.build.imports import Layout, import_file, read_cell
 from rxnopt_tables import CASES, Record, by_id, score_row, write
 
 openpyxl = import_extra("openpyxl")

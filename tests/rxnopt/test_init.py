@@ -52,9 +52,15 @@ def test_what_the_command_line_knows_of_the_benchmark() -> None:
     [
         (
             "forecasteval.rxnopt",
-            ["numpy", "jinja2", "csv", "forecasteval.rxnopt.scoring", "forecasteval.rxnopt.cells"],
+            [
+                "numpy",
+                "jinja2",
+                "csv",
+                "forecasteval.rxnopt.scoring",
+                "forecasteval.rxnopt.build.cells",
+            ],
         ),
-        ("forecasteval.rxnopt.scoring", ["numpy", "jinja2", "forecasteval.rxnopt.cells"]),
+        ("forecasteval.rxnopt.scoring", ["numpy", "jinja2", "forecasteval.rxnopt.build.cells"]),
         ("forecasteval.rxnopt.commands", ["numpy", "jinja2"]),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forecasteval.rxnopt.chemicals import compare_key, read_items
+from forecasteval.rxnopt.build.chemicals import compare_key, read_items
 
 
 def test_comparison_of_conditions() -> None:

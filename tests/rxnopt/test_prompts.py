@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.builder import make_report
-from forecasteval.rxnopt.datasets import QUESTION_TYPES, template_of
-from forecasteval.rxnopt.prompts import (
+from forecasteval.rxnopt.build.builder import make_report
+from forecasteval.rxnopt.build.prompts import (
     code_cell,
     fence,
     fill,
     make_template,
     render_question,
 )
+from forecasteval.rxnopt.datasets import QUESTION_TYPES, template_of
 from rxnopt_tables import RAW_CONTROL, Row, build, by_id, simple, table, worked_example
 
 

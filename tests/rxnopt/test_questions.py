@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from forecasteval.rxnopt.questions import make_questions
-from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import read_table
+from forecasteval.rxnopt.build.questions import make_questions
+from forecasteval.rxnopt.build.settings import Settings
+from forecasteval.rxnopt.build.tables import read_table
 from make_rxnopt_samples import make_tables
 from rxnopt_tables import Record, Row, build, by_id, check_questions, simple, table, worked_example
 

@@ -9,7 +9,7 @@ import pytest
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import dump_json
-from forecasteval.rxnopt.settings import SETTING_HELP, SETTINGS, Settings, make_settings
+from forecasteval.rxnopt.build.settings import SETTING_HELP, SETTINGS, Settings, make_settings
 
 BAD_SETTINGS: Final = [
     ("year_filter", "soon"), ("condition_require", "name"), ("normalize_conditions", "yes"),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cli import import_extra
 from forecasteval.common.errors import InputError
-from forecasteval.rxnopt.sheets import Sheet, read_sheet
+from forecasteval.rxnopt.build.sheets import Sheet, read_sheet
 from rxnopt_tables import write
 
 openpyxl = import_extra("openpyxl")

@@ -10,10 +10,15 @@ import pytest
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record as RepeatedKeys
-from forecasteval.rxnopt.builder import build_files, build_questions, list_tables, make_statistics
-from forecasteval.rxnopt.prompts import make_template, render_question
-from forecasteval.rxnopt.settings import Settings
-from forecasteval.rxnopt.tables import Unused, read_scores
+from forecasteval.rxnopt.build.builder import (
+    build_files,
+    build_questions,
+    list_tables,
+    make_statistics,
+)
+from forecasteval.rxnopt.build.prompts import make_template, render_question
+from forecasteval.rxnopt.build.settings import Settings
+from forecasteval.rxnopt.build.tables import Unused, read_scores
 from rxnopt_tables import Record, Row, build, by_id, score_row, simple, table, write
 
 

@@ -22,9 +22,9 @@ from forecasteval.common.records import (
     repeated_keys,
 )
 
-from .questions import FIELDS
 from .truths import is_blank, load_questions, question_id, show_keys
 
+FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
 _QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
 ANSWER_KEYS: Final = ("answer", "prediction")
 _KEPT: Final = 500  # records that are kept for a page: it shows no more questions than that

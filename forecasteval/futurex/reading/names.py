@@ -20,10 +20,9 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import lazy, split_words
 
-from .answers import question_words
 from .countries import name_country
-from .doubts import CROSSES, begins_denied, find_doubt
-from .language import table_of, words
+from .language import question_words, table_of, words
+from .negation import CROSSES, begins_denied, find_doubt
 
 _CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 IS_CJK: Final = lazy(f"[{_CJK}]")

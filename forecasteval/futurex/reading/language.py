@@ -180,3 +180,8 @@ def pattern_of(kind: str) -> str:
 def table_of(*kinds: str) -> WordTable:
     """Make the table of the words of some kinds."""
     return WordTable(*words(*kinds))
+
+
+def question_words(prompt: str) -> str:
+    """Return the prompt up to the paragraph with instructions for the answer."""
+    return prompt.partition("IMPORTANT:")[0]

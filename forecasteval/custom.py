@@ -1,7 +1,7 @@
 """A benchmark of one's own: questions in a dataset, answers by id, and a function that scores one.
 
-`docs/own.md` has a whole one. `PlainEvaluator` reads the files, counts what is missing, and draws
-report, lines per question and page.
+`docs/own.md` has a whole one. `QuestionEvaluator` reads the files, counts what is missing, and
+draws report, lines per question and page.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [  # what a benchmark needs
     "InputError",
     "JsonObject",
     "Option",
-    "PlainEvaluator",
+    "QuestionEvaluator",
     "Score",
     "Unread",
     "first_keys",
@@ -103,7 +103,7 @@ class Answers:
         return self.sums
 
 
-class PlainEvaluator(Evaluator[Answers, list[PlainItem]]):
+class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
     """Scores answers question by question; a subclass has `benchmark`, `version`, `score_answer`.
 
     Add `bounds` unless they are 0 and 1, and `higher_is_better = False` where it is not.

@@ -16,7 +16,7 @@ from forecasteval.common.files import decode_utf8, read_file, write_atomic
 from forecasteval.common.records import dump_json, parse_json
 from forecasteval.common.version import __version__
 
-from .datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
+from ..datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of
 from .prompts import code_cell, fill, make_template, render_question, show_reasons
 from .questions import ChoiceQuestion, Counts, make_questions
 from .settings import SETTINGS, Settings, make_settings

@@ -26,10 +26,10 @@ from forecasteval.common.markup import (
 )
 from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
 from forecasteval.common.records import number_text
+from forecasteval.questions.states import AnswerScore, Unparsed, unparsed
 
-from .doubts import denies, find_doubt, takes_back
 from .language import table_of, words
-from .rules import AnswerScore, Unparsed, unparsed
+from .negation import denies, find_doubt, takes_back
 
 Read = TypeVar("Read")
 
@@ -164,11 +164,6 @@ def _drop_confidence(text: str) -> str:
     if "ce" in low or "nt" in low or "信" in low:  # a glance: all of these words hold one
         return text[:-40] + _CONFIDENCE.sub("", tail)
     return text
-
-
-def question_words(prompt: str) -> str:
-    """Return the prompt up to the paragraph with instructions for the answer."""
-    return prompt.partition("IMPORTANT:")[0]
 
 
 # --- What is no answer to any question ---

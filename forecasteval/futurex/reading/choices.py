@@ -10,13 +10,13 @@ from typing import Final
 
 from forecasteval.common.markup import clean
 from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
+from forecasteval.questions.states import AnswerScore, Unparsed
 
 from .answers import Answer, TruthOf, drop_lead_in, find_status
-from .doubts import begins_denied, find_doubt, is_asked
 from .language import pattern_of, table_of, words
+from .lists import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names, spans_between
 from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
-from .rankings import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names, spans_between
-from .rules import AnswerScore, Unparsed
+from .negation import begins_denied, find_doubt, is_asked
 
 MAX_TOKEN: Final = 1000  # characters of a pick with what is said of it
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order

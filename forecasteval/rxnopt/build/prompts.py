@@ -17,8 +17,8 @@ from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import decode_utf8, read_file
 from forecasteval.common.records import JsonObject, as_text
 
+from ..datasets import template_of
 from .chemicals import ABSENT, SELECTIVITIES, read_items
-from .datasets import template_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -152,7 +152,7 @@ def _environment() -> Environment:
     import jinja2  # here: only `build` and `render` need it
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("forecasteval.rxnopt"),
+        loader=jinja2.PackageLoader("forecasteval.rxnopt.build"),
         autoescape=False,  # text and Markdown, no HTML; the filters below keep data in its place
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

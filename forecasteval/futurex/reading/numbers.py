@@ -6,9 +6,10 @@ import math
 from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import end_of, lazy
+from forecasteval.questions.states import AnswerScore, Unparsed
 
-from .answers import Answer, TruthOf, question_words
-from .doubts import begins_denied, denies, find_doubt
+from ..rules import EQUAL, ZERO_SIGMA, Rules
+from .answers import Answer, TruthOf
 from .grammar import (
     PERCENT,
     Quantity,
@@ -18,8 +19,8 @@ from .grammar import (
     parse_quantity,
     read_scale,
 )
-from .language import pattern_of, words
-from .rules import EQUAL, ZERO_SIGMA, AnswerScore, Rules, Unparsed
+from .language import pattern_of, question_words, words
+from .negation import begins_denied, denies, find_doubt
 from .units import DAYS, convert
 
 # --- Numbers in sentences ---

@@ -12,9 +12,9 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.records import group_by
 
+from ..datasets import SIDES
 from .cells import ROUND
 from .chemicals import Conditions, Substance
-from .datasets import SIDES
 from .settings import Settings
 from .tables import ReactionTable, Unused, UsableRow, shown_scores
 

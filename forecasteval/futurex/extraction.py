@@ -16,10 +16,11 @@ from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
 from forecasteval.common.patterns import lazy
 
-from .answers import ECHO, TWO_BOXES, hold_answer, question_words
-from .doubts import denies
-from .grammar import has_scale, parse_number
-from .numbers import SEVERAL, NumberTruth, find_numbers
+from .reading.answers import ECHO, TWO_BOXES, hold_answer
+from .reading.grammar import has_scale, parse_number
+from .reading.language import question_words
+from .reading.negation import denies
+from .reading.numbers import SEVERAL, NumberTruth, find_numbers
 from .results import Answered, AnswerItem, decide
 
 ANSWER_PROMPT: Final = 2

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import WordTable, lazy
 
-from .answers import question_words
+from .language import question_words
 
 # By dimension the words of each unit, and its factor to the first
 _TABLE: Final = {

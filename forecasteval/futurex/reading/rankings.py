@@ -1,0 +1,68 @@
+"""Rankings, levels 3 and 4: the names of an answer, best first, and their score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forecasteval.questions.states import AnswerScore, Unparsed
+
+from ..rules import PARTIAL_RANKING
+from .answers import Answer, TruthOf
+from .lists import (
+    ITEM_SEPARATOR,
+    NO_LIST,
+    UNNAMED,
+    is_name_of,
+    looks_like_names,
+    parse_items,
+    show_names,
+)
+from .names import Name, Pairs, match_names
+
+
+class RankingTruth(TruthOf[Sequence[Name]]):
+    """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part
+    of it counts. The words of the `prompt` say what the names are of.
+    """
+
+    __slots__ = ("_compounds", "_keys", "_prompt", "names", "ordered", "whole")
+
+    def __init__(
+        self, names: tuple[Name, ...], prompt: str = "", ordered: bool = True, whole: bool = False
+    ) -> None:
+        self.names, self.ordered, self.whole, self._prompt = names, ordered, whole, prompt
+        self._keys = frozenset([name.key for name in names])
+        self._compounds = tuple(
+            [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
+        )
+
+    def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
+        """Read the predicted names, best first, or why there are none."""
+        if status := self.find_status(answer):
+            return status
+        if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
+            return NO_LIST
+        count = len(self.names) or None
+        return parse_items(answer, self._prompt, count, self._keys, self._compounds) or UNNAMED
+
+    def means(self, text: str, words: str) -> bool:
+        return is_name_of(text, words, self.names)
+
+    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
+        """Score 1 if the lists agree item by item and in length, else 0.8·matched/k.
+
+        There are k true items; all predicted ones count, in any order (seed README, 评分机制).
+        `known` pairs of names mean the same.
+        """
+        total, padded = len(self.names), len(predicted) > len(self.names)
+        places = match_names(self.names, predicted, self._prompt, known)
+        matched = len(places)
+        in_order = not self.ordered or all(true == place for true, place in places.items())
+        score = 0.0 if self.whole else PARTIAL_RANKING * (matched / max(1, total))
+        note = f"{matched} of {total} matched"
+        if padded:
+            note += f"; {len(predicted)} items for {total}"
+        if in_order and matched == total == len(predicted):
+            score, note = 1.0, ""
+        shown = show_names(predicted)
+        return AnswerScore(score, "scored", shown, note, None, matched, total, padded)

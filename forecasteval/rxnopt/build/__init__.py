@@ -1,0 +1,1 @@
+"""Questions made of tables of reactions: sheets, cells, chemicals, options, prompts."""
