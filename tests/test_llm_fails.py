@@ -13,7 +13,7 @@ import pytest
 from cli import Done, run, write
 from eval import FutureXEvaluator
 from forecasteval.boards import api
-from forecasteval.common import llm
+from forecasteval.common import server as client
 from forecasteval.display.tables import format_text
 from llm_server import AT_ONCE, LlmServer, Reply, Request, Script, error, honest, questions, quote
 
@@ -40,19 +40,19 @@ DOORS: Final = {
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llm, "TIMEOUT", SILENCE)
+    monkeypatch.setattr(client, "TIMEOUT", SILENCE)
 
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that try once: retries of a closed port wait for 15 seconds."""
-    make_server = llm.Server.__init__
+    make_server = client.Server.__init__
 
-    def make(self: llm.Server, *words: str) -> None:
+    def make(self: client.Server, *words: str) -> None:
         make_server(self, *words)
         self._client = self._client.with_options(max_retries=0)
 
-    monkeypatch.setattr(llm.Server, "__init__", make)
+    monkeypatch.setattr(client.Server, "__init__", make)
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def test_every_door_says_so_and_ends_with_3(
 def test_a_server_that_sends_nothing_is_given_up_after_three_requests(root: Path) -> None:
     with LlmServer(lambda request: Reply(wait=60)) as server:
         assert ask(root, server.url, "-f", "w1-a", "--workers", "8").code == 3
-    assert 1 <= len(server.requests) <= llm.MAX_SILENT
+    assert 1 <= len(server.requests) <= client.MAX_SILENT
 
 
 @pytest.mark.usefixtures("hasty")
@@ -120,7 +120,7 @@ def test_a_server_that_answers_others_is_not_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One prompt has no reply while others have one, however late on a busy machine."""
-    monkeypatch.setattr(llm, "TIMEOUT", 10 * SILENCE)
+    monkeypatch.setattr(client, "TIMEOUT", 10 * SILENCE)
 
     def script(request: Request) -> Reply:
         is_stuck = request.answer.startswith("1003")

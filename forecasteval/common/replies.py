@@ -32,7 +32,7 @@ def reply_texts(reply: object) -> list[object]:
         messages = [
             item for item in output if isinstance(item, Mapping) and item.get("type") == "message"
         ]
-        return ["".join(str(_join_parts(message.get("content")) or "") for message in messages)]
+        return ["".join(str(join_parts(message.get("content")) or "") for message in messages)]
     return [body if body is reply else None]  # the body of an error
 
 
@@ -45,11 +45,11 @@ def _choice_texts(choices: list[Any]) -> list[object]:
     texts: list[object] = [None] * (max(places, default=0) + 1)
     for place, choice in zip(places, choices, strict=True):
         message = choice.get("message")
-        texts[place] = _join_parts(message.get("content")) if isinstance(message, Mapping) else None
+        texts[place] = join_parts(message.get("content")) if isinstance(message, Mapping) else None
     return texts
 
 
-def _join_parts(content: object) -> object:
+def join_parts(content: object) -> object:
     """Return the joined text of a list of content parts; any other content unchanged."""
     if not isinstance(content, list):
         return content

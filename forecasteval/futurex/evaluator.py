@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .llm import ModelReader
 
 DEFAULT_MODEL: Final = "gpt-4o-mini"
-DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 
 
 class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
@@ -87,6 +86,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         self._reader: ModelReader | None = None
         if api_key:
             from forecasteval.common.llm import ModelClient
+            from forecasteval.common.server import DEFAULT_SERVER
 
             from .llm import ModelReader
 
@@ -229,15 +229,10 @@ def evaluator_of_options(
         raise InputError("--llm-deadline", "expected seconds > 0", str(options["deadline"]))
     if not llm:
         raise InputError("--llm", "expected the name of a model")
-    # A local server may need no key.
-    key = os.environ.get("OPENAI_API_KEY") or (
-        "none" if os.environ.get("OPENAI_BASE_URL") else None
-    )
-    if not key:
-        raise InputError(
-            "--llm", "expected a key in the environment variable OPENAI_API_KEY", "none"
-        )
+    from forecasteval.common.server import find_server
+
+    key, address = find_server("--llm")
     replies = None if cache is False else output / "llm-cache.sqlite3"
-    evaluator = FutureXEvaluator(api_key=key, model=llm, cache=replies, **options)
+    evaluator = FutureXEvaluator(key, address, model=llm, cache=replies, **options)
     evaluator.one_run = True
     return evaluator

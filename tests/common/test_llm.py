@@ -96,7 +96,7 @@ def test_request(server: LlmServer) -> None:
     assert request.headers.pop("authorization") == f"Bearer {KEY}"
     assert KEY not in f"{request.path} {request.headers} {request.raw!r}"
     assert {name: request.body[name] for name in ("model", "temperature", "max_tokens")} == {
-        "model": "m", "temperature": 0, "max_tokens": 1000,
+        "model": "m", "temperature": 0, "max_tokens": 2000,
     }  # fmt: skip
     assert request.body["messages"][0] == {"role": "system", "content": "Double the number."}
     assert request.body["response_format"]["json_schema"]["schema"] == {
@@ -153,7 +153,94 @@ def test_max_tokens_under_its_newer_name(server: LlmServer) -> None:
     assert {request.form for request in server.requests} == {"json_schema"}
     server.script, server.requests = lambda request: error(400, reason), []
     assert read(make(server), 1)[1]["failures"] == {"bad request": 1}
-    assert len(server.requests) == 4  # the other name, and then two more forms
+    assert len(server.requests) == 5  # the other name, no limit, and then two more forms
+
+
+TEMPERATURE: Final = "Unsupported value: 'temperature' does not support 0 with this model."
+
+
+def names(param: str, message: str) -> Reply:
+    """A 400 that names a parameter as OpenAI does."""
+    body = {"error": {"message": message, "type": "invalid_request_error", "param": param}}
+    return Reply(json.dumps(body).encode(), 400, NO_RETRY)
+
+
+@pytest.mark.parametrize(
+    ("refused", "reply"),
+    [
+        ({"temperature"}, names("temperature", TEMPERATURE)),
+        ({"temperature"}, error(400, TEMPERATURE)),
+        ({"temperature"}, names("temperature", "Only the default is supported.")),
+        ({"max_tokens"}, error(400, "use max_completion_tokens")),
+        ({"max_tokens"}, names("max_tokens", "Use 'max_completion_tokens' instead.")),
+        ({"max_tokens"}, error(422, "extra inputs are not permitted: max_tokens")),
+        ({"response_format"}, names("response_format.json_schema", "not supported")),
+        ({"response_format"}, error(400, "not supported")),
+        ({"response_format"}, error(400, '"json_schema" is no type of response_format')),
+    ],
+)
+def test_what_a_400_names_is_left_out_of_all_calls(
+    server: LlmServer, refused: set[str], reply: Reply
+) -> None:
+    def script(request: Request) -> Reply:
+        given = request.body.keys() - ({"response_format"} if request.form == "text" else set())
+        return reply if refused & given else honest(request)
+
+    server.script = script
+    assert read(make(server), 1, 2, 3)[0] == [2, 4, 6]
+    steps = 2 if refused == {"response_format"} else 1  # a schema becomes an object first
+    assert len(server.requests) == 3 + steps
+    kept = {"max_tokens", "temperature", "response_format"} - refused
+    if refused == {"max_tokens"} and b"completion" in reply.body:
+        kept = {"max_completion_tokens", "response_format"}  # a model that thinks
+    assert {*server.requests[-1].body} == {"model", "messages", *kept}
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (error(413), "too long"),
+        (error(400, "This model's maximum context length is 4096 tokens."), "too long"),
+        (error(400, "prompt is too long: 210000 tokens > 200000 maximum"), "too long"),
+        (error(400, "The response was filtered due to our content management policy"),
+         "content filter"),
+        (error(400, "request blocked by content_filter"), "content filter"),
+        (completion("", "content_filter"), "content filter"),
+        (completion(None, "content_filter"), "content filter"),
+    ],
+)  # fmt: skip
+def test_what_one_prompt_is_refused_for_changes_no_other_call(
+    server: LlmServer, reply: Reply, kind: str
+) -> None:
+    server.script = but({2: reply})
+    values, usage = read(make(server), 1, 2, 3)
+    assert (values, usage["failures"]) == ([2, None, 6], {kind: 1})
+    assert len(server.requests) == 3
+
+
+def test_a_quota_that_is_used_up_ends_the_run(server: LlmServer) -> None:
+    body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    server.script = lambda request: Reply(json.dumps(body).encode(), 429, AT_ONCE)
+    assert read(make(server), 1, 2)[1]["failures"] == {"no credit": 1, "not sent": 1}
+
+
+def test_a_pause_that_a_server_asks_for_holds_all_calls(server: LlmServer) -> None:
+    """One of the SDK's retries waits by itself; the calls beside it would be refused, too."""
+    server.script = lambda request: (
+        error(429, headers={"retry-after": "1"}) if request.number == 2 else honest(request)
+    )
+    begun = time.monotonic()
+    assert read(make(server), *range(3))[1]["answered"] == 3
+    assert time.monotonic() - begun >= 0.9
+    assert len(server.requests) == 4
+
+
+def test_an_error_in_the_body_of_a_200_is_told(server: LlmServer) -> None:
+    """A router whose provider fails after it has answered."""
+    body = {"error": {"message": "Provider returned error", "code": 502}}
+    server.script = but({2: Reply(json.dumps(body).encode())})
+    usage = read(make(server), 1, 2)[1]
+    assert usage["reasons"] == {"bad body": "Provider returned error"}
 
 
 # --- How calls fail ---
@@ -167,7 +254,7 @@ REPLIES: Final[dict[str, tuple[Reply, str]]] = {  # "answered", "invalid" or the
     "null": (completion(None), "empty"),
     "cut off": (completion("4", "length"), "cut off"),
     "refusal": (completion(None, refusal="I cannot help"), "refusal"),
-    "parts": (completion([{"type": "text", "text": "4"}]), "bad body"),
+    "parts": (completion([{"type": "text", "text": "4"}]), "answered"),
     "odd usage": (completion("4", usage={"prompt_tokens": "x"}), "bad body"),
     "odd choice": (completion("4", choices=[{"message": "hello"}]), "bad body"),
     "HTML": (Reply(b"<html>busy</html>"), "bad body"),
