@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__version__: Final = "3.2.0"
+__version__: Final = "4.0.0"
 PACKAGE: Final = Path(__file__).resolve().parent.parent
 _CODE: Final = (".py", ".css", ".js")
 
