@@ -273,9 +273,10 @@ def show_in_notebook(page: Page) -> str:
     """Draw name, verdict, facts and summary of a page for a notebook, without script.
 
     The style is nested in `.fe.fe.fe`: it holds for them only, and its rules win over those of
-    Jupyter, such as `.jp-RenderedHTMLCommon tbody tr:nth-child(even)`.
+    Jupyter, such as `.jp-RenderedHTMLCommon tbody tr:nth-child(even)`. Its colours are shades of
+    the notebook's own text colour, since a notebook may be light on a computer that is dark.
     """
-    style = Html(f".fe.fe.fe{{{_read('table.css')}}}")
+    style = Html(f".fe.fe.fe{{{_read('notebook.css')}\n{_read('table.css')}}}")
     content = [tag("p", tag("b", page.title)), *_draw_lead(page), page.summary()]
     return tag("div", tag("style", style), *content, class_="fe")
 
@@ -291,7 +292,7 @@ def _draw_lead(page: Page) -> list[Html]:
 @lru_cache(maxsize=1)
 def _frame() -> tuple[Html, Html, str]:
     """Style and script of all pages, and the policy that allows them."""
-    style = f"{_read('table.css')}\n{_read('page.css')}"
+    style = "\n".join(_read(name) for name in ("colors.css", "table.css", "page.css"))
     script = _read("page.js")
     allowed = f"style-src {_hash(style)}; script-src {_hash(script)}"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
