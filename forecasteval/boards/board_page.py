@@ -228,7 +228,9 @@ def _choose_style(row: RankedRow) -> str | None:
     """Choose the class of a row."""
     if row.about.baseline:
         return "ref"
-    return "prov" if row.rank is None else "tie" if row.could_lead else None
+    if row.rank is None:
+        return "prov"
+    return "tie" if row.could_lead else None
 
 
 def _draw_guess(columns: Sequence[Column], axis: Axis, guess: float) -> TableLine:
@@ -271,14 +273,19 @@ def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
 
 def _mark(baseline: float | None, entry: Entry) -> IntervalCell:
     row = entry.row
-    kind = "ref" if row.about.baseline else "a" if row.could_lead else ""
+    kind = "a" if row.could_lead else ""
+    if row.about.baseline:
+        kind = "ref"
     return IntervalCell(row.score, row.interval, baseline, kind)
 
 
 def _show_rank(row: RankedRow) -> Html:
     low, high = row.rank_interval or (None, None)
-    between = [" ", soft(f"{low}–{high}" if low != high else "")] if row.rank and low else []
-    return join(tag("b", str(row.rank or "–")), *between)
+    rank = tag("b", str(row.rank or "–"))
+    if not (row.rank and low):
+        return rank
+    interval = f"{low}–{high}" if low != high else ""
+    return join(rank, " ", soft(interval))
 
 
 def _show_name(entry: Entry) -> Html:

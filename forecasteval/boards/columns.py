@@ -240,7 +240,9 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
     """
     table, row, *_ = entry
     is_season = isinstance(table, PooledTable)
-    metric = row.metric if isinstance(row, ForecasterRow) else "pooled" if is_season else "overall"
+    metric = "pooled" if is_season else "overall"
+    if isinstance(row, ForecasterRow):
+        metric = row.metric
     files = [each for each in (row, table) if isinstance(each, FileRow)]
     record: dict[str, object] = {
         "benchmark": table.benchmark,

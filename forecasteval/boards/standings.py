@@ -137,7 +137,9 @@ def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:
     """Return the files of a system in the table of a dataset; of forecasters the file with all of
     them.
     """
-    return row.files if isinstance(row, ScoredRow) else [week] if isinstance(week, FileRow) else []
+    if isinstance(row, ScoredRow):
+        return row.files
+    return [week] if isinstance(week, FileRow) else []
 
 
 # --- A ranking ---

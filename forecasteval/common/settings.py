@@ -66,8 +66,15 @@ def read_settings(path: Path, find_problem: Callable[[str, object], str]) -> Fol
         if problem := find_problem(key, value):
             settings.mistakes.append(InputError(settings.locate(key), problem))
         else:
-            settings.words[f"--{key}"] = [
-                f"--{'' if each else 'no-'}{key}" if isinstance(each, bool) else f"--{key}={each}"
-                for each in (value if isinstance(value, list) else [value])
-            ]
+            values_of_key = value if isinstance(value, list) else [value]
+            settings.words[f"--{key}"] = [_format_word(key, each) for each in values_of_key]
     return settings
+
+
+def _format_word(key: str, value: object) -> str:
+    """Format a setting as the word of a command line."""
+    if value is True:
+        return f"--{key}"
+    if value is False:
+        return f"--no-{key}"
+    return f"--{key}={value}"

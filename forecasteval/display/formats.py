@@ -100,11 +100,7 @@ def latex_table(table: Table) -> list[str]:
     best = [_find_best(column, at, rows, columns) for at, column in enumerate(columns)]
     body = [
         [
-            rf"\textbf{{{latex_number(cell)}}}"
-            if cell == best_cell
-            else latex_number(cell)
-            if column.side == ">"
-            else latex_text(cell)
+            _format_latex_cell(cell, column, is_best=cell == best_cell)
             for cell, column, best_cell in zip(row, columns, best, strict=True)
         ]
         for row in rows
@@ -140,6 +136,13 @@ def _latex_row(cells: Iterable[str]) -> str:
     r"""Return a row; behind the `\\` of the row above, a `[` or `*` would be its argument."""
     row = " & ".join(cells)
     return f"{'{}' if row[:1] in ('[', '*') else ''}{row} " + r"\\"
+
+
+def _format_latex_cell(cell: str, column: Column, is_best: bool) -> str:
+    """Format a cell; the best of its column is bold."""
+    if is_best:
+        return rf"\textbf{{{latex_number(cell)}}}"
+    return latex_number(cell) if column.side == ">" else latex_text(cell)
 
 
 def latex_number(cell: str) -> str:

@@ -139,8 +139,10 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
         name = printable(panel.lines[at].name, 16)
         place = {"x": f"{x * 100:.1f}%", "dx": 8, "dy": 4, "y": f"{y:.1f}"}
         parts.append(tag("text", name, **place, class_=_colour(at)))
-    beside = panel.named and any(not line.faint for line in panel.lines)
-    kind = "pl small" if small else "pl named" if beside else "pl"
+    has_names_beside = panel.named and any(not line.faint for line in panel.lines)
+    kind = "pl named" if has_names_beside else "pl"
+    if small:
+        kind = "pl small"
     height = panel.height + (20 if small else 44)
     # Where lines can be focused, it is no image as a whole.
     role = "group" if any(line.faint for line in panel.lines) else "img"

@@ -266,12 +266,11 @@ def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
     widths = [max(map(display_width, column)) for column in texts]
     empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
     kept = list(range(len(columns)))
-    least = [
-        min(widths[place], _CUT if place == kept[-1] else _NAME)
-        if column.side == "<"
-        else widths[place]
-        for place, column in enumerate(columns)
-    ]
+    least = [*widths]
+    for place, column in enumerate(columns):
+        if column.side == "<":
+            limit = _CUT if place == kept[-1] else _NAME
+            least[place] = min(widths[place], limit)
     dropped: list[str] = []
 
     def is_wide(needed: Sequence[int]) -> bool:

@@ -196,10 +196,12 @@ def _records(data: Any) -> Iterable[Mapping[str, object]]:
         isinstance(row, dict) and row.get("Std") is not None and is_null(row["Std"]) for row in data
     ):
         return data
-    return [
-        {key: None if is_null(row[key]) else row[key] for key in row} if type(row) is dict else row
-        for row in data
-    ]
+    return [_replace_nulls(row) if type(row) is dict else row for row in data]
+
+
+def _replace_nulls(row: Mapping[str, object]) -> dict[str, object]:
+    """Replace what is null in a data frame by None."""
+    return {key: None if is_null(value) else value for key, value in row.items()}
 
 
 def evaluator_of_options(

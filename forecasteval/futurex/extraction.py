@@ -105,7 +105,9 @@ def parse_answer_reply(data: Mapping[str, object], reply: str) -> tuple[str, ...
     if not isinstance(record, dict) or record.keys() != {"answer"}:
         return None
     given = record["answer"]
-    passages = [given] if isinstance(given, str) else [] if given is None else given
+    passages = [] if given is None else given
+    if isinstance(given, str):
+        passages = [given]
     text = _fold(str(data["answer"]))
     if not isinstance(passages, list) or len(passages) > MAX_PASSAGES:
         return None

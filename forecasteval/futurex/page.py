@@ -111,13 +111,9 @@ def _make_question(
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts
     why, shown = explain(item, truth), _show_answer(answer, prompt, limit)
-    how = (
-        "by the model"
-        if item["decided_by"] == "model"
-        else "without a box"
-        if item["unboxed"]
-        else ""
-    )
+    how = "without a box" if item["unboxed"] else ""
+    if item["decided_by"] == "model":
+        how = "by the model"
     is_said = item["note"] in why or (item["matched"] is not None and not item["padded"])
     return ShownQuestion(
         key,

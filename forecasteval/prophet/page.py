@@ -174,11 +174,18 @@ def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     return join(tag("b", first[0].shown), text)
 
 
+def _choose_style(row: BoardRow) -> str | None:
+    """Choose the class of a row."""
+    if row.is_baseline:
+        return "ref"
+    return "tie" if row.could_be_first else None
+
+
 def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
     """Draw the table of the ranking, its caption, and who has no rank."""
     by, market = results["ranked_by"]["metric"], results["baselines"]["market"]
     line = market[by] if market["n_events"] else None
-    styles = ["ref" if row.is_baseline else "tie" if row.could_be_first else None for row in rows]
+    styles = [_choose_style(row) for row in rows]
     caption = f"Ranked by {title_of(by)}: {results['ranked_by']['why']}."
     if any(row.own("interval") for row in rows):
         caption += " Lines: 95% intervals."

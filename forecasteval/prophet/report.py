@@ -255,7 +255,9 @@ def mark_of(row: BoardRow) -> IntervalCell:
     """
     if not (row.is_baseline or row.own("rank")):
         return IntervalCell(None)
-    kind = "ref" if row.is_baseline else "a" if row.could_be_first else ""
+    kind = "a" if row.could_be_first else ""
+    if row.is_baseline:
+        kind = "ref"
     return IntervalCell(row[row.by], row.own("interval"), None, kind)
 
 

@@ -44,6 +44,8 @@ def check_answers(files: Files) -> Iterator[Checked]:
                 yield Checked(kind, name, "missing")
                 continue
             index, note = read_index(answers.pop(name), len(record["options"]))
-            state = "not read" if index is None else "doubtful" if note else "read"
+            state = "doubtful" if note else "read"
+            if index is None:
+                state = "not read"
             yield Checked(kind, name, state, note)
     yield from (Checked("", name, "unknown") for name in sorted(answers))

@@ -45,7 +45,10 @@ def parse_replies(
             index, reason = parse_reply(text)
             if not reason:
                 found.add(index)
-            reason = CONFLICT if len(found) > 1 else NO_REPLY if text is reply is None else reason
+            if text is reply is None:
+                reason = NO_REPLY
+            if len(found) > 1:
+                reason = CONFLICT
             if reason:
                 notes[f"{reason}, left out"].append(name)
                 unread.append({"id": name, "reason": reason, "text": as_text(text), "answer": None})

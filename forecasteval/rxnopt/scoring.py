@@ -164,7 +164,10 @@ def read_index(raw: Any, size: int) -> tuple[int | None, str]:
 
 def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> ChoiceItem:
     """Score the answer to a question; 0 without the index of an option."""
-    index, note = read_index(answers[name], key.size) if name in answers else (None, "")
+    index, note, outcome = None, "", "missing"
+    if name in answers:
+        index, note = read_index(answers[name], key.size)
+        outcome = "illegal" if index is None else "scored"
     score, exact, yield_ratio = (
         0.0 if index is None else float(values[index]) for values in key.values
     )
@@ -176,7 +179,7 @@ def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> Cho
         "score": score,
         "exact": exact,
         "yield_ratio": yield_ratio,
-        "outcome": "missing" if name not in answers else "illegal" if index is None else "scored",
+        "outcome": outcome,
         "read": index,
         "answer": as_text(answers.get(name))[:MAX_ANSWER],
         "note": note,

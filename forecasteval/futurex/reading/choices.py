@@ -591,7 +591,10 @@ def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
         return said
     if folded.removeprefix("the ").startswith(first) and not _drop_little(behind):
         verb = _drop_little(between)
-        return first if verb in _BEATS else second if verb in _LOSES else ""
+        if verb in _BEATS:
+            return first
+        if verb in _LOSES:
+            return second
     return ""
 
 
