@@ -34,6 +34,7 @@ from forecasteval.common.files import (
     join_checksums,
 )
 from forecasteval.common.records import dump_json, hash_text
+from forecasteval.common.text import inner_name
 from forecasteval.display.results import Results
 
 if TYPE_CHECKING:
@@ -155,13 +156,16 @@ class Late(NamedTuple):
 class Files(NamedTuple):
     """Prediction files that are scored together, and their datasets.
 
-    `owners`: forecasters with the name of the file that had them on an earlier night.
+    `owners`: forecasters with the name of the file that had them on an earlier night. `any_form`:
+    a person asks for these files, which are read in whatever form they are; a nightly run takes the
+    documented one in UTF-8.
     """
 
     predictions: tuple[Path, ...]
     datasets: tuple[Path, ...] = ()
     late: Late | None = None
     owners: frozenset[tuple[str, str]] = frozenset()
+    any_form: bool = False
 
     @property
     def path(self) -> Path:
@@ -175,7 +179,7 @@ class Files(NamedTuple):
     def name(self) -> str:
         """Name their result by its stem: of several files that of their dataset."""
         named = self.datasets if len(self.predictions) > 1 and self.datasets else self.predictions
-        return named[0].stem
+        return inner_name(named[0]).stem
 
     @property
     def prediction(self) -> str:
@@ -284,7 +288,8 @@ class Evaluator(ABC, Generic[Data, Scores]):
     ) -> Results:
         """Score a prediction file against its datasets; InputError if it cannot be scored."""
         several = [datasets] if isinstance(datasets, (str, Path)) else datasets
-        return self.evaluate_files(Files((Path(path),), tuple(map(Path, several))))
+        files = Files((Path(path),), tuple(map(Path, several)), any_form=True)
+        return self.evaluate_files(files)
 
     def evaluate_files(self, files: Files) -> Results:
         """Score prediction files together; InputError if they cannot be scored."""

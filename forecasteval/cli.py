@@ -157,7 +157,7 @@ def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
         "--file",
         metavar="NAME",
         action="append",
-        help=f"file in prediction/, or a path; repeatable ({DEFAULT_PREDICTION})",
+        help=f"file in prediction/, or a path, - is stdin; repeatable ({DEFAULT_PREDICTION})",
     )
     add(
         "--dataset",
@@ -650,7 +650,7 @@ def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
         is_prediction = args.dataset or path.resolve().parent == predictions.resolve()
         if is_prediction and not scorer.has_questions(path):
             found = _find_datasets(args) or filter(None, [find_dataset(path, datasets)])
-            results = scorer.check_answers(Files((path,), tuple(found)))
+            results = scorer.check_answers(Files((path,), tuple(found), any_form=True))
         else:
             results = scorer.check(path)
     print_result(results, results.report(), args.json)

@@ -282,7 +282,8 @@ def read_answers(files: Files) -> Answers:
     if len(files.datasets) != 1:
         expected = "expected one dataset: a file in dataset/ whose name begins like this one's"
         raise InputError(str(files.path), f"{expected}, or --dataset", str(len(files.datasets)))
-    questions, predictions = map(load_records, (*files.datasets, files.path))
+    questions = load_records(*files.datasets)
+    predictions = load_records(files.path, any_form=files.any_form)
     notes = RecordNotes()
     answers: dict[str, object] = {}
     for number, record in enumerate(predictions, 1):

@@ -16,12 +16,14 @@ from typing import Final, NamedTuple, TypedDict
 from forecasteval.benchmark import Files
 from forecasteval.common.errors import EvaluationError, InputError, printable
 from forecasteval.common.files import (
+    DATASET_SUFFIXES,
     SUFFIXES,
     TRUTHS_END,
     find_dataset,
     find_file,
     readable,
     require_folder,
+    spool_stdin,
 )
 from forecasteval.common.records import group_by
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems, without_run
@@ -36,8 +38,10 @@ Test = Callable[[Path], bool]  # of a file: whether it has its own questions, is
 def find_prediction(name: str, folder: Path) -> Path:
     """Find the prediction file that a name means, in a folder unless it is a path.
 
-    `table.csv` may lie in the current folder.
+    `table.csv` may lie in the current folder; `-` is what comes from stdin.
     """
+    if name == "-":
+        return spool_stdin()
     if name.endswith(".csv") and not os.path.exists(folder / name) and os.path.isfile(name):
         return Path(name)
     if os.sep not in name and "/" not in name:
@@ -267,7 +271,7 @@ def list_datasets(root: Path) -> list[Path]:
     return [
         path
         for path in paths
-        if path.suffix in (".json", ".jsonl")
+        if path.suffix in DATASET_SUFFIXES
         and path.name[0] != "."
         and not path.stem.endswith(TRUTHS_END)
         and path.is_file()

@@ -167,7 +167,7 @@ def score_names(
         else:
             pairs.append((path, tuple(datasets) or ((found,) if found else ())))
     for files in group_files(pairs, scorer.ranks_together):
-        results, errors = score_together(scorer.score, files)
+        results, errors = score_together(scorer.score, files._replace(any_form=True))
         for problem in {str(problem): problem for _, problem in errors}.values():
             fail(problem)
         if results is not None:

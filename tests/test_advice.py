@@ -201,18 +201,23 @@ def test_another_folder(folder: Path, tmp_path: Path) -> None:
     succeed(folder, "-f", "d-a", option, str(folder))
 
 
-@advice("text in GBK: convert it with iconv -f GB18030 -t UTF-8")
-def test_text_in_gbk(folder: Path) -> None:
-    path = folder / "prediction/d-gbk.json"
-    path.write_bytes(json.dumps({"q1": "答案：A"}, ensure_ascii=False).encode("gbk"))
-    command = shlex.split(find("iconv .*(?=$)", refuse(folder, "-f", "d-gbk").strip()))
+@advice("text in {}; make UTF-8 of it: iconv -f {} -t UTF-8 {} > utf8.txt")
+@pytest.mark.parametrize(
+    ("encoding", "truth"), [("gbk", "上海市"), ("cp1252", "Müller")], ids=["gbk", "cp1252"]
+)
+def test_truths_in_another_encoding(folder: Path, encoding: str, truth: str) -> None:
+    path = folder / "dataset/d.truths.csv"
+    path.write_bytes(f"id,ground_truth\nq1,{truth}\n".encode(encoding))
+    command = find("iconv .*(?=$)", refuse(folder, "-f", "d-a").strip())
     if shutil.which("iconv"):
-        text = subprocess.run([*command, path], capture_output=True, check=True).stdout
+        subprocess.run(command, shell=True, cwd=folder, check=True)
     else:
-        assert command[1:4:2] == ["-f", "-t"]
-        text = path.read_bytes().decode(command[2]).encode(command[4])
-    path.write_bytes(text)
-    succeed(folder, "-f", "d-gbk")
+        words = shlex.split(command)
+        assert words[1:4:2] + words[6:] == ["-f", "-t", ">", "utf8.txt"]
+        text = path.read_bytes().decode(words[2]).encode(words[4])
+        (folder / "utf8.txt").write_bytes(text)
+    (folder / "utf8.txt").replace(path)
+    succeed(folder, "-f", "d-a")
 
 
 @advice(
@@ -232,12 +237,39 @@ def test_a_spreadsheet(folder: Path, name: str) -> None:
 
 @advice("a compressed file; unpack it first")
 def test_a_packed_file(folder: Path) -> None:
+    import bz2
+
+    packed = folder / "prediction/d-x.json.bz2"
+    packed.write_bytes(bz2.compress((folder / "prediction/d-a.json").read_bytes()))
+    assert "unpack it first" in refuse(folder, "-f", packed.name)
+    packed.with_suffix("").write_bytes(bz2.decompress(packed.read_bytes()))
+    succeed(folder, "-f", "d-x")
+
+
+@advice("needs {}: pip install {}{}", "unpack it first")
+def test_a_package_that_unpacks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = folder / "prediction/d-x.json.zst"
+    packed.write_bytes(b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    said = refuse(folder, "-f", "d-x")
+    assert "pip install zstandard, or unpack it first" in said
+    packed.unlink()
+    write(folder, {"prediction/d-x.json": ANSWERS})
+    succeed(folder, "-f", "d-x")
+
+
+@advice("expected {} bytes at most when unpacked; split it")
+def test_a_packed_file_that_is_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
-    packed = folder / "prediction/d-x.json.gz"
-    packed.write_bytes(gzip.compress((folder / "prediction/d-a.json").read_bytes()))
-    assert "unpack it first" in refuse(folder, "-f", packed.name)
-    packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+    from forecasteval.common import text
+
+    packed = folder / "prediction/d-x.csv.gz"
+    packed.write_bytes(gzip.compress(ROWS.encode()))
+    monkeypatch.setattr(text, "MAX_BYTES", 24)
+    assert "split it" in refuse(folder, "-f", "d-x")
+    head, *rows = ROWS.splitlines()
+    packed.write_bytes(gzip.compress("\n".join([head, rows[0]]).encode()))
     succeed(folder, "-f", "d-x")
 
 

@@ -1,91 +1,24 @@
-"""Files: finding them by name, regular files only, CSV, files that change, atomic replacement."""
+"""Files: finding them by name, regular files only, files that change, atomic replacement."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from .errors import EvaluationError, InputError, grouped_names, printable
+from .text import BYTE_ORDER_MARK, PACKS, UNREADABLE, unpack
 
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 SUFFIXES: Final = (".json", ".jsonl", ".csv")
-MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's 128 KiB
+# Of datasets: a question does not fit into the cells of a table.
+DATASET_SUFFIXES: Final = tuple(end for end in SUFFIXES if end != ".csv")
 TRUTHS_END: Final = ".truths"  # of the stem of a file with the truths of a dataset
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
-_PACKED: Final = {  # by extension: the kind of file, and what to do with it
-    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip"), "a compressed file; unpack it first"),
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV"),
-    ".parquet": "a Parquet file; make a prediction of it first (convert)",
-    ".eval": "a log of inspect_ai; make a prediction of it first (convert)",
-}
-_MAGIC: Final = {  # the first bytes of such files, which may have other names
-    b"\x1f\x8b": _PACKED[".gz"],
-    b"BZh": _PACKED[".bz2"],
-    b"\xfd7zXZ": _PACKED[".xz"],
-    b"\x28\xb5\x2f\xfd": _PACKED[".zst"],
-    b"PK\x03\x04": "a compressed file or spreadsheet; unpack it, or save it as CSV",
-    b"PAR1": _PACKED[".parquet"],
-}
-
-
-def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
-    """UTF-8 text, a byte order mark at its start dropped; anything else is an InputError with the
-    byte position.
-
-    `position` is where `raw` begins in the file.
-    """
-    text = raw
-    if position == 0:
-        for magic, kind in _MAGIC.items():
-            if raw.startswith(magic):
-                raise InputError(where, "expected text", kind)
-        if raw[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in raw[:4]:
-            at = 0 if raw[:1] >= b"\xfe" else raw.index(b"\0")
-            expected = f"not UTF-8: byte 0x{raw[at]:02x} at position {at}"
-            raise InputError(where, expected, "UTF-16 or UTF-32 text")
-        text = raw.removeprefix(BYTE_ORDER_MARK)
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        at = position + len(raw) - len(text) + error.start
-        wanted = f"not UTF-8: byte 0x{text[error.start]:02x} at position {at}"
-        hint = "text in GBK: convert it with iconv -f GB18030 -t UTF-8" if _is_gbk(raw) else ""
-        raise InputError(where, wanted, hint) from None
-
-
-def decode_text(raw: bytes, where: str) -> tuple[str, list[str]]:
-    """Decode a sheet that was saved as text: (text, notes). It is UTF-8, UTF-16 ("Unicode text" to
-    Excel), or GBK or cp1252, as Excel writes in China and in the west, which a note names.
-    """
-    with contextlib.suppress(UnicodeDecodeError):
-        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return raw.decode("utf-16"), []
-    try:
-        return decode_utf8(raw, where), []
-    except InputError as error:
-        name = "GBK" if _is_gbk(raw) else "cp1252"
-        if re.search(rb"[\x00-\x08\x0e-\x1f]", raw):
-            raise InputError(where, error.expected, "another kind of file") from None
-        try:
-            return raw.decode(name), [f"the file is not UTF-8 and is read as {name}"]
-        except UnicodeDecodeError:
-            raise error from None
-
-
-def _is_gbk(raw: bytes) -> bool:
-    """Return whether nearly all that is not ASCII are characters of GB 2312."""
-    try:
-        wide = [char for char in raw.decode("gb18030") if char > "\x7f"]
-    except UnicodeDecodeError:
-        return False
-    return sum(len(char.encode("gb2312", "ignore")) == 2 for char in wide) > 0.9 * len(wide)
 
 
 @contextlib.contextmanager
@@ -111,6 +44,23 @@ def require_regular(path: Path) -> None:
         )
 
 
+# A name is looked up more than once, and stdin can be read only once.
+@cache
+def spool_stdin() -> Path:
+    """Write what comes from stdin to a file, which is deleted at the end."""
+    import atexit
+    import sys
+    import tempfile
+
+    raw = unpack(sys.stdin.buffer.read(), "stdin")
+    is_json = raw.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    path = Path(folder.name, "stdin.json" if is_json else "stdin.csv")
+    path.write_bytes(raw)
+    return path
+
+
 def require_folder(path: Path) -> None:
     """Raise InputError if a folder that belongs to `--root` does not exist."""
     if not path.is_dir():
@@ -125,8 +75,8 @@ def require_folder(path: Path) -> None:
 def require_plain(path: Path) -> None:
     """Raise InputError for anything but a regular file, and for names of packed files."""
     require_regular(path)
-    if path.suffix in _PACKED:
-        raise InputError(str(path), f"expected {', '.join(SUFFIXES)}", _PACKED[path.suffix])
+    if path.suffix in UNREADABLE:
+        raise InputError(str(path), f"expected {', '.join(SUFFIXES)}", UNREADABLE[path.suffix])
 
 
 def read_file(path: Path) -> bytes:
@@ -175,11 +125,9 @@ def find_file(name: str, folder: Path) -> Path:
     such file (the nearest names that exist), or two files with one stem.
     """
     base = Path(name) if os.sep in name or "/" in name else folder / name
-    matches = [
-        path
-        for path in (base, *(base.parent / (base.name + end) for end in SUFFIXES))
-        if os.path.isfile(path)
-    ]
+    ends = [end + pack for pack in ("", *PACKS) for end in SUFFIXES]
+    paths = [base, *(base.parent / (base.name + end) for end in ends)]
+    matches = [path for path in paths if os.path.isfile(path)]
     if base in matches:
         return base
     if only := _only(matches, base, "expected one file"):
@@ -191,39 +139,12 @@ def find_file(name: str, folder: Path) -> Path:
     import difflib  # here: it costs more than all the rest of the start-up
 
     for name in sorted(names):
-        if name.startswith(base.name) and Path(name).suffix in _PACKED:
+        if name.startswith(base.name) and Path(name).suffix in UNREADABLE:
             require_plain(base.parent / name)
     near = difflib.get_close_matches(base.name, candidates, n=3, cutoff=0.4)
     hint = f"; known: {grouped_names(candidates)}" if candidates else ""
     hint = f"; there is {', '.join(near)}" if near else hint
     raise InputError(printable(base, 200), f"no such file{hint}")
-
-
-def csv_rows(text: str, where: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Read every row of a CSV from its header on: (line, cells). The line is the one on which the
-    row begins.
-
-    A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records of the
-    others, in which a cell that lacks is None, and a cell without a name has the key None. With
-    `strict`, misplaced quotes are an error too. Raises InputError, with the line, for text that is
-    no CSV.
-    """
-    import csv  # here: most commands read none
-
-    rest = text.lstrip("\r\n")
-    blank = text.count("\n", 0, len(text) - len(rest))
-    lines = io.StringIO(rest, newline="")
-    delimiter = max(",;\t", key=lines.readline().count)  # the most frequent in the header
-    lines.seek(0)
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
-    csv.field_size_limit(MAX_CELL)
-    begin = blank + 1
-    try:
-        for cells in reader:
-            yield begin, cells
-            begin = blank + reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"{where}: line {blank + reader.line_num}", f"not CSV: {error}") from None
 
 
 def belongs_to(stem: str, dataset: str) -> bool:
@@ -250,7 +171,7 @@ def find_dataset(
     fitting = [
         path
         for path in (folder / name for name in names if stem.startswith(name.partition(".")[0]))
-        if path.suffix in (".json", ".jsonl")
+        if path.suffix in DATASET_SUFFIXES
         and not path.stem.endswith(TRUTHS_END)
         and belongs_to(stem, path.stem)
     ]

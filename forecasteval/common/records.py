@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import itertools
 import json
 import math
@@ -17,14 +18,17 @@ from sys import intern
 from typing import Any, Final, TypeVar
 
 from .errors import UNSAFE, InputError, grouped_names
-from .files import (
+from .files import SUFFIXES, read_file, readable, require_plain, require_regular
+from .text import (
     BYTE_ORDER_MARK,
+    PACKS,
     csv_rows,
+    decode_text,
     decode_utf8,
-    read_file,
-    readable,
-    require_plain,
-    require_regular,
+    inner_name,
+    is_packed,
+    is_utf16,
+    unpack,
 )
 
 JsonObject = Mapping[str, Any]  # of a file, or a part of a result
@@ -122,23 +126,29 @@ _LIST: Final = re.compile(
 )
 
 
+_FIRST: Final = 1 << 16  # bytes of a file that usually hold its first objects
 _MANY: Final = 1 << 26  # bytes of JSONL from which its records are not kept in memory
+# Files that hold a record per line.
+_BY_LINES: Final = frozenset(SUFFIXES) - {".json", ".csv"}
 
 
 class BadRecord:
     """Stands in place of a record that cannot be read, so that the other records keep their
-    numbers.
+    numbers; of a row of a CSV with its cells.
     """
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str, cells: Sequence[str] = ()) -> None:
         self.problem = problem
+        self.cells = cells
 
 
 @dataclass(frozen=True)
 class Loaded:
     """The records of a file, or of a caller; `lines` are where they begin, if they stand on lines.
 
-    `damaged`: how many are a BadRecord. `unit`: what a record is called in messages.
+    `names`: the columns of a table. `damaged`: how many are a BadRecord. `is_cut`: the file ends
+    within a record, as if it were still being written. `is_map`: they were made of {id: value}.
+    `unit`: what a record is called in messages.
     """
 
     path: Path | str
@@ -148,6 +158,9 @@ class Loaded:
     warnings: Sequence[str] = ()
     damaged: int = 0
     unit: str = "record"
+    names: Sequence[str] = ()
+    is_cut: bool = False
+    is_map: bool = False
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.records)
@@ -157,62 +170,130 @@ class Loaded:
         return f"line {self.lines[number - 1]}" if self.lines else f"{self.unit} {number}"
 
 
-def load_records(path: Path, is_json: bool = False, value_key: str = "prediction") -> Loaded:
+def load_records(
+    path: Path,
+    is_json: bool | None = None,
+    value_key: str = "prediction",
+    any_form: bool = False,
+    strict: bool = True,
+) -> Loaded:
     """Load the records of a JSON, JSONL or CSV file.
 
-    JSON holds a list of records (perhaps under "data", "predictions" or "results"), or one object:
-    a single record, or `{id: value}`, which becomes records of "id" and the `value_key`. JSONL
-    holds a record per line. A CSV has the names of its columns in the first row, separated by
-    commas, semicolons or tabs. A line that is not JSON, or a row with too many cells, becomes a
-    BadRecord. JSONL named `.json`, and JSON named `.jsonl`, are read with a warning. `is_json`: the
-    file is JSON or JSONL, whatever its name is. Raises InputError if nothing can be read: no UTF-8,
-    no JSON, empty, neither list nor object.
+    JSON holds a list of records (perhaps under "data", "predictions" or "results", or under its
+    only key), or one object: a single record, or `{id: value}`, which becomes records of "id" and
+    the `value_key`. JSONL holds a record per line. A CSV has the names of its columns in the first
+    row. A line that is not JSON, or a row with too many cells, becomes a BadRecord. JSONL named
+    `.json`, and JSON named `.jsonl`, are read with a warning.
+
+    is_json: whether the file is JSON or JSONL, or else a CSV, whatever its name is.
+    any_form: the file may be packed (gzip, zst), and its text in GBK or cp1252 (`decode_text`).
+    strict: a CSV with misplaced quotes is an error.
+
+    Raises InputError if nothing can be read: no text, no JSON, empty, neither list nor object.
     """
-    (require_regular if is_json else require_plain)(path)
-    is_lines = path.suffix == ".jsonl"
+    is_named = is_json is None
+    may_be_packed = any_form and path.suffix in PACKS
+    (require_plain if is_named and not may_be_packed else require_regular)(path)
+    suffix = inner_name(path).suffix
+    is_table = suffix == ".csv" if is_named else not is_json
+    is_lines = suffix in _BY_LINES and not is_table
     if is_lines:
-        with readable(path), path.open("rb") as file:
-            if not _LIST.match(file.read(256).removeprefix(BYTE_ORDER_MARK)):
-                file.seek(0)
-                return _load_lines(path, file, path.stat().st_size > _MANY)
+        loaded = _stream_lines(path)
+        if loaded is not None:
+            return loaded
+
     raw = read_file(path)
     # Of the bytes that are scored: a file may be replaced while it is read.
-    sha256, text = hashlib.sha256(raw).hexdigest(), decode_utf8(raw, str(path))
-    del raw
-    if path.suffix == ".csv" and not is_json:
-        records = _parse_rows(text, str(path))
-        damaged = sum(type(record) is BadRecord for record in records)
-        return Loaded(path, records, sha256, damaged=damaged)
+    sha256 = hashlib.sha256(raw).hexdigest()
+    unpacked = unpack(raw, str(path)) if any_form else raw
+    text, notes = decode_text(unpacked, str(path), any_form)
+    del raw, unpacked
+    if is_table:
+        loaded = _parse_rows(text, path, strict)
+    else:
+        loaded = _parse_records(text, path, value_key, is_lines)
+    return replace(loaded, sha256=sha256, warnings=[*notes, *loaded.warnings])
+
+
+def _stream_lines(path: Path) -> Loaded | None:
+    """Load the lines of UTF-8 without holding their text; None if the file is something else."""
+    with readable(path), path.open("rb") as file:
+        begin = file.read(256)
+        is_list = _LIST.match(begin.removeprefix(BYTE_ORDER_MARK))
+        if is_list or is_utf16(begin) or is_packed(begin):
+            return None
+        file.seek(0)
+        with contextlib.suppress(InputError):  # of its whole text, which is looked at then
+            return _load_lines(path, file, path.stat().st_size > _MANY)
+    return None
+
+
+def _parse_records(text: str, path: Path, value_key: str, is_lines: bool) -> Loaded:
+    """Parse JSON or JSONL; `is_lines` is what the name of the file says."""
+    is_list = _LIST.match(text[:256].encode())
+    if is_lines and not is_list:
+        try:
+            return _load_lines(path, _split_lines(text))
+        except InputError as error:
+            with contextlib.suppress(InputError):
+                return _read_despite_name(_parse_whole(text, path, value_key), "one JSON object")
+            raise error
     try:
-        value = parse_json(text, str(path))
+        loaded = _parse_whole(text, path, value_key)
     except InputError:
-        if not _holds_lines(text):
+        if not (is_lines or _holds_lines(text)):
             raise
-        loaded = replace(_load_lines(path, map(str.encode, text.split("\n"))), sha256=sha256)
-        note = f"{path.name}: read as JSON Lines, despite its name"
-        return loaded if is_lines else replace(loaded, warnings=[note])
-    notes = [f"{path.name}: read as one JSON list, despite its name"] if is_lines else []
-    return Loaded(path, _list_records(value, path, value_key), sha256, warnings=notes)
+        loaded = _load_lines(path, _split_lines(text))
+        return loaded if is_lines else _read_despite_name(loaded, "JSON Lines")
+    return _read_despite_name(loaded, "one JSON list") if is_lines else loaded
 
 
-def _parse_rows(text: str, where: str) -> list[object]:
+def _read_despite_name(loaded: Loaded, form: str) -> Loaded:
+    note = f"{Path(loaded.path).name}: read as {form}, despite its name"
+    return replace(loaded, warnings=[note])
+
+
+def _split_lines(text: str) -> Iterator[bytes]:
+    """Split text into lines with their ends, as a binary file does."""
+    is_of_old_macs = "\n" not in text
+    if is_of_old_macs:
+        text = text.replace("\r", "\n")
+    return map(str.encode, io.StringIO(text))
+
+
+def _parse_rows(text: str, path: Path, strict: bool) -> Loaded:
     """Parse the rows of a CSV."""
-    rows = csv_rows(text, where)
+    rows = csv_rows(text, str(path), strict)
     _, names = next(rows, (0, list[str]()))
     records: list[object] = []
-    for _, cells in rows:
-        if any(cells[len(names) :]):  # the answer A, B without quotes is not the answer A
+    lines: list[int] = []
+    width = len(names)
+    for line, cells in rows:
+        if not cells:
+            continue
+        lines.append(line)
+        # The answer A, B without quotes is not the answer A.
+        if any(cells[len(names) :]):
             expected = f"expected {len(names)} cells (a cell with commas stands in quotes)"
-            records.append(BadRecord(f"{expected}, got {len(cells)}"))
-        elif cells:
+            records.append(BadRecord(f"{expected}, got {len(cells)}", cells))
+        else:
             records.append(make_record(list(itertools.zip_longest(names, cells[: len(names)]))))
-    return records
+        width = len(cells)
+    return Loaded(
+        path,
+        records,
+        lines=lines,
+        damaged=sum(type(record) is BadRecord for record in records),
+        names=names,
+        is_cut=width < len(names) and not text.endswith(("\n", "\r")),
+    )
 
 
-def _list_records(value: object, path: Path, value_key: str) -> list[object]:
-    """List the records of a JSON value."""
+def _parse_whole(text: str, path: Path, value_key: str) -> Loaded:
+    """Parse one JSON value: a list of records, one with such a list, or {id: value}."""
+    value = parse_json(text, str(path))
     if isinstance(value, list):
-        return value
+        return Loaded(path, value)
     if not isinstance(value, dict):
         expected = "expected a list of records or an object"
         raise InputError(str(path), expected, type(value).__name__)
@@ -223,15 +304,20 @@ def _list_records(value: object, path: Path, value_key: str) -> list[object]:
     }
     for key in WRAPPERS:
         if key in lists:
-            return lists[key]
-    if value and len(lists) == len(value):  # no answer is a list of objects
+            return Loaded(path, lists[key])
+    # No answer is a list of objects.
+    holds_only_lists = value and len(lists) == len(value)
+    if holds_only_lists and len(lists) == 1:
+        return Loaded(path, next(iter(lists.values())))
+    if holds_only_lists:
         expected = f"expected a list of records, or one under {', '.join(WRAPPERS)}"
         raise InputError(str(path), expected, grouped_names([*lists]))
     if "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
-        return [value]
+        return Loaded(path, [value])
     twice = repeated_keys(value)
     pairs = (({"id": name, value_key: answer}, name in twice) for name, answer in value.items())
-    return [Record(record, [value_key]) if is_twice else record for record, is_twice in pairs]
+    records = [Record(row, [value_key]) if is_twice else row for row, is_twice in pairs]
+    return Loaded(path, records, is_map=True)
 
 
 @dataclass(frozen=True)
@@ -247,9 +333,11 @@ class _Lines:
 
 def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Loaded:
     digest, records, lines = hashlib.sha256(), list[object](), list[int]()
-    first, damaged = "", 0
+    first, damaged, is_cut = "", 0, False
+    line = b""
 
     def hash_lines() -> Iterator[bytes]:
+        nonlocal line
         for line in file:
             digest.update(line)
             yield line
@@ -260,6 +348,7 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
             records.append(record)
         if type(record) is BadRecord:
             damaged += 1
+            is_cut = not line.endswith(b"\n")
             first = first or f"line {number}: {record.problem}"
     if damaged == len(lines):
         expected = "expected one JSON record per line"
@@ -267,7 +356,7 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
         raise InputError(str(path), expected, first or "an empty file")
     places = lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
     given = _Lines(path) if is_large else records
-    return Loaded(path, given, digest.hexdigest(), places, damaged=damaged)
+    return Loaded(path, given, digest.hexdigest(), places, damaged=damaged, is_cut=is_cut)
 
 
 def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, object]]:
@@ -306,22 +395,31 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
     Of a CSV the names in its first row, unless it `is_json`. If the first piece of a file contains
     no complete object, the whole file is read.
     """
-    keys, text = set[str](), ""
+    is_table = inner_name(path).suffix == ".csv" and not is_json
     with contextlib.suppress(OSError, InputError):  # reading the file will raise them again
         require_regular(path)
         with path.open("rb") as file:
-            for size in (1 << 16, -1):
-                text += file.read(size).decode("utf-8", "replace")
-                if path.suffix == ".csv" and not is_json:
-                    return set(next(csv_rows(text.removeprefix("\ufeff"), ""), (0, []))[1])
-                position = text.find("{")
-                with contextlib.suppress(ValueError, RecursionError):
-                    for _ in range(20):
-                        value, end = DECODER.raw_decode(text, position)
-                        keys.update(value)
-                        position = text.find("{", end)
-                if keys:
-                    break
+            raw = file.read(_FIRST)
+            if is_utf16(raw) or is_packed(raw):
+                raw += file.read()
+                text, _ = decode_text(unpack(raw, ""), "")
+            else:
+                text = raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+            if is_table:
+                return set(next(csv_rows(text, ""), (0, []))[1])
+            return _find_keys(text) or _find_keys(text + file.read().decode("utf-8", "replace"))
+    return set()
+
+
+def _find_keys(text: str) -> set[str]:
+    """Find the keys of the first 20 objects in a text."""
+    keys = set[str]()
+    position = text.find("{")
+    with contextlib.suppress(ValueError, RecursionError):
+        for _ in range(20):
+            value, end = DECODER.raw_decode(text, position)
+            keys.update(value)
+            position = text.find("{", end)
     return keys
 
 

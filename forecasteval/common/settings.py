@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from .errors import InputError, printable
-from .files import decode_utf8, read_file
+from .files import read_file
+from .text import decode_utf8
 
 SETTINGS_FILE: Final = "forecasteval.toml"
 _KEY: Final = re.compile(r"""[ \t\["']*([^ \t="'\]]+)""")

@@ -9,18 +9,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, printable
-from forecasteval.common.files import (
-    BYTE_ORDER_MARK,
-    csv_rows,
-    decode_text,
-    decode_utf8,
-    read_file,
-    readable,
-    require_regular,
-)
+from forecasteval.common.files import read_file, readable, require_regular
 from forecasteval.common.records import first_keys, load_records, parse_json, repeated_keys
+from forecasteval.common.text import BYTE_ORDER_MARK, MAX_BYTES, csv_rows, decode_text, decode_utf8
 
-MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
 MAX_EPOCHS: Final = 1000
 _BOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
@@ -60,7 +52,7 @@ def read_table(path: Path, columns_named: bool = False) -> SourceTable:
     if begin.startswith(b"PAR1"):
         table = _read_parquet(path)
     elif is_json:
-        file = load_records(path, is_json=True)
+        file = load_records(path, is_json=True, any_form=True)
         rows = [*file.records]
         names = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row))
         table = SourceTable("rows of JSON", names, rows, [*file.warnings], keys)

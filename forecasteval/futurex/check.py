@@ -213,7 +213,8 @@ def check_answers(files: Files) -> Iterator[Checked]:
     dataset = files.dataset
     if dataset:
         questions = [*map(_without_truth, load_records(dataset))]
-        rows, notes = join_answers(questions, load_records(files.path), str(files.path))
+        predictions = load_records(files.path, any_form=files.any_form)
+        rows, notes = join_answers(questions, predictions, str(files.path))
     else:
         loaded = load_answers(files.path, None)
         rows, notes = [*loaded.records], loaded.notes

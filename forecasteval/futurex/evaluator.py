@@ -129,7 +129,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         """
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
-        return replace(load_answers(files.path, files.dataset), late=files.late)
+        return replace(load_answers(files.path, files.dataset, files.any_form), late=files.late)
 
     def score(self, data: AnsweredQuestions) -> Scoring:
         """Compute an item per question, reviewed by the language model if there is one."""

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import csv_rows, decode_utf8, read_file
+from forecasteval.common.files import read_file
 from forecasteval.common.records import Loaded, group_by, has_repeated_keys, parse_json
+from forecasteval.common.text import csv_rows, decode_utf8
 
 from .columns import (
     FLAGS,

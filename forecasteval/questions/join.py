@@ -68,6 +68,7 @@ class AnsweredQuestions:
     truths: str = ""  # name of the file with truths
     files: tuple[Path, Path | None] | None = None  # prediction and dataset
     late: Late | None = None  # answers that came too late
+    any_form: bool = False  # of the prediction file
 
     def messages(self) -> list[str]:
         return [*self.warnings, *self.notes.lines()]
@@ -87,18 +88,18 @@ class AnsweredQuestions:
     def read_again(self) -> Iterable[Any] | None:
         """Give the records once more, for a page; None if they can be read only once."""
         if self.files and not self.records:
-            return load_answers(*self.files).records
+            return load_answers(*self.files, self.any_form).records
         return None if isinstance(self.records, Iterator) else self.records
 
 
-def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
+def load_answers(path: Path, dataset: Path | None, any_form: bool = False) -> AnsweredQuestions:
     """Load the questions of a dataset with the answers of a prediction file, or a file that has
     both.
 
     Raises InputError for a file without a dataset whose first record is no question, if no
     prediction has an answer, and if none has an id of the questions.
     """
-    predictions = load_records(path)
+    predictions = load_records(path, any_form=any_form)
     sums = {"prediction_sha256": predictions.sha256}
     if dataset is None:
         records = predictions.records
@@ -126,6 +127,7 @@ def load_answers(path: Path, dataset: Path | None) -> AnsweredQuestions:
         predictions.damaged,
         truths.name if truths else "",
         (path, dataset),
+        any_form=any_form,
     )
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, look_of, printable
-from forecasteval.common.files import SUFFIXES, belongs_to, decode_utf8, read_file
+from forecasteval.common.files import SUFFIXES, belongs_to, read_file
 from forecasteval.common.records import group_by, number_text, parse_json, repeated_keys
+from forecasteval.common.text import decode_utf8
 
 SYSTEMS_FILE: Final = "systems.json"
 

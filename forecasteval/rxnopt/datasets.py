@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import decode_utf8, read_file
+from forecasteval.common.files import read_file
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
@@ -22,6 +22,7 @@ from forecasteval.common.records import (
     repeated_keys,
 )
 from forecasteval.common.statistics import mean
+from forecasteval.common.text import decode_utf8
 
 NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")

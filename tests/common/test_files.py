@@ -141,7 +141,6 @@ def test_find_file_names_the_nearest_and_no_hidden_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("p.json.gz", "a compressed file; unpack it first"),
         *(
             (f"p{suffix}", "a compressed file; unpack it first")
             for suffix in (".zip", ".bz2", ".xz", ".zst")

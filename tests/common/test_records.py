@@ -273,7 +273,7 @@ def test_records_wherever_they_stand(
         assert file.sha256 == hashlib.sha256(mark + text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("content", [{"markets": [ROW]}, {"rows": [ROW, {}], "events": [ROW]}])
+@pytest.mark.parametrize("content", [{"rows": [ROW, {}], "events": [ROW]}])
 def test_lists_of_records_under_other_keys_are_no_answers_by_id(
     tmp_path: Path, content: dict[str, object]
 ) -> None:

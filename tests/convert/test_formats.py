@@ -120,7 +120,7 @@ def test_a_row_that_is_no_answer_is_left_out_and_told(
 def test_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     source = write(tmp_path, {"a.csv": "id;answer\na;Müller\n".encode("cp1252")}) / "a.csv"
     done = convert(source, "-o", tmp_path / "x.json", "--answer", "answer")
-    assert "  the file is not UTF-8 and is read as cp1252\n" in done.out
+    assert "  a.csv: not UTF-8, read as cp1252\n" in done.out
 
 
 # --- Which columns ---

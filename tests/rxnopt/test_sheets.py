@@ -45,7 +45,7 @@ def cells(sheet: Sheet) -> list[dict[str, str]]:
             ": line 3: expected 2 cells as in the first row (no titles, no notes), got 1: 1",
         ),
         ('a,y\n\n"1"x,2\n', ": line 3: not CSV: ',' expected after '\"'"),
-        ("a\0b\n1,2", ": not UTF-8: byte 0x00 at position 1, got another kind of file"),
+        ("a\0b\n1,2", ": not UTF-8: byte 0x00 at position 1, got UTF-16 or UTF-32 text"),
     ],
 )
 def test_bad_sheets(tmp_path: Path, text: str, message: str) -> None:
@@ -84,10 +84,10 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("T °C,y\n80 °C,1\n".encode("cp1252"))
     assert cells(read_sheet(path)) == [{"T °C": "80 °C", "y": "1"}]
-    assert read_sheet(path).notes == ["the file is not UTF-8 and is read as cp1252"]
+    assert read_sheet(path).notes == ["t.csv: not UTF-8, read as cp1252"]
     path.write_bytes("配体,收率\n三苯基膦,50\n".encode("gbk"))  # what Excel writes in China
     assert cells(read_sheet(path)) == [{"配体": "三苯基膦", "收率": "50"}]
-    assert read_sheet(path).notes == ["the file is not UTF-8 and is read as GBK"]
+    assert read_sheet(path).notes == ["t.csv: not UTF-8, read as GBK"]
     path.write_bytes(b"a,y\n\x81,1\n")
     with pytest.raises(InputError, match="not UTF-8: byte 0x81 at position 4"):
         read_sheet(path)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from forecasteval.common.errors import EvaluationError, InputError, printable
-from forecasteval.common.files import decode_utf8, read_file, write_atomic
+from forecasteval.common.files import read_file, write_atomic
 from forecasteval.common.records import dump_json, parse_json
+from forecasteval.common.text import decode_utf8
 from forecasteval.common.version import __version__
 
 from ..datasets import NAME, QUESTION_TYPES, TEMPLATES, dataset_name, template_of

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import decode_utf8, read_file
+from forecasteval.common.files import read_file
 from forecasteval.common.records import JsonObject, as_text
+from forecasteval.common.text import decode_utf8
 
 from ..datasets import template_of
 from .chemicals import ABSENT, SELECTIVITIES, read_items

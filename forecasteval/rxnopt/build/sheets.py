@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, extra_package, grouped_names, printable
-from forecasteval.common.files import csv_rows, decode_text, read_file
+from forecasteval.common.files import read_file
 from forecasteval.common.records import number_text
+from forecasteval.common.text import csv_rows, decode_text
 
 from .chemicals import repair
 
