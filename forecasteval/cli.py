@@ -17,7 +17,7 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -227,7 +227,9 @@ def _score_files(args: argparse.Namespace) -> int:
         if is_ranking:
             ranked.append(results)
         shown += 1
-    if ranked:
+    if ranked and form == "csv" and args.items:
+        _print_items(ranked, args.columns)
+    elif ranked:
         _print_ranking(ranked, form, args)
     if breaches:
         from forecasteval.ranking.gate import GateError
@@ -280,6 +282,24 @@ def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespac
         report = [*tables]
     if report:
         print_result({}, report, as_json=False, form=form, columns=args.columns)
+
+
+def _print_items(ranked: Sequence[Results], columns: str) -> None:
+    """Print the items of results as CSV, a row each; of several results with their System."""
+    from forecasteval.display.formats import csv_cell, write_csv
+
+    rows: list[dict[str, object]] = []
+    for results in ranked:
+        system = {"System": results["name"]} if len(ranked) > 1 else {}
+        rows += [{**system, **item} for item in results.list_items()]
+    titles = list(dict.fromkeys(chain.from_iterable(rows)))
+    chosen = columns.split(",") if columns else titles
+    for title in chosen:
+        if title not in titles:
+            expected = f"expected columns of the items: {', '.join(sorted(titles))}"
+            raise InputError("--columns", expected, repr(title))
+    cells = [[csv_cell(row.get(title)) for title in chosen] for row in rows]
+    sys.stdout.write(write_csv([chosen, *cells]))
 
 
 def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:
@@ -386,6 +406,22 @@ def _scorer(args: argparse.Namespace) -> Scorer:
     """Return the scorer for files of any benchmark with the options that were given."""
     output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
     return Scorer(list_benchmarks(BENCHMARKS), vars(args), Path(output))
+
+
+def evaluate_path(path: Path, dataset: str | Path | None, options: Mapping[str, object]) -> Results:
+    """Score a prediction file by its benchmark, with options by their names in Python.
+
+    Raises InputError for an option that the benchmark does not have.
+    """
+    benchmarks = list_benchmarks(BENCHMARKS)
+    known = {option.name for benchmark in benchmarks for option in benchmark.options}
+    for name in options.keys() - known:
+        raise InputError(printable(name, 60), f"expected one of {', '.join(sorted(known))}")
+    datasets = rxnopt.find_datasets(str(dataset), Path("dataset")) if dataset else []
+    scorer = Scorer(benchmarks, options, Path("evaluation"))
+    (results,) = score_names(scorer, Path(), [str(path)], datasets, _refuse)
+    scorer.report_options(results["benchmark"])
+    return results
 
 
 def _find_datasets(args: argparse.Namespace) -> list[Path]:

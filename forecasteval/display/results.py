@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
 
 from forecasteval.common.errors import InputError, extra_package, printable, show_count
+from forecasteval.common.files import write_atomic
 from forecasteval.common.records import JsonObject, dump_json, dump_pieces, group_by
 
 from .tables import (
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .html import Page
+
+
+# Keys of results that hold no number to follow over time: what was asked, and how it was read.
+_NO_METRICS: Final = ("items", "problems", "signature")
 
 
 class Item(TypedDict):
@@ -105,20 +111,49 @@ class Results(dict[str, Any]):
         """
         with extra_package("pandas", "to_frame"):
             import pandas  # type: ignore[import-untyped]
-        explain = self._explain
         if "items" in self:
-            rows = [
-                {**item, **({"explanation": explain(item)} if explain else {})}
-                for item in self["items"]
-            ]
-        elif self._rows:
-            rows = list(map(dict, self._rows(self)))
-        else:
+            return pandas.DataFrame(self.list_items())
+        if self._rows is None:
             raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
-        return pandas.DataFrame(
-            {k: dump_json(v) if isinstance(v, (list, tuple, dict)) else v for k, v in row.items()}
-            for row in rows
-        )
+        return pandas.DataFrame(map(_flatten_row, self._rows(self)))
+
+    def list_items(self) -> list[dict[str, object]]:
+        """List the items as rows of scalar values, each with the "explanation" of its score where
+        there is one; a list is its JSON. InputError for results without items.
+        """
+        if "items" not in self:
+            raise InputError("items", "expected results with items", str(self.get("benchmark")))
+        rows = []
+        for item in self["items"]:
+            row = _flatten_row(item)
+            if self._explain:
+                row["explanation"] = self._explain(item)
+            rows.append(row)
+        return rows
+
+    def metrics(self) -> dict[str, float]:
+        """Return all finite numbers of the result as one flat dict, for MLflow or wandb.
+
+        A number within a dict is named by its path, such as "level_scores/1". Lists, items and the
+        signature are left out.
+        """
+        return dict(_walk_numbers(self))
+
+    def save(self, path: str | Path) -> None:
+        """Write the result as JSON: what `--json` prints."""
+        write_atomic(Path(path), "".join([*dump_pieces(self, ascii_only=True), "\n"]))
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the page of the result as HTML that needs no other file; also write it to `path`.
+
+        Raises InputError for results without a page.
+        """
+        from .html import render
+
+        text = render(self.page())
+        if path is not None:
+            write_atomic(Path(path), text)
+        return text
 
     def _repr_html_(self) -> str:
         if not self._page:
@@ -126,6 +161,28 @@ class Results(dict[str, Any]):
         from .html import show_in_notebook
 
         return show_in_notebook(self.page())
+
+
+def _flatten_row(row: Mapping[str, object]) -> dict[str, object]:
+    """Copy a row; what is a list or a dict in it becomes its JSON."""
+    return {
+        key: dump_json(value) if isinstance(value, (list, tuple, dict)) else value
+        for key, value in row.items()
+    }
+
+
+def _walk_numbers(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
+    """Walk the finite numbers of nested dicts, each with its path."""
+    for key, value in values.items():
+        if not prefix and key in _NO_METRICS:
+            continue
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            yield from _walk_numbers(value, f"{name}/")
+        elif isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue  # True is an int in Python
+        elif math.isfinite(value):
+            yield name, float(value)
 
 
 def list_unread(results: Results) -> list[dict[str, object]]:
