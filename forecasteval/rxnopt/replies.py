@@ -21,13 +21,14 @@ _WORDS: Final = {
     " · decision · choice · vote · option · index",
     "TITLE": "assistant · by elimination · best · final · optimal · conclusion · result · output"
     " · response · solution · overall · summary · winner · selected · recommended · likely"
-    " · optimum · tl;dr",
+    " · optimum · tl;dr · argmax",
     # A clause that chooses
     "VERB": "lean to · leaning to · choose · chose · chosen · choosing · pick · picked · picking"
     " · select · selected · selecting · say · mean · meant · go with · going with · go for"
     " · going for · opt for · vote for · bet on · suggest · propose · conclude · points to"
     " · goes to · recommend using · should use · i'd try · lean towards · leaning towards"
-    " · recommend · prefer · favor · favour · rank · would use · i'd use · leaves · leaves only"
+    " · recommend · prefer · favor · favour · rank · would use · i'd use · would run · i'd run"
+    " · would start with · i'd start with · let's run · let's try · leaves · leaves only"
     " · choose one · pick one · i'd answer · i'll answer · would answer · change my answer to"
     " · revise my answer to",
     "选": "选 · 选择 · 推荐 · 倾向于 · 只剩",
@@ -54,24 +55,34 @@ _WORDS: Final = {
     " · exclude · excluded · excluding · reject · rejected · worse · worst · wrong · lowest"
     " · lowest-yielding · weak · weaker · weakest · poor · poorer · poorest · poorly · least"
     " · less · unlikely · hardly · doubt · doubtful · incorrect · fail · fails · failed · bad"
-    " · runner · but too",
+    " · runner · but too · misleading · but (?:(?:it|this|that) )?(?:lacks|ignores|contradicts)",
     "OTHERS": "whether · unless · had it · had the · was · could · might · suppose · theory"
-    " · naive · initially · glance · second · next · others would · others might · people"
-    " · chemists · students · they · novice · beginner · nobody · many · one would · one might"
-    " · one could · someone · each · every · another · for now · first chose · first thought"
-    " · first picked · first considered",
+    " · naive · initially · glance · sight · second · next · others would · others might"
+    " · people · chemists · students · they · novice · beginner · nobody · many · one would"
+    " · one might · one could · someone · each · every · another · for now · first chose"
+    " · first thought · first picked · first considered · one may · you might · you may"
+    " · tempting · tempted · temptation · instinct · instincts · instinctively · intuition"
+    " · intuitively · on paper · superficially · seemingly · almost · some would · some might"
+    " · some may · you would · you'd · thought about"
+    r" · (?:obvious|textbook|classic|usual|natural|intuitive)(?=[^.;\n]{0,80}\b(?:but|yet)\b)",
     "不": "其次 · 排除 · 避免 · 如果 · 最差 · 最低 · 很多人 · 有人 · 一般会 · 原本 · 本来"
     " · 理论上 · ❌",
     # What may follow a bare number, else it is an amount: 3 F/mol
     "GOES_ON": "seems · looks · appears · will · because · since · as it · as its · as this"
     " · as option · with · for · due · given · based · rather · and · but · not · would · should"
     " · alone",
+    # A number with a unit is an amount.
+    "UNIT": "equiv(?:alent)?s? · eq · m?mol · [mn] · [mkµ]?g · m?l · h · hrs? · hours? · s"
+    " · min(?:ute)?s? · days? · °c? · [ck] · m?[avw] · f · atm · bar · [mk]?pa · psi · nm · wt"
+    " · vol · ppm · rpm · percent · times · -?fold · steps? · points? · 当量 · 小时 · 分钟 · 度",
     "OVER": "not · over · rather than · instead of",
     "LIKELY": "expected · predicted · overall · possible · effective · likely · probably"
     " · perhaps · maybe · therefore · thus · clearly · still · also · the · it is · it's",
     "WORD": "options · option · opt[.] · nr[.] · idx · choice · index · number · no[.]"
     " · condition set · condition · candidate",
-    "OR": "and/or · or · and · vs · to · maybe · even · possibly",
+    "OR": "and/or · or · and · vs · to · maybe · even · possibly · along with · together with"
+    " · like · alongside · as well as · also · tie[sd]? with · alternatively · else · through",
+    "PLURAL": "both · either · options · choices · indices · candidates · conditions · numbers",
     "SPLIT": "so · not · while · whereas · although · followed",
     "而": "其次 · 即 · 而 · 但 · 是 · 所以 · 因此 · 故 · 只剩",
     "SEEMS": "is · seems · should · would · may · looks · appears · will",
@@ -79,42 +90,58 @@ _WORDS: Final = {
     "NO": "not · neither · never · any · all",
     "OH": "but · oh · hmm · no",
     "BECAUSE": "because · since · due to",
+    "CORRECT": "i (?:need|have|want|ought) to · i must · i should · let me",
+    "WRONG": "i was wrong · i am wrong · i made an? (?:mistake|error) · 抱歉 · 修正 · 更正 · 不对",
+    "INDEX": "[\"']?(?:index|idx|索引)[\"' :=为是#]{0,4}",
+    "LINK": r"[ ,;:=(\[\"'/–—-] · => · i[.]e[.] · which is · which has · which corresponds to"
+    r" · corresponding to · that is · that has · the · its · whose · has · is · with · at"
+    r" · in the list · in (?:1|one)-based (?:counting|numbering|terms)"
+    r" · (?:1|one)-(?:based|indexed) · (?:0|zero)-(?:based|indexed)"
+    r" · counting from (?:0|1|zero|one) · 即 · 对应 · 也就是",
+    "ORDINAL": "[0-9]{1,3}(?:st|nd|rd|th) · first · second · third · fourth · fifth · sixth"
+    " · seventh · eighth · ninth · tenth · last",
     "WAIT": "wait · actually · correction · on reflection · on second thought"
-    " · on second thoughts · sorry · scratch that",
+    " · on second thoughts · upon reflection · edit · sorry · scratch that",
 }
 _PARTS: Final = {
     # Lines
     "LINE": r"{OPEN}{NAME}?{NUMBER}(?:{AND}{NAME}?{NUMBER}){0,9}"
     r"(?:,? \(?{OVER} (?:the )?{NAME}?[0-9]{1,6})?[ )\]}】».。!,;\"'选项号]{0,9}",
     "LEAD": r"{OPEN}(?:{LIKELY} )?(?:{NAMED} ?[(:,;]"
+    r"|[0-9]{1,2}{SETS}|[2-9][0-9]?[.] (?!.*(?:{NAMED}|\n))"
     r"|{NUMBER} ?(?:\((?:0-based|[^()]*\)$)|[:;,)\]。](?! ?[0-9]))"
     r"|{NAME}?{NUMBER} (?:[-–—]+ |(?:{BECAUSE}|as)\b))",
     # Clauses that choose an option
     "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for|conditions|of)){0,4}|(?<!候){选}(?!项)|(?:^|而)是)"
-    r"[ :\"'(]*(?={NAME}?[0-9])|\b{EXPECT} (?={NAMED})",
+    r"[ :\"'(]*(?={NAME}?[0-9])|\b{EXPECT} (?={NAMED})"
+    r"|\bestimate (?={NAMED} (?:at|to)\b.{1,20}\b(?:others|rest)\b)"
+    r"|, (?=index [0-9]+[^,.;:]{0,20}\(0-based\)[.]?$)",
     "THUS": r"(?:\b{SO}(?![a-z])|^maybe |^perhaps |{所以})[ ,:]*(?:the )?"
     r"(?={NAME}?[0-9][0-9.]*\W{0,5}$)|=> ?(?={NAMED}\W{0,5}$)",
     "BEST": r"{PRAISE}[^;0-9\n]{0,60}?(?:(?:\b{BY}\b|[:是为]) ?(?:the )?(?={NAMED}|{NUMBER}号选项)"
     r"|\((?={NAMED}\)\W*$))"
     r"|(?:best|optimal|most {GOOD}) \w+ (?:is|would be) (?:the )?(?={NAMED})",
     "PRAISED": r"(?<!\sor |and |han )(?<!比)(?=(?:{NAMED}(?:{AND}{NAME}?{NUMBER})?"
-    r"|(?:^|(?<=think )|(?<=, )){NUMBER} {SEEMS}\b)"
+    r"|(?:^|(?<=think )|(?<=, )|(?<=but )){NUMBER} {SEEMS}\b)"
     r"(?:, {WHICH}\b[^,\n]{0,80},)?"
     r"(?:(?!{NAMED})(?:[^,;:\n]|,[0-9产收])){0,60}?{PRAISE})",
-    "ALONE": r"^(?:but |so |then )?(?:the )?(?={NAMED}\)?[.!。]$)",
+    "ALONE": r"^(?:but |so |then )?(?:the )?(?={NAMED}\)?(?: is| it is)?[.!。]$)",
     "PRAISE": r"{GOOD}(?= (?:{LIKELY} )?{ALL}|\W{0,5}$|[,(:])|{MY} (?:{NOUN}|winner)\b"
     r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{AND})[^,;\n]{0,20}[.!。]"
     r"|(?:better|it is|remains)(?=\W{0,5}$)|{WINS}|{最好}",
     # A value
     "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}(?:(?:conditions )?(?:of|in|from) (?={NAMED}))?",
+    "HEAD": r"(?:{WORD}[\"' #:(\[-]{0,5}){1,2}(?:[0-9]{1,6}{END}|[a-z](?![a-z]))|{NAMED}",
     "NAMED": r"{NAME}{NUMBER}",
     "NAME": r"(?:(?:(?<![a-z]){WORD}|选项|索引|编号|#)(?:[ #:([]{0,3}\"?|-)){1,2}",
     "NUMBER": r"[0-9]{1,6}{END}",
     "END": r"(?:\.0+)?(?![a-z0-9%°]|[.,:/–—-][0-9])",
     "FREE": r"(?= ?(?:$|[.;!)\]}】»\"'<>=|。([因最更是并都]|号(?:选项|\W|$)"
-    r"|[,:、](?! ?[0-9](?!-based|,[0-9]))|[-–—]+ |is(?! too)\b|{GOES_ON}\b))",
+    r"|[,:、](?! ?[0-9](?!-based|,[0-9]))|{SETS}|[-–—]+ |is(?! too)\b|{GOES_ON}\b))",
+    "SETS": r": ?[0-9.]{1,9} ?{UNIT}(?![a-z/])",  # 0: 30 mA
     "OPEN": r"[ (\[{【«<#\"':]{0,9}",
-    "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–\n、或者和-]|\b{OR}\b)[ (]*){1,3}",
+    "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–\n、或者和-]|\b{OR}\b)[ (]*){1,4}",
+    "BOTH": r"[ )(\]\"']{0,9},? ?(?:[&/+或和与及]|\b(?:and|or|and/or)\b)[ (\"'#\[]*",
     "NONE": r"{NO}\b[^.,;\n0-9]{0,20}[0-9]|(?:it )?depends",
     # A statement
     "MARK": r"(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|{答案}",
@@ -135,19 +162,17 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 _DIGITS: Final = "zero one two three four five six seven eight nine"
 _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
     r"(?s)\A.*</think>|<think>.*": "",
-    # Who counts from 1 states no index.
-    r"(?is)\A.*(?:\b1[- ](?:based|indexed)|count(?:s|ing|ed)? from (?:1|one)\b|从 ?1 ?开始).*": "",
     r"</?s>|<\|[^<>|]{1,40}\|>|"
     "[\u200b-\u200f\u2060\ufeff\ufe0f\u20e3✅✔✓➡\U0001f300-\U0001faff]": "",
     r"\\(?:text|math)\w*\{([^{}]*)\}|\\[\[\]()]": r"\1",
     r"[<\[]/[a-zA-Z_]{1,20}[>\]]": "\n",
+    "→|⇒": "=>",
     r"(?m)^[^\S\n]*(?:[*•+] )": "- ",
     r"\n *\*\*([^*\n]*)\Z": r"\n\1…",
     r"(?<=[^0-9][.!?。]) \*\*(?=[^*\n]{1,40}\*\*\Z)": "\n",
     r"(?m)(?:[*`$_]|[^\S\n]|^[-=+>]*[=+>] )+": " ",
     r" ?\n[ \n]*": "\n",
     r"\A(?:- (?=.{,12}\Z)|\s)|\s\Z": "",
-    "→|⇒": "=>",
     "選": "选",
     "項": "项",
     "擇": "择",
@@ -157,15 +182,45 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
         for digit, word in enumerate(_DIGITS.split())
     },
 }
+# Where an option and its index are said, the index is what was asked for: Option 3 (index 2).
+_INDEX: Final = _pattern(
+    r"(?:(?!{INDEX}){HEAD}|(?:the )?{ORDINAL} (?:{WORD}|one|set(?: of conditions)?)"
+    r"|第 ?[0-9]{1,6} ?个?{NAME}?)"
+    r"(?:{LINK}){0,9}?{INDEX}([0-9]{1,6}){END}[\"')\]]{0,2}"
+    r"|{INDEX}([0-9]{1,6}){END}(?:{LINK}){1,9}?(?!{INDEX}){HEAD}[\"')\]]{0,2}"
+)
+_ZERO_BASED: Final = _pattern(
+    r"(?<![a-z0-9.])(?<!index )(?:(?:number|no[.]|item|entry) )?([0-9]{1,6}){END}"
+    r"(?=(?:[^.;\n]{0,20}\(| in )(?:0|zero)-)"
+)
+# Who counts from 1, and says no index, states none.
+_FROM_ONE: Final = _pattern(
+    r"\b1[- ](?:based|indexed)|count(?:s|ing|ed)? from (?:1|one)\b|从 ?1 ?开始"
+)
+# Not 2 but 4: what is denied is said only to be replaced.
+_REPLACED: Final = _pattern(
+    r"(?:\bnot|n['’]t|不是|并非|不应?选|而?非) ?(?:be )?{NAME}?[0-9]{1,6}{END}[ ,;—–-]*"
+    r"(?:but(?: rather)?|rather|instead|it(?:['’]s| is| should be)|[而应该]*[是为选]) *"
+    r"(?={NAME}?[0-9])"
+)
 _MARKER: Final = _pattern(r"^(?:- )*(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # of a heading, a list
 # What follows the last of these replaces what stands before.
 _LATER: Final = _pattern(
-    r"(?:(?:更正|不对|(?:^|[.!?—–-] )\W{0,4}(?:{OH}\b,? )?(?:{WAIT}\b|no,))\W*"
-    r"|(?=\bfinal(?:ly\b|:| {NOUN})|最终[答选:是]))(?=[^0-9]{0,999}+[0-9])"
+    r"\b{CORRECT} (?:correct|retract|revise)\b[^0-9.:\n]{0,40}"  # whether or not an option follows
+    r"|(?:{WRONG}|(?:^|[.!?—–-] )\W{0,4}(?:{OH}\b,? )?(?:{WAIT}\b|no,)\W*"
+    r"|(?=\b(?:final(?:ly\b|:| {NOUN})|(?:revised|corrected|updated) {NOUN})|最终[答选:是]))"
+    r"(?=[^0-9]{0,999}+[0-9])"
 )
+# What begins with an option, two of them, or a denial. A number behind "and", or behind a plural,
+# is a second one, whatever follows (Options 0 and 2 give …), but not an amount (3 and 2 equiv).
 _VALUE: Final = _pattern(
-    r"\A(?:- )?{OPEN}{PERHAPS}{OPEN}(?:({NONE})|({NAME})?([0-9]{1,6}){END}"
-    r"(?:{AND}({NAME})?([0-9]{1,6}){END}(?(4)|{FREE})|(?(2)|{FREE})))"
+    r"\A(?:- )?{OPEN}{PERHAPS}{OPEN}(?:(?P<none>{NONE})"
+    r"|(?:(?P<plural>(?=[^0-9\n]{0,20}\b{PLURAL}\b))|)"
+    r"(?P<name>{NAME})?(?P<first>[0-9]{1,6}){END}"
+    r"(?:(?:(?P<both>{BOTH})|{AND}|; ?(?=[0-9]{1,6}\W{0,5}$))"
+    r"(?P<other>{NAME})?(?P<second>[0-9]{1,6}){END}"
+    r"(?! ?(?:is|are|comes|as|would be)\b[^.;\n]{0,24}\b(?:{NOT}|second|next|third|last)\b)"
+    r"(?(other)|(?(plural)|(?(both)(?! ?-?{UNIT}(?![a-z])|-[a-z])|{FREE})))|(?(name)|{FREE})))"
 )
 _STATED: Final = _pattern(
     r"({VOID}(?:(?!\bbut\b)[^.,;:\n]){0,40}?)?"
@@ -188,7 +243,8 @@ _LED: Final = _pattern(
     r"\A(?!\(?[01]\)|.*[.;,] [0-9]{1,2}[).] )(?={LEAD})(.{1,60})(?!(?:.|\n)*\n(?:{LEAD}|{LINE}\Z))"
 )
 _CLAUSE_END: Final = _pattern(
-    r"(?<=[。;!?]) ?|(?<=\.) |\n|, ?(?={SPLIT}\b)|,(?={而}|选[^项])"
+    r"(?:^|(?<=[.!?] ))(?:while|although|though)\b[^,.;\n]{0,120}, ?(?=[^\n]*[0-9])"  # a concession
+    r"|(?<=[。;!?]) ?|(?<=\.) |\n|, ?(?={SPLIT}\b)|,(?={而}|选[^项])"
     r"|,? (?={BECAUSE}\b)|, (?=as\b)|(?<!any)(?<!thing)(?<!all)(?<!one),? (?=but\b[^,.]{0,40}[0-9])"
     r"|, (?={WHICH}\b[^,]*$)| (?=and {VERB}\b)|, (?={NAMED}(?:\.| (?:the|as)\b[^,]*)$)"
 )
@@ -210,6 +266,11 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     text = unicodedata.normalize("NFKC", as_text(reply))
     for pattern, plain in _PLAIN.items():
         text = re.sub(pattern, plain, text)
+    text = _ZERO_BASED.sub(r"index \1", text)
+    text = _INDEX.sub(lambda said: f"index {said[said.lastindex or 0]}", text)
+    text = _REPLACED.sub(": ", text)
+    if _FROM_ONE.search(text):
+        return None, NO_INDEX
     box, is_boxed = last_boxed(text)
     text = _LATER.split(text)[-1]
     index = "/".join(  # 2/3: two indices
@@ -222,7 +283,7 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
 
 def _read_values(texts: list[str]) -> set[str]:
     """Read what texts begin with: an option, two of them, or a denial."""
-    values = (value[::2] for text in texts for value in _VALUE.findall(text))  # without names
+    values = [value.group("none", "first", "second") for value in map(_VALUE.match, texts) if value]
     return set(filter(None, itertools.chain(*values)))
 
 

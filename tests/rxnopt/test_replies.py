@@ -158,6 +158,12 @@ def test_replies_by_id() -> None:
         ". wait ",
         "\\text{",
         "count from ",
+        "option 3, the ",
+        "the third option index ",
+        "not 2, ",
+        "obvious choice ",
+        "options 0 and ",
+        "while 3 ",
         "选项5比",
     ],
 )
