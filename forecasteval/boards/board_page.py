@@ -46,7 +46,7 @@ from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import draw_history, draw_weeks, history_chart
-from .changes import History, dataset_of, say_changes, tabulate_changes
+from .changes import History, history_dataset, summarise_changes, tabulate_changes
 from .columns import Entry, list_columns
 from .metadata import name_systems
 from .question_rows import draw_questions
@@ -114,7 +114,7 @@ def make_page(
     for first in standings[:1]:
         about = f"{first.title}: " if len(board.rankings) > 1 else ""
         lead = join(about, say_leader(first.table, names))
-        of = first.table.benchmark, dataset_of(board, first.table)
+        of = first.table.benchmark, history_dataset(board, first.table)
         if history and (last := say_last_night(history, names, of)):
             lead = join(lead, Html("<br/>"), soft(last))
     settings = board.leaderboard
@@ -361,7 +361,7 @@ def _draw_changes(history: History, names: Names) -> Html:
         text = "Nothing has changed since the first night."
         return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
     table, more = tabulate_changes(history.changes, names)
-    said = [tag("li", text) for text in say_changes(history.changes)]
+    said = [tag("li", text) for text in summarise_changes(history.changes)]
     parts = [tag("ul", *said, class_="plain")] if said else []
     parts += [draw_marks(table)] if table.rows else []
     parts += [tag("p", more, class_="cap")] if more else []

@@ -31,12 +31,12 @@ from forecasteval.ranking.scale import Scale
 
 from .changes import (
     History,
-    is_event,
-    name_datasets,
-    order_change,
-    say_reason,
-    show_step,
-    show_system,
+    format_datasets,
+    format_reason,
+    format_step,
+    format_system,
+    has_own_cause,
+    sort_key,
 )
 from .columns import KEPT, Entry
 from .tables import show_size
@@ -80,14 +80,14 @@ def say_last_night(history: History, names: Names, of: tuple[str, str]) -> Html:
     """Say what the last night changed: what happened to datasets, and which ranks moved most in a
     ranking `of` a benchmark and a dataset.
     """
-    changes = sorted(history.changes, key=order_change)
+    changes = sorted(history.changes, key=sort_key)
     events = []
-    for reason, same in group_by(filter(is_event, changes), say_reason).items():
-        who = {show_system(change, names) for change in same}
+    for reason, same in group_by(filter(has_own_cause, changes), format_reason).items():
+        who = {format_system(change, names) for change in same}
         count = f"{len(who)} systems" if len(who) > 1 else who.pop()
-        events.append(f"{name_datasets(change['dataset'] for change in same)} {reason} ({count})")
+        events.append(f"{format_datasets(change['dataset'] for change in same)} {reason} ({count})")
     moves = [
-        f"{show_system(change, names)} {show_step(change['rank'], 0)}"
+        f"{format_system(change, names)} {format_step(change['rank'], 0)}"
         for change in changes
         if (change["benchmark"], change["dataset"]) == of
         and change["rank"][0] != change["rank"][1]

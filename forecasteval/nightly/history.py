@@ -27,8 +27,8 @@ from forecasteval.boards.changes import (
     History,
     HistoryLine,
     Key,
-    dataset_of,
-    name_datasets,
+    format_datasets,
+    history_dataset,
 )
 from forecasteval.common.errors import InputError, printable, show_count
 from forecasteval.common.files import join_checksums, read_file, write_atomic
@@ -239,7 +239,7 @@ def _explain_overall(
     and that it has no rank any more, or one again. A line has no reason of its own.
     """
     reasons = [
-        f"{name_datasets(dataset for _, dataset in same)} {reason}"
+        f"{format_datasets(dataset for _, dataset in same)} {reason}"
         for reason, same in group_by(events, itemgetter(0)).items()
     ]
     if before is None:
@@ -292,7 +292,7 @@ def _find_lost(
 def _read_board(board: Board) -> dict[Key, HistoryLine]:
     """Read the present state of each system on each dataset."""
     rows = [
-        (row.name, _read_row(table, row, dataset_of(board, table), board.leaderboard))
+        (row.name, _read_row(table, row, history_dataset(board, table), board.leaderboard))
         for table in board.rankings
         for row in table.rows
     ]

@@ -28,7 +28,7 @@ from forecasteval.common.records import dump_json, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks, list_predictions
 from forecasteval.nightly.carried_over import KeptRows, is_part, keep_rows
-from forecasteval.nightly.first_seen import look
+from forecasteval.nightly.first_seen import record_first_seen
 from forecasteval.nightly.history import (
     Corrections,
     QuestionChanges,
@@ -86,8 +86,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         rows = {file.name: file for file in last.files}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
         hash_once = cache(hash_file)
-        sight = look(root, scorer, tasks, options.late_files, hash_once)
-        tasks = [_add_owners(task, last) for task in sight.tasks]
+        observed = record_first_seen(root, scorer, tasks, options.late_files, hash_once)
+        tasks = [_add_owners(task, last) for task in observed.tasks]
         plan = _plan(root, scorer, options, tasks, rows, hash_once)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
         # Now: a file may have gone meanwhile.
@@ -98,7 +98,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         about = read_systems(root / "prediction")
         failures += plan.failures + scored.failures
-        board = _rank(last, options, stay, scored, failures, about, sight.open)
+        board = _rank(last, options, stay, scored, failures, about, observed.open_datasets)
         changes, written = _write(
             board, last, folder, options, about, present, scored.corrections, date
         )
@@ -107,7 +107,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         "reused": len(plan.holding),
         "ignored": ignored,
         "llm_failures": scored.llm_failures,
-        "notes": [*sight.notes, *scored.notes, *_say_kept(stay), *written],
+        "notes": [*observed.notes, *scored.notes, *_say_kept(stay), *written],
         "changes": changes,
     }
     return BoardResults(board, more, changes)

@@ -31,7 +31,7 @@ from .estimates import measure
 from .events import Events, choose_problems, make_events
 from .fields import DataNotes, show_exclusion
 from .forecast_sets import load_forecasts, load_problems
-from .forecasts import BASELINES, Forecasts, choose_forecasts, least_events, read_forecasts
+from .forecasts import BASELINES, Forecasts, choose_forecasts, read_forecasts, required_events
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, check_prior, fit_models
 from .page import KEPT, make_page
@@ -236,7 +236,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         )
         measures = measure(everything, bins, models)
         records = make_records(measures, everything, bins)
-        least = least_events(self.min_events, len(events.ids))
+        least = required_events(self.min_events, len(events.ids))
         ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
         add_ranks(records, ranked, measures, self.metrics)
         named = dict(zip(names, records, strict=False))  # the last records are the baselines'

@@ -11,7 +11,7 @@ import pytest
 
 from boards_folders import contents, counts, failures, stored
 from cli import ROOT, assert_refused, question, read_json, run, write
-from forecasteval.boards.changes import OVERALL, say_reason
+from forecasteval.boards.changes import OVERALL, format_reason
 
 NAMES: Final = [f"q{n}" for n in range(8)]
 PROMPTS: Final = [f"Which {what}?\nA. one\nB. two" for what in ("first", "second")]
@@ -96,7 +96,7 @@ def changed(root: Path) -> list[tuple[str, str]]:
     """The system and the reason of each change of tonight, as the report has them."""
     done = run(root, "nightly", "--json")
     assert done.code == 0
-    return [(change["system"], say_reason(change)) for change in done.json["changes"]]
+    return [(change["system"], format_reason(change)) for change in done.json["changes"]]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_questions_with_one_id(tmp_path: Path, first: str, then: str, reason: st
         answers = [{"id": "q0", "prompt": prompt, "answer": "A"} for prompt in PROMPTS]
         write(tmp_path, {"dataset/d.json": rows, "prediction/d-a.json": answers})
         changes = run(tmp_path, "nightly", "--json").json["changes"]
-    assert list(map(say_reason, changes)) == [reason]
+    assert list(map(format_reason, changes)) == [reason]
 
 
 def test_boards_say_how_many_questions_are_resolved(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_percents_of_one_forecaster_leave_out_only_theirs(
     order: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the order of the rows, and wherever a piece of them that is read at once ends."""
-    monkeypatch.setattr("forecasteval.prophet.forecasts.PIECE", 2)
+    monkeypatch.setattr("forecasteval.prophet.forecasts.CHUNK", 2)
     theirs = [forecast(at, p) for at, p in enumerate([(0, 1), (1, 0), (0, 100)])]
     sure = [forecast(at, p, username="eve") for at, p in enumerate([(0, 1), (1, 0), (0, 1)])]
     typed = [forecast(at, p, username="bob") for at, p in enumerate([(0, 1), (0.5, 0.5), (2, 0)])]
