@@ -190,7 +190,9 @@ def _score_files(args: argparse.Namespace) -> int:
     breaches: list[str] = []
     failures: list[EvaluationError] = []
     is_degraded = False
-    form = "json" if args.json else args.format
+    form = args.format
+    if args.json:
+        form = "json"
     given = args.file or [DEFAULT_PREDICTION]
     is_ranking = form == "csv" or (len(given) > 1 and form != "json")
     ranked: list[Results] = []

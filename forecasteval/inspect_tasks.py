@@ -44,7 +44,6 @@ from forecasteval.common.files import find_file, hash_file  # noqa: E402
 from forecasteval.common.records import JsonObject, load_records  # noqa: E402
 from forecasteval.common.statistics import mean  # noqa: E402
 from forecasteval.common.version import __version__  # noqa: E402
-from forecasteval.convert.formats import PREDICTION, QUESTION_ID  # noqa: E402
 from forecasteval.futurex.report import explain  # noqa: E402
 from forecasteval.futurex.results import AnswerItem, Scoring  # noqa: E402
 from forecasteval.futurex.rules import RULE_SETS, summarise  # noqa: E402
@@ -54,6 +53,7 @@ from forecasteval.rxnopt.build.prompts import find_templates, render_prompts  # 
 from forecasteval.rxnopt.datasets import METRICS  # noqa: E402
 from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
 from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
+from forecasteval.source.formats import PREDICTION, QUESTION_ID  # noqa: E402
 
 ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path.cwd()  # as eval.py has it
 _EPOCH: Final = "forecasteval_epoch"  # in a score's metadata, since metrics do not get the epoch

@@ -18,7 +18,7 @@ from forecasteval.lookup import find_prediction, group_files
 Score = Callable[[Files], Results]
 _NO_CHECK: Final = "expected a file of a benchmark that has a check"
 _SHARED: Final = (
-    *(PACKAGE / name for name in ("common", "questions")),
+    *(PACKAGE / name for name in ("common", "questions", "source")),
     *(PACKAGE / name for name in ("benchmark.py", "custom.py", "scoring.py")),
 )
 

@@ -823,7 +823,7 @@ def test_a_dataset_needs_no_columns(folder: Path) -> None:
 
 @advice("expected {} bytes at most; split it")
 def test_a_file_that_is_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from forecasteval.convert import tables
+    from forecasteval.source import tables
 
     write(folder, {"x.csv": ROWS})
     monkeypatch.setattr(tables, "MAX_BYTES", 24)
@@ -876,7 +876,7 @@ def test_parquet(folder: Path) -> None:
 def test_parquet_that_is_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pandas
 
-    from forecasteval.convert import tables
+    from forecasteval.source import tables
 
     frame = pandas.DataFrame({"id": ["q1", "q2", "q3"], "answer": ["A", "B", "C"]})
     frame.to_parquet(folder / "x.parquet")

@@ -146,9 +146,12 @@ class BadRecord:
 class Loaded:
     """The records of a file, or of a caller; `lines` are where they begin, if they stand on lines.
 
-    `names`: the columns of a table. `damaged`: how many are a BadRecord. `is_cut`: the file ends
-    within a record, as if it were still being written. `is_map`: they were made of {id: value}.
-    `unit`: what a record is called in messages.
+    form: what the file is, in words.
+    names: the columns of a table.
+    damaged: how many records are a BadRecord.
+    is_cut: the file ends within a record, as if it were still being written.
+    is_map: the records were made of {id: value}.
+    unit: what a record is called in messages.
     """
 
     path: Path | str
@@ -158,6 +161,7 @@ class Loaded:
     warnings: Sequence[str] = ()
     damaged: int = 0
     unit: str = "record"
+    form: str = ""
     names: Sequence[str] = ()
     is_cut: bool = False
     is_map: bool = False

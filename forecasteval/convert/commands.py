@@ -14,12 +14,19 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable, show_count
 from forecasteval.common.files import write_atomic
-from forecasteval.common.records import WRAPPERS, as_text, dump_json
+from forecasteval.common.records import WRAPPERS, Loaded, as_text, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
-
-from .formats import SourceAnswer, SourceRun, id_text, name_bad_row, read_source, show_names
-from .tables import SourceTable, clear_ids, read_table
+from forecasteval.source.formats import (
+    SourceAnswer,
+    SourceRun,
+    clear_ids,
+    id_text,
+    name_bad_row,
+    read_source,
+    show_names,
+)
+from forecasteval.source.tables import read_table
 
 _EXAMPLES: Final = """\
   {0} convert logs/run.eval -o prediction/250915-mymodel.json
@@ -191,7 +198,7 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
     source = _find_fields(path, table)
     clear_ids(table, source["id"])
     questions, left_out = [], RecordNotes()
-    for number, row in enumerate(table.rows, 1):
+    for number, row in enumerate(table, 1):
         if isinstance(row, Mapping):
             values = {field: row.get(name) for field, name in source.items()}
             question: dict[str, Any] = {"Std": None, **values}
@@ -204,13 +211,13 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
     if not questions:
         raise InputError(str(path), "expected questions", "none")
     truths = f"column of truths: {printable(source['ground_truth'], 40)}"
-    notes = [f"  {note}" for note in (*table.notes, truths, *left_out.lines())]
+    notes = [f"  {note}" for note in (*table.warnings, truths, *left_out.lines())]
     count = f"{output}: {show_count(len(questions), 'question')}"
     texts = {output: dump_json(questions, indent=1) + "\n"}
     return texts, [f"{path}: {table.form}", *notes, count]
 
 
-def _find_fields(path: Path, table: SourceTable) -> dict[str, str]:
+def _find_fields(path: Path, table: Loaded) -> dict[str, str]:
     """Find the columns of our fields; InputError if one that all questions need is missing."""
     source: dict[str, str] = {}
     for field, names in _FIELDS.items():

@@ -13,7 +13,7 @@ import pytest
 
 from cli import EVIL, assert_refused, read_json, write
 from conversions import convert, converted
-from forecasteval.convert import formats
+from forecasteval.source import formats
 from make_convert_samples import BOXED, SAMPLES, SECOND_BOXED, log_of, log_sample, zip_log
 
 KEY, ID = formats.PREDICTION, formats.QUESTION_ID

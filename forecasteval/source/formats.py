@@ -10,6 +10,7 @@ it was scored all the same.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import itemgetter
@@ -18,16 +19,17 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import (
-    WRAPPERS,
     BadRecord,
     JsonObject,
+    Loaded,
     as_text,
     number_text,
     repeated_keys,
 )
 from forecasteval.common.replies import is_failed, reply_texts
 
-from .tables import LOG_KEYS, SourceTable, at_path, clear_ids, epoch_of, read_table
+from .paths import value_at
+from .tables import CSV, INSPECT_LOG, read_table
 
 Row = JsonObject
 PREDICTION: Final = (
@@ -76,12 +78,10 @@ class SourceFile(NamedTuple):
     notes: list[str]
 
 
-def collect(
-    form: str, table: SourceTable, read: Callable[[Row], Iterable[SourceAnswer]]
-) -> SourceFile:
+def collect(form: str, table: Loaded, read: Callable[[Row], Iterable[SourceAnswer]]) -> SourceFile:
     """Collect the runs of a table, of whose rows `read` makes answers."""
     runs: dict[int, SourceRun] = defaultdict(SourceRun)
-    for number, row in enumerate(table.rows, 1):
+    for number, row in enumerate(table.records, 1):
         if not isinstance(row, Mapping):
             runs[1].left_out["no object"].append(name_bad_row(row, number))
             continue
@@ -95,12 +95,34 @@ def collect(
                 run.left_out[problem[0]].append(name + problem[1])
             else:
                 run.answers.append(answer._replace(id=name))
-    return SourceFile(form, dict(sorted(runs.items())), list(table.notes))
+    return SourceFile(form, dict(sorted(runs.items())), list(table.warnings))
 
 
 def name_bad_row(row: object, number: int) -> str:
     """Name the place of a row that is no object, and why it cannot be read."""
-    return f"record {number} ({row.problem})" if isinstance(row, BadRecord) else f"record {number}"
+    if isinstance(row, BadRecord):
+        return f"record {number} ({row.problem})"
+    return f"record {number}"
+
+
+MAX_EPOCHS: Final = 1000
+
+
+def epoch_of(sample: object) -> int:
+    """Read the number of a sample's epoch, which is its run; 1 where it has none."""
+    epoch = value_at(sample, ["epoch"])
+    if type(epoch) is int and 0 < epoch < MAX_EPOCHS:
+        return epoch
+    return 1
+
+
+def clear_ids(table: Loaded, column: str) -> None:
+    """Make 7.0 of a CSV's ids 7, as it is in JSON. A column of numbers with a gap holds floats."""
+    if table.form != CSV:
+        return
+    for row in table:
+        if isinstance(row, dict) and row.get(column):
+            row[column] = re.sub(r"\A([0-9]+)\.0+\Z", r"\1", row[column])
 
 
 def id_text(name: object) -> str:
@@ -109,7 +131,9 @@ def id_text(name: object) -> str:
     """
     if isinstance(name, str):
         return name
-    return str(int(name)) if isinstance(name, float) and name.is_integer() else number_text(name)
+    if isinstance(name, float) and name.is_integer():
+        return number_text(int(name))
+    return number_text(name)
 
 
 def _find_problem(answer: object) -> tuple[str, str] | None:
@@ -130,30 +154,46 @@ def _find_problem(answer: object) -> tuple[str, str] | None:
 
 
 def _read_sample(row: Row) -> Iterator[SourceAnswer]:
-    question_id, scores = at_path(row, "metadata", QUESTION_ID), row.get("scores")
-    stated = [
-        metadata[PREDICTION]
-        for score in (scores.values() if isinstance(scores, Mapping) else ())
-        if isinstance(metadata := at_path(score, "metadata"), Mapping) and PREDICTION in metadata
-    ]
-    answer, problem = stated[0] if stated else at_path(row, "output", "completion"), ""
-    if not stated and isinstance(answer, str) and answer.startswith(_ATTACHMENT):
-        # long texts may stand apart
-        answer = at_path(row, "attachments", answer.removeprefix(_ATTACHMENT))
+    """Read a sample of a log of inspect_ai."""
+    scores = row.get("scores")
+    stated = _list_predictions(scores)
+    problem = ""
     if row.get("invalidation"):
         problem = "invalidated"
     elif row.get("error") and not scores:
         problem = "failed"
-    elif stated and answer is None:
+    elif stated and stated[0] is None:
         problem = "no index in the reply"
-    name, alias = (row.get("id"), "") if question_id is None else (question_id, str(row.get("id")))
+    answer = stated[0] if stated else _read_output(row)
+    name, alias = row.get("id"), ""
+    question_id = value_at(row, ["metadata", QUESTION_ID])
+    if question_id is not None:
+        name, alias = question_id, str(name)
     yield SourceAnswer(name, answer, row.get("input"), epoch_of(row), problem, alias)
+
+
+def _list_predictions(scores: object) -> list[object]:
+    """List the indices that scorers read in the output of a sample."""
+    if not isinstance(scores, Mapping):
+        return []
+    metadata = [value_at(score, ["metadata"]) for score in scores.values()]
+    return [
+        each[PREDICTION] for each in metadata if isinstance(each, Mapping) and PREDICTION in each
+    ]
+
+
+def _read_output(row: Row) -> object:
+    """Read what a model wrote; long texts may stand apart."""
+    output = value_at(row, ["output", "completion"])
+    if not isinstance(output, str) or not output.startswith(_ATTACHMENT):
+        return output
+    return value_at(row, ["attachments", output.removeprefix(_ATTACHMENT)])
 
 
 def _read_reply(row: Row) -> Iterator[SourceAnswer]:
     """Read the choices of a reply of OpenAI's batches, each of which belongs to a run."""
     reply = row.get("response")
-    problem = "failed" if row.get("error") or is_failed(reply) else ""
+    problem = "failed" * bool(row.get("error") or is_failed(reply))
     for run, text in enumerate(reply_texts(reply), 1):
         yield SourceAnswer(row.get("custom_id"), text, run=run, problem=problem)
 
@@ -166,12 +206,10 @@ def _read_task(row: Row) -> Iterator[SourceAnswer]:
     (pass@k), so it counts only where no attempts are listed. A retry (`retry_id`) tries an attempt
     again, and the last one counts.
     """
-    listed = row.get("attempts")
-    attempts = [
-        attempt
-        for attempt in (listed if isinstance(listed, list) else ())
-        if isinstance(attempt, Mapping)
-    ]
+    attempts = row.get("attempts")
+    if not isinstance(attempts, list):
+        attempts = []
+    attempts = [attempt for attempt in attempts if isinstance(attempt, Mapping)]
     if all(type(attempt.get("retry_id")) is int for attempt in attempts):
         attempts.sort(key=itemgetter("retry_id"))
     numbers = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
@@ -197,7 +235,6 @@ class Format(NamedTuple):
 
 # The first whose keys are all there counts.
 FORMATS: Final = (
-    Format("inspect_ai log", LOG_KEYS, _read_sample),
     Format("OpenAI batch output", {"custom_id", "response"}, _read_reply),
     Format("MiroFlow results", {"task_id", "attempts"}, _read_task),
     Format("MiroFlow results", {"task_id", "model_boxed_answer"}, _read_task),
@@ -216,26 +253,31 @@ def read_source(path: Path, id_column: str | None = None, answer: str | None = N
     Raises InputError if the file cannot be read, and if the columns are neither named nor known.
     """
     is_named = bool(id_column or answer)
-    table = read_table(path, is_named)
-    for form in () if is_named else FORMATS:
-        if form.keys <= table.keys | set(table.names):
+    table = read_table(path)
+    if table.form == INSPECT_LOG:
+        if is_named:
+            got = f"{path}, a log of inspect_ai"
+            raise InputError("--id, --answer", "expected a table or rows of JSON", got)
+        return collect(table.form, table, _read_sample)
+    for form in FORMATS:
+        if not is_named and form.keys <= set(table.names):
             return collect(form.name, table, form.read)
     return _read_columns(path, table, id_column or "id", answer)
 
 
-def _read_columns(path: Path, table: SourceTable, name: str, answer: str | None) -> SourceFile:
+def _read_columns(path: Path, table: Loaded, name: str, answer: str | None) -> SourceFile:
     """Read the run of a table's rows; InputError if a column is not named, or not once there.
 
     `{id: {"answer": …}}` has the rows `{"id", "prediction": {"answer": …}}`.
     """
-    names, rows = table.names, table.rows
-    if set(names) == SUBMISSION and table.keys <= SUBMISSION.union(WRAPPERS):
+    names, rows = table.names, [*table]
+    if set(names) == SUBMISSION and not table.is_map:
         answer = answer or "prediction"
     column = answer or ""
     place = [column] if column in names else column.split(".")
     place = place if place[0] in names else ["prediction", *place]
     for each, keys in ((column, place), (name, [name])):
-        if names.count(keys[0]) != 1 or all(at_path(row, *keys) is None for row in rows):
+        if names.count(keys[0]) != 1 or all(value_at(row, keys) is None for row in rows):
             unknown = f"no single column {printable(each, 60)} with values: " if each else ""
             raise InputError(str(path), unknown + _EXPECTED, show_names(names))
     prompt = next((key for key in PROMPTS if key in names), "")
@@ -243,8 +285,8 @@ def _read_columns(path: Path, table: SourceTable, name: str, answer: str | None)
 
     def read_row(row: Row) -> Iterator[SourceAnswer]:
         twice = {name, place[0]} & set(repeated_keys(row))
-        problem = "with a key that is given twice" if twice else ""
-        value = at_path(row, *place)
+        problem = "with a key that is given twice" * bool(twice)
+        value = value_at(row, place)
         yield SourceAnswer(row.get(name), value, row.get(prompt), problem=problem)
 
     source = collect(table.form, table, read_row)
