@@ -710,6 +710,28 @@ def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
     return 4 if problem else 0
 
 
+def init(argv: Sequence[str]) -> int:
+    """Make a folder a new board: settings, a workflow, a page for entrants, and sample data."""
+    parser = Parser(prog=f"{PROGRAM} init", **describe(PROGRAM, init.__doc__ or "", _INIT, "made"))
+    parser.add_argument("root", metavar="DIR", nargs="?", type=Path, help="folder (default: .)")
+    parser.add_argument(
+        "--root", metavar="DIR", type=Path, default=Path(), dest="option", help="the same"
+    )
+    parser.add_argument(
+        "--no-samples", action="store_true", help="without the sample dataset and predictions"
+    )
+    args = parser.parse_args(argv)
+    root = args.root or args.option
+    from forecasteval.nightly import starter
+
+    written, found = starter.make_board(root, not args.no_samples)
+    for line in starter.describe_board(written, found):
+        print(printable(line))
+    words = shlex.join(["nightly", "--html", "--root", str(root)])
+    print(printable(f"{command_line(PROGRAM)} {words} scores it; docs/ci.md says how it publishes"))
+    return 0
+
+
 def _rxnopt(argv: Sequence[str]) -> int:
     from forecasteval.rxnopt import commands
 
@@ -726,6 +748,7 @@ COMMANDS: Final = {
     "nightly": nightly,
     "compare": compare,
     "check": check,
+    "init": init,
     "rxnopt": _rxnopt,
     "convert": _convert,
 }
@@ -744,6 +767,7 @@ other commands (each has a --help):
   {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check [NAME ...]      look for mistakes in a folder, a dataset, or predictions
+  {{0}} init [DIR]          make a new board, with sample data
   {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, \
 write prompts, read replies
   {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables \
@@ -762,6 +786,10 @@ _CHECK: Final = """\
   {0} check 250915-my-run           what cannot be read, or is missing
   {0} check drafts/251001.json --json
   {0} check --owner octocat --base ../main prediction/250915-a.json"""
+
+_INIT: Final = """\
+  {0} init my-board                 a board with sample data
+  {0} init --no-samples             the current folder, without them"""
 
 
 def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> Parser:

@@ -57,6 +57,7 @@ COMMANDS: Final = {
     "nightly": ("nightly --root . --jobs 1", "d-a.json"),
     "compare": ("compare d-a d-b --root .", "d-a.json"),
     "check": ("check d --root .", "d.json"),
+    "init": ("init new", "systems.json"),
     "convert": ("convert answers.csv -o out.json --answer reply", "answers.csv"),
     "rxnopt import": ("rxnopt import sheet.csv -o t --yield y --conditions base", "sheet.csv"),
     "rxnopt build": ("rxnopt build tables -o built", "suzuki_anisole.json"),
@@ -200,6 +201,7 @@ ONLY: Final[Mapping[str, Mapping[int, tuple[Way, ...]]]] = {
     "nightly": {3: (fail_a_file, fail_the_model), 5: (hold_the_lock,)},
     "compare": {3: (fail_the_model,), 6: (miss_the_gate,)},
     "check": {4: (find_a_mistake,)},
+    "init": {2: (misspell,)},  # it reads no file
 }
 
 

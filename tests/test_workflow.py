@@ -1,4 +1,4 @@
-"""docs/github-actions.yml: its steps are run on a bare repository, as GitHub would run them."""
+"""The workflow that `init` writes: its steps are run on a bare repository, as on GitHub."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(  # GitHub's machines have them
     sys.platform != "linux" or not all(map(shutil.which, ("bash", "git", "jq"))),
     reason="needs Linux with bash, git and jq",
 )
+WORKFLOW: Final = "forecasteval/nightly/templates/leaderboard.yml"
 SYSTEMS: Final = {
     "me": {"owner": "@Ann", "aliases": ["my-old"]},
     "rival": {"owner": ["bob", "carol"], "aliases": ["old-rival"]},
@@ -54,7 +55,7 @@ class Origin:
     def __init__(self, folder: Path) -> None:
         self.folder, self.work, self.runner = folder, folder / "work", folder / "runner"
         self.url = f"file://{folder / 'origin.git'}"
-        text = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
+        text = (ROOT / WORKFLOW).read_text(encoding="utf-8")
         self.jobs: dict[str, Any] = yaml.safe_load(text)["jobs"]
         bodies = {"pip": "exit 0", "python": f'exec "{sys.executable}" -B "$@"'}
         write(folder, {f"bin/{name}": f"#!/bin/sh\n{body}\n" for name, body in bodies.items()})
@@ -193,7 +194,7 @@ def test_a_copy_becomes_a_page_in_the_steps_of_the_docs(tmp_path: Path) -> None:
     steps = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"`(git rm [^`]+)`", steps)
     assert "1. Copy the repository" in steps
-    assert "2. Copy `docs/github-actions.yml` to `.github/workflows/leaderboard.yml`" in steps
+    assert "2. Run `python eval.py init --no-samples .`" in steps
     assert "3. Add your questions as `dataset/NAME.json`" in steps
     origin = Origin(tmp_path)
     for name in ("dataset", "prediction", ".github"):
@@ -202,7 +203,7 @@ def test_a_copy_becomes_a_page_in_the_steps_of_the_docs(tmp_path: Path) -> None:
     origin.push()
     origin.git(*shlex.split(line)[1:])
     assert not any((origin.work / name).exists() for name in ("dataset", "prediction", ".github"))
-    workflow = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
+    workflow = (ROOT / WORKFLOW).read_text(encoding="utf-8")
     write(origin.work, {".github/workflows/leaderboard.yml": workflow})
     write(origin.work, {"dataset/mine.json": [question(**OPEN)]})
     origin.push()
@@ -433,7 +434,7 @@ def test_a_mistake_in_the_owners_is_told_to_contributors_as_such(tmp_path: Path)
 
 
 def test_actions_are_pinned_and_jobs_have_only_what_they_need(origin: Origin) -> None:
-    text = (ROOT / "docs/github-actions.yml").read_text(encoding="utf-8")
+    text = (ROOT / WORKFLOW).read_text(encoding="utf-8")
     uses = [line for line in text.splitlines() if "uses:" in line]
     assert len(uses) == 6
     for line in uses:

@@ -67,7 +67,8 @@ def require_folder(path: Path) -> None:
         got = "no such folder" if not path.exists() else "a file"
         raise InputError(
             str(path),
-            "expected a folder (--root DIR names the one with prediction/ and dataset/)",
+            "expected a folder (--root DIR names the one with prediction/ and dataset/; "
+            "the command init makes one)",
             got,
         )
 

@@ -795,7 +795,9 @@ def test_nothing_goes_to_stderr_when_all_is_well(tmp_path: Path) -> None:
 
 def test_invented_samples_among_ones_own_files_are_named(tmp_path: Path) -> None:
     """Real numbers must not stand beside invented ones unnoticed; alone, samples need no word."""
-    assert {hash_file(path) for path in (ROOT / "dataset").glob("*.json")} == {*SAMPLES}
+    starter = ROOT / "forecasteval/nightly/templates/sample.json"
+    samples = [starter, *(ROOT / "dataset").glob("*.json")]
+    assert {*map(hash_file, samples)} == {*SAMPLES}
     shutil.copytree(ROOT / "dataset", tmp_path / "dataset")
     sample = ROOT / "prediction" / "250915-random.json"
     write(tmp_path, {"prediction/250915-random.json": sample.read_bytes()})
