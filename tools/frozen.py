@@ -4,27 +4,29 @@
     python tools/frozen.py save OLD --checkout DIR        of another one
     python tools/frozen.py save NEW --more ROOT --tables DIR
     python tools/frozen.py save NEW --only root0 --only convert
-                                              some parts: root0, root1, …, tables0, …, import
+                                              parts: root0, …, nights, tables0, …, import, convert
     python tools/frozen.py compare OLD NEW    prints the files that differ; exit code 1 if any does
 
 The commands of every benchmark run over the shipped samples and a short season; `--more` names a
 folder with dataset/ and prediction/ of your own, `--tables` one with reaction tables. Checksums of
-the code, and of files that contain them, are masked, and so are temporary folders. root0 are the
-shipped samples, root1 is the season, further roots are those of `--more`; tables0 are the shipped
-tables.
+the code, and of files that contain them, are masked, and so are temporary folders and the version.
+root0 are the shipped samples, root1 is the season, further roots are those of `--more`; tables0 are
+the shipped tables. nights are four nightly runs over files that change in between, their pages, and
+two comparisons.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +43,8 @@ IMPORT_OPTIONS: Final = (
 )
 CONVERT_OPTIONS: Final = {"answers.csv": ("--id", "question", "--answer", "reply")}
 _QUESTIONS: Final = "multiple_choice_single_varying_reference"
+_VERSION: Final = re.compile(r'__version__: Final = "(.+)"')
+_DAY: Final = 86400  # seconds
 
 
 class Recorder:
@@ -50,10 +54,15 @@ class Recorder:
 
     def __init__(self, checkout: Path, folder: Path, work: Path) -> None:
         self.checkout, self.folder, self.work = checkout, folder, work
+        source = (checkout / "forecasteval/common/version.py").read_text("utf-8")
+        (self.version,) = _VERSION.findall(source)
 
-    def run(self, name: str, *words: str, cwd: Path | None = None) -> None:
-        """Write exit code, output and errors of `python eval.py *words` to the file `name`."""
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120"}
+    def run(self, name: str, *words: str, cwd: Path | None = None, **variables: str) -> None:
+        """Write exit code, output and errors of `python eval.py *words` to the file `name`.
+
+        `variables` are added to the environment.
+        """
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120", **variables}
         environment.pop("OPENAI_API_KEY", None)
         command = [sys.executable, str(self.checkout / "eval.py"), *words]
         done = subprocess.run(
@@ -74,6 +83,7 @@ class Recorder:
             text.replace(str(self.work), "WORK")
             .replace(str(self.checkout), "CHECKOUT")
             .replace(str(ROOT), "CHECKOUT")
+            .replace(self.version, "VERSION")
         )
         path.write_text(_CHECKSUM.sub(r"\1…", masked), encoding="utf-8", errors="surrogateescape")
 
@@ -108,6 +118,24 @@ class Recorder:
         self.run(f"{name}/nightly-again.txt", "nightly", "--json", *options)
         self.keep_folder(f"{name}/evaluation", root / "evaluation")
 
+    def record_nights(self, name: str) -> None:
+        """Four nightly runs, two that mark late files and two that drop them; comparisons."""
+        root = self.work / name
+        for day, change in enumerate((_begin, _resolve, _rename, _withdraw), 1):
+            change(root)
+            policy = "mark" if day < 3 else "drop"
+            self.run(
+                *(f"{name}/{day}.txt", "nightly", "--html", "--late-files", policy),
+                *("--root", str(root)),
+                SOURCE_DATE_EPOCH=str(day * _DAY),
+            )
+            self.keep_folder(f"{name}/{day}", root / "evaluation")
+        for first, second in [("w-renamed", "w-copy"), ("v-good", "v-other")]:
+            words = ("compare", first, second, "--root", str(root))
+            self.run(f"{name}/{first}-{second}.txt", *words)
+            self.run(f"{name}/{first}-{second}-page.txt", *words, "--html")
+        self.keep_folder(f"{name}/compared", root / "evaluation", "compare*")
+
     def record_tables(self, name: str, tables: Path) -> None:
         """Questions of reaction tables, their prompts, and the score of the first option."""
         built, prompts = self.work / f"{name}-built", self.work / f"{name}-prompts.jsonl"
@@ -133,6 +161,71 @@ class Recorder:
         self.keep_folder(f"{name}/built", built)
         if prompts.exists():
             self.keep(f"{name}/prompts.jsonl", prompts.read_text("utf-8"))
+
+
+# --- What changes between the nights ---
+
+
+def _write(root: Path, name: str, records: object) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(records), encoding="utf-8")
+
+
+def _ask(closes: Mapping[int, str], truths: Mapping[int, str]) -> list[dict[str, object]]:
+    """Make twelve questions of all four levels, some of which close or have a truth."""
+    return [
+        {
+            "id": f"q{number}",
+            "prompt": f"Question {number}: which one? A. Red B. Green C. Blue D. Grey",
+            "level": number % 4 + 1,
+            "ground_truth": truths.get(number),
+            "Std": None,
+            **({"closes": closes[number]} if number in closes else {}),
+        }
+        for number in range(12)
+    ]
+
+
+def _answer(root: Path, name: str, letters: str) -> None:
+    answers = {f"q{number}": rf"\boxed{{{letter}}}" for number, letter in enumerate(letters)}
+    _write(root, f"prediction/{name}.json", answers)
+
+
+def _begin(root: Path) -> None:
+    """The first night: a dataset with truths, and one that is open."""
+    _write(root, "dataset/v.json", _ask({}, dict.fromkeys(range(12), "A")))
+    _write(root, "dataset/w.json", _ask({0: "1970-01-09", 1: "1970-01-09T12:00Z"}, {}))
+    for week in "vw":
+        _answer(root, f"{week}-good", "AAAAAAAAAAAB")
+        _answer(root, f"{week}-other", "ABABABABABAB")
+        _answer(root, f"{week}-gone", "CCCCCCAAAAAA")
+
+
+def _resolve(root: Path) -> None:
+    """The second: truths, a changed deadline, a copied answer, a changed one, a new system."""
+    closes = {0: "1970-01-02", 1: "1970-01-09T12:00Z"}
+    _write(root, "dataset/w.json", _ask(closes, dict.fromkeys(range(4, 10), "A")))
+    _answer(root, "w-copy", "AAAAAAAAAAAB")
+    _answer(root, "w-other", "BBABABABABAA")
+    _answer(root, "v-late", "AAAA")
+
+
+def _rename(root: Path) -> None:
+    """The third: a deadline that cannot be read, a renamed file, one that cannot be scored."""
+    closes = {0: "1970-01-02", 1: "next week"}
+    _write(root, "dataset/w.json", _ask(closes, dict.fromkeys(range(4, 10), "A")))
+    (root / "prediction/w-good.json").rename(root / "prediction/w-renamed.json")
+    (root / "prediction/v-other.json").write_text("[{", encoding="utf-8")
+
+
+def _withdraw(root: Path) -> None:
+    """The fourth: a file that went, a corrected truth, a new answer, one that can be read again."""
+    truths = {number: "B" if number == 4 else "A" for number in range(4, 12)}
+    _write(root, "dataset/w.json", _ask({}, truths))
+    (root / "prediction/w-gone.json").unlink()
+    _answer(root, "v-other", "ABABABABABAB")
+    _answer(root, "w-copy", "AAAABAAAAAAB")
 
 
 def _pairs(files: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -163,6 +256,8 @@ def save(
         for number, root in enumerate([ROOT, season, *more]):
             if wanted(f"root{number}"):
                 recorder.record_root(f"root{number}", root)
+        if wanted("nights"):
+            recorder.record_nights("nights")
         for number, path in enumerate([ROOT / "dataset" / "rxnopt-tables", *tables]):
             if wanted(f"tables{number}"):
                 recorder.record_tables(f"tables{number}", path)
