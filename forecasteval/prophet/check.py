@@ -15,10 +15,11 @@ from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
 from .csv_files import CsvData, load_csv
-from .events import EXCLUDED, NO_OUTCOME, Problem, choose_problems, make_events, read_problems
+from .events import NO_OUTCOME, Problem, choose_problems, make_events, read_problems
 from .fields import DataNotes, Label, Named
 from .forecast_sets import load_forecasts, load_problems
-from .forecasts import UNKNOWN, choose_forecasts, read_forecasts
+from .forecasts import choose_forecasts, read_forecasts
+from .losses import EXCLUDED, UNKNOWN
 from .score_table import odd_sums
 
 

@@ -81,8 +81,8 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 PER_CATEGORY: Final = "Probability Yes Per Category"  # of Metaculus' forecasts
 FLAGS: Final = {
-    **dict.fromkeys(("1", "1.0", "true", "yes"), True),
-    **dict.fromkeys(("0", "0.0", "false", "no"), False),
+    **dict.fromkeys(("1", "1.0", "true", "t", "yes", "y"), True),
+    **dict.fromkeys(("0", "0.0", "false", "f", "no", "n"), False),
 }
 _RESULTS: Final = frozenset({"result", "state"})
 _ARENA: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")

@@ -36,14 +36,17 @@ from .columns import (
 )
 from .fields import (
     NO_FLAG,
+    PENDING_WORDS,
     SHARE,
+    VOID,
+    VOID_WORDS,
     DataNotes,
     Refusal,
     complement,
     first_fault,
-    parse_moment,
     parse_number,
 )
+from .times import parse_moment
 
 MAX_LITERAL: Final = (
     1_000_000  # characters of a Python literal: parsing takes a hundred times its size
@@ -200,10 +203,15 @@ def _read_question(
     No costs 1 less the bid for Yes (without one, its price), and is bid for 1 less the price.
     """
     yes = _read_option(roles, number, cells)._replace(option="Yes")
-    came_true, share = FLAGS.get(yes.result.casefold()), parse_number(yes.result)
+    word = yes.result.casefold()
+    came_true, share = FLAGS.get(word), parse_number(yes.result)
     if abs(parse_number(yes.probability) + parse_number(yes.no) - 1) > _ROUNDING:
         yes = yes._replace(fault=_SUM, cell=f"{yes.probability} and {yes.no}")
-    if yes.result and came_true is None:
+    if word in PENDING_WORDS:
+        yes = yes._replace(result="")
+    elif word in VOID_WORDS:
+        yes = yes._replace(fault=VOID, cell=yes.result)
+    elif yes.result and came_true is None:
         reason = explain_result(roles)
         if share > 1:  # events that came true would be left out
             where = f"{path}: line {number}"
@@ -374,6 +382,10 @@ def read_winners(
     named = [option for option in words if _fold_word(option) in said]
     won = [option for option in words if True in words[option]]
     is_question = {option.casefold() for option in words} in ({"yes", "no"}, {"true", "false"})
+    if not said or (said <= PENDING_WORDS and not named):
+        return None, ""
+    if said <= VOID_WORDS and not named:
+        return None, VOID
     faults = {
         _EITHER: len(words) == 1 or (are_flags is None and not is_question and True in said),
         "its rows name different winners": len(said) > 1,
@@ -388,8 +400,6 @@ def read_winners(
             "Yes and No have the same outcome": is_question and len(won) != 1,
             _EITHER: not is_declared and len(said) == 1 and bool(named),
         }
-    if not said:
-        return None, ""
     return won if are_flags else named, first_fault(faults)
 
 

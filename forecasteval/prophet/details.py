@@ -15,12 +15,13 @@ from forecasteval.common.records import hash_question
 
 from .arrays import Columns, Floats, make_rows, plain_values, weighted_means
 from .events import Events
-from .fields import Exclusion, format_time
+from .fields import Exclusion
 from .metrics import Matrix
 from .models import Models
 from .ranks import ForecasterRecord
 from .score_table import ForecastScores, sum_bins
 from .scores import calibration_errors
+from .times import format_time
 
 CURVE_POINTS: Final = 100  # of a curve that the results keep
 

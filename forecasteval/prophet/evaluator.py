@@ -88,8 +88,10 @@ class ForecastData:
         if forecasts is None:
             reasons = "; ".join(map(show_exclusion, notes.excluded())) or "there is none"
             raise InputError(self.where, f"no forecast can be scored: {reasons}")
-        if useless := notes.find_useless():
+        losses = notes.losses.count(forecasts.events_by_name(events.ids))
+        if useless := notes.find_useless(losses):
             raise ClashError(useless)
+        notes.warn_of_losses(losses)
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
         events = make_events([problems[at] for at in present], DataNotes())

@@ -8,25 +8,30 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from forecasteval.common.errors import InputError, grouped_names
+from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
     Loaded,
+    as_text,
     group_by,
     repeated_keys,
 )
 
 from .arrays import Bools, Floats, Ints, Names, positions
 from .fields import (
+    PENDING_WORDS,
+    VOID,
+    VOID_WORDS,
     DataNotes,
     Refusal,
     first_fault,
     parse_id,
     parse_number,
     parse_prices,
-    parse_time,
 )
+from .losses import EXCLUDED
+from .times import NO_TIME, NO_ZONE, parse_time
 
 
 class Events(NamedTuple):
@@ -84,7 +89,6 @@ class Events(NamedTuple):
         return {name: int(events.sum()) for name, events in where.items()}
 
 
-EXCLUDED: Final = "of an event that is excluded"
 NO_OUTCOME: Final = "no outcome yet"
 FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
 _NO_ID: Final = "no object with 'problem_id'"
@@ -149,6 +153,11 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
     if closed is None and isinstance(metadata, Mapping):
         closed = metadata.get("end_date")
     time, odd_time = parse_time(closed, is_end=True)
+    cell = record.cell if isinstance(record, Refusal) else ""
+    if unclear == VOID:
+        cell = printable(as_text(record.get("correct_answer")), 60)
+    elif odd_time == NO_TIME:
+        cell = printable(as_text(closed), 60)
     faults = {
         record.reason if isinstance(record, Refusal) else "": isinstance(record, Refusal),
         _NO_ID: not name,
@@ -160,7 +169,8 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
         "'weight' must be a positive number": not 1e-100 < weight < 1e100,  # their sums are finite
     }
     odd = {
-        f"closing time {odd_time}": bool(odd_time),
+        f"closing time {odd_time}": odd_time == NO_ZONE,
+        f"closing time {NO_TIME}, treated as unknown": odd_time == NO_TIME,
         "declared exclusive without exactly one winner, taken as separate markets": (
             exclusive is True and len(winners) != 1
         ),
@@ -185,7 +195,7 @@ def _parse_problem(number: int, record: JsonObject) -> Problem:
         odds=record.get("odds"),
         bids=record.get("bids"),
         fault=fault,
-        cell=record.cell if isinstance(record, Refusal) else "",
+        cell=cell,
         odd=odd_of_pending if fault else [text for text, found in odd.items() if found],
     )
 
@@ -208,13 +218,24 @@ def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tupl
         if len(options) in places:
             return set(), FROM_ONE
         readings.append({int(place) if place in known else -1 for place in places})
-    if not readings:
+    state = _find_state(answer) if readings == [{-1}] else ""
+    if not readings or state == NO_OUTCOME:
         return set(), NO_OUTCOME
+    if state:
+        return set(), state
     if any(-1 in reading for reading in readings):
         return set(), "a winner is not among the options"
     if readings[0] != readings[-1]:
         return set(), "'correct_answer' and 'correct_option_idx' disagree"
     return readings[0], ""
+
+
+def _find_state(answer: object) -> str:
+    """Find what an answer that names no option says of the question's state; "" if nothing."""
+    word = parse_id(answer).strip().casefold()
+    if word in PENDING_WORDS:
+        return NO_OUTCOME
+    return VOID if word in VOID_WORDS else ""
 
 
 def _find_option(text: str, options: Sequence[str], folded: Sequence[str]) -> int:
@@ -242,6 +263,8 @@ def choose_problems(
     for name, (problem, *repeated) in sorted(by_id.items()):
         for text in problem.odd:
             notes.warn(text, [name])
+            if NO_TIME in text:
+                notes.show_example(text, name, problem.cell)
         fault = "problem id used more than once" if repeated else problem.fault
         if not fault:
             places[name] = len(usable)
@@ -252,8 +275,8 @@ def choose_problems(
         else:
             places[name] = EXCLUDED
             notes.exclude("event", fault, [name] * len(repeated))
-            notes.fail(source, "event", fault, name, problem.cell)
-        notes.faults[source, "event"][""] += fault != NO_OUTCOME
+            notes.fail_event(source, fault, name, problem.cell)
+        notes.faults[source][""] += fault not in (NO_OUTCOME, VOID)
     counted = [problem.id for (problem, *_) in by_id.values() if problem.fault == FROM_ONE]
     if counted and not any(problem.won[0] for problem in usable):
         # Of a file that counts from 1 all other winners would be the option behind the true one.

@@ -6,11 +6,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
-from functools import lru_cache
 from itertools import chain
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
@@ -20,14 +17,24 @@ from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.records import number_text
 
 from .arrays import Bools, Floats, Ints, all_of_each
+from .losses import Losses, Lost, find_misread
+from .times import NO_TIME, advise_time
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 SHARE: Final = "resolved to a share, neither Yes nor No"
 NO_FLAG: Final = "an outcome is neither 0 nor 1"
+VOID: Final = "void, neither Yes nor No"
+# What sites write as the result of a question that will have none, or has none yet.
+VOID_WORDS: Final = frozenset(
+    {
+        *("void", "voided", "annulled", "ambiguous", "cancel", "canceled", "cancelled", "invalid"),
+        *("mkt", "n/a", "na", "scalar", "withdrawn", "50-50", "50/50", "no resolution"),
+    }
+)
+PENDING_WORDS: Final = frozenset(
+    {"unresolved", "pending", "open", "unknown", "tbd", "null", "none", "nan", "not resolved"}
+)
 BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
-_NO_TIME: Final = "that is not an ISO 8601 time, treated as unknown"
-_DAY: Final = 86_400 - 1e-6  # seconds
-_SHORT_HOUR: Final = re.compile(r"(?<=\d[ T])(?=\d:)")  # 9:30, as spreadsheets write it
 
 
 class Refusal(dict[str, Any]):
@@ -75,8 +82,9 @@ class DataNotes:
     warnings that stand for themselves.
 
     `pending`: how many events have no outcome yet, and forecasts of them. `examples`: of a reason
-    the first by name of what was left out, and the cell that is the reason. `faults`: by file and
-    kind how many events or forecasts cannot be used, by reason, and under "" how many there are.
+    the first by name of what was left out, and the cell that is the reason. `faults`: by file how
+    many events cannot be used, by reason, and under "" how many there are. `losses`: the forecasts
+    that are not scored.
     """
 
     def __init__(self) -> None:
@@ -85,28 +93,55 @@ class DataNotes:
         self.counts = Counter[tuple[str, str]]()
         self.names: defaultdict[tuple[str, str], list[Named]] = defaultdict(list)
         self.examples: dict[str, tuple[str, str]] = {}
-        self.faults: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.faults: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.losses = Losses()
 
-    def fail(self, source: str, what: str, reason: str, name: Named, cell: str) -> None:
-        """Count an event or a forecast of a file as unusable, with the cell that is the reason."""
-        self.exclude(what, reason, [name])
-        self.faults[source, what][reason] += 1
+    def fail_event(self, source: str, reason: str, name: str, cell: str) -> None:
+        """Count an event of a file as unusable, with the cell that is the reason."""
+        self.exclude("event", reason, [name])
+        self.faults[source][reason] += 1
+        self.show_example(reason, name, cell)
+
+    def lose(self, source: str, reason: str, label: Label, cell: str = "") -> None:
+        """Count a forecast of a file as not scored, with the cell that is the reason."""
+        self.exclude("forecast", reason, [label])
+        self.losses.add(source, label.forecaster, reason, label.event)
+        self.show_example(reason, str(label), cell)
+
+    def show_example(self, reason: str, name: str, cell: str) -> None:
+        """Note the cell that is a reason; that of the first name is shown."""
         if cell:
-            example = str(name), cell
+            example = name, cell
             self.examples[reason] = min(example, self.examples.get(reason, example))
 
-    def find_useless(self) -> dict[str, InputError]:
-        """Find the files of which more than half is left out for one reason: which it is may depend
-        on outcomes.
+    def find_useless(self, counts: Sequence[Lost]) -> dict[str, InputError]:
+        """Find the files that are misread: most of whose events, or of whose forecasters' forecasts
+        are lost for one reason. Which forecasts it costs may depend on outcomes.
         """
         errors = {}
-        for (source, what), counts in self.faults.items():
-            total = counts.pop("")
-            for reason, count in counts.items():
-                if 2 * count > total:
-                    why = f"{count} of {total} {what}s cannot be scored: {self.explain(reason)}"
-                    errors[source] = InputError(source, why)
+        for source, faults in self.faults.items():
+            total = faults.pop("")
+            for reason, count in faults.items():
+                if 2 * count > total and reason != VOID:
+                    errors[source] = self._refuse(source, f"{count} of {total} events", reason)
+        for source, reason, count, total in find_misread(counts):
+            errors[source] = self._refuse(source, f"{count} of {total} forecasts", reason)
         return errors
+
+    def _refuse(self, source: str, what: str, reason: str) -> InputError:
+        return InputError(source, f"{what} cannot be scored: {self.explain(reason)}")
+
+    def warn_of_losses(self, counts: Iterable[Lost]) -> None:
+        """Name the forecasters who lose all of their forecasts, or more than half."""
+        vanished, halved = list[str](), list[str]()
+        for lost in counts:
+            name = lost.name.username
+            if lost.lost and lost.lost == lost.total:
+                vanished.append(name)
+            elif lost.loses_most(lost.lost):
+                halved.append(f"{name}, {lost.lost} of {lost.total}")
+        self.warn("forecasters of whom no forecast is scored", vanished)
+        self.warn("forecasters who lose more than half of their forecasts", halved)
 
     def explain(self, reason: str) -> str:
         """Say a reason with an example, and what to do."""
@@ -142,7 +177,7 @@ class DataNotes:
     def warnings(self) -> list[str]:
         """Write a line per kind."""
         odd = [
-            f"{text}: {grouped_names(names, count)}"
+            f"{printable(self.explain(text))}: {grouped_names(names, count)}"
             for what, text, count, names in self._list()
             if not what
         ]
@@ -164,6 +199,8 @@ def show_exclusion(entry: Exclusion) -> str:
 
 def _advise(reason: str, cell: str) -> str:
     """Say what to write in place of a cell."""
+    if NO_TIME in reason:
+        return advise_time(cell)
     number = parse_number(cell.removesuffix("%").replace(",", "."))
     if reason != BAD_PROBABILITY:
         advice = ": write 1 where the option came true and 0 elsewhere"
@@ -176,38 +213,6 @@ def _advise(reason: str, cell: str) -> str:
 
 
 # --- Fields ---
-
-
-@lru_cache(maxsize=1 << 16)
-def parse_moment(text: str, is_end: bool = False) -> tuple[float, str]:
-    """Parse an ISO 8601 time as seconds since 1970, nan if it is none; say what is odd about it.
-
-    A date alone is the beginning of its day (UTC), or the end if it `is_end`.
-    """
-    bare = _SHORT_HOUR.sub("0", text.strip().removesuffix(" UTC"))
-    try:
-        moment = datetime.fromisoformat(bare)
-        zoned = moment.tzinfo is not None or text.rstrip().endswith(" UTC")
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        seconds = moment.astimezone(UTC).timestamp()
-    except (ValueError, OverflowError):  # OverflowError near the years 1 and 9999
-        return math.nan, _NO_TIME
-    with contextlib.suppress(ValueError):
-        date.fromisoformat(bare)
-        return seconds + _DAY * is_end, ""
-    return seconds, "" if zoned else "without time zone, read as UTC"
-
-
-def parse_time(value: object, is_end: bool = False) -> tuple[float, str]:
-    """Parse a time of a record, which may have none, as `parse_moment`."""
-    if value is None or value == "":
-        return math.nan, ""
-    return parse_moment(value, is_end) if isinstance(value, str) else (math.nan, _NO_TIME)
-
-
-def format_time(seconds: float) -> str | None:
-    """Write a time in ISO 8601, UTC; None for nan and infinity."""
-    return None if not math.isfinite(seconds) else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def parse_id(value: object) -> str:

@@ -50,7 +50,6 @@ from forecasteval.display.tables import Link, Table, format_signature
 
 from .arrays import Bools, Floats
 from .details import ProphetResult
-from .fields import format_time
 from .metrics import find_metric
 from .report import (
     BoardRow,
@@ -68,6 +67,7 @@ from .report import (
     title_of,
 )
 from .score_table import ForecastScores
+from .times import format_time
 
 KEPT: Final = 20_000  # forecasts of a result whose page shows its events
 _ROWS: Final = 300  # of the ranking

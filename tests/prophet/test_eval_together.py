@@ -255,7 +255,7 @@ def test_check(tmp_path: Path) -> None:
         "no winner": ["none"],
         'several winners, not declared "exclusive": false': ["two"],
         "a winner is not among the options": ["other"],
-        "closing time that is not an ISO 8601 time, treated as unknown": ["late"],
+        "closing time that is no time, treated as unknown": ["late"],
         "one option": ["one"],
         "no object with 'problem_id'": ["", ""], "no closing time": ["endless"],
     }  # fmt: skip

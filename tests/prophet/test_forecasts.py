@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import Loaded, Record
 from forecasteval.prophet.evaluator import ForecastData, ProphetArenaEvaluator
 from prophet_data import GOOD, GOOD_PROBLEM, Row, evaluate
@@ -67,11 +67,7 @@ def test_no_key_of_a_record_has_power(key: str) -> None:
     assert evaluate(rows, [{**GOOD_PROBLEM, key: ["options"]}])["n_forecasts"] == 2
 
 
-NO_TIME: Final = "timestamp that is not an ISO 8601 time, treated as unknown: 1 (ada on 1)"
 WARNINGS: Final = {
-    "no time": ({"timestamp": "soon"}, NO_TIME),
-    "no number": ({"timestamp": 5}, NO_TIME),
-    "no day": ({"timestamp": "2025-02-30T00:00:00Z"}, NO_TIME),
     "no zone": (
         {"timestamp": "2025-06-30T00:00:00"},
         "timestamp without time zone, read as UTC: 1 (ada on 1)",
@@ -93,6 +89,63 @@ def test_warning(change: Row, warning: str) -> None:
     results = evaluate([{**GOOD[0], **change}, GOOD[1]], [{**GOOD_PROBLEM, "end_date": None}])
     assert results["warnings"] == [warning]
     assert results["n_forecasts"] == 2
+
+
+UNREADABLE: Final = {
+    "no time": ("soon", "write it as 2025-01-31T18:00:00Z"),
+    "a number": (5, "write it as 2025-01-31T18:00:00Z"),
+    "no day": ("2025-02-30T00:00:00Z", "write it as 2025-01-31T18:00:00Z"),
+    "two readings": ("02/01/2025 10:00", "it has two readings, write 2025-02-01 or 2025-01-02"),
+}
+
+
+@pytest.mark.parametrize(("time", "advice"), UNREADABLE.values(), ids=UNREADABLE)
+def test_a_forecast_whose_time_cannot_be_read_is_left_out(time: object, advice: str) -> None:
+    """With what to write; an earlier one of the same event counts in its place."""
+    problems = [{**GOOD_PROBLEM, "problem_id": number} for number in range(4)]
+    known = [
+        {**row, "problem_id": number, "timestamp": "2025-06-01T00:00:00Z"}
+        for number in range(4)
+        for row in GOOD
+    ]
+    changed = {**known[0], "prediction": [1, 0], "timestamp": time}
+    for rows, events in ((known[1:], 3), (known, 4)):
+        results = evaluate([*rows, changed], problems)
+        (entry,) = results["excluded"]
+        cell = f"timestamp that is no time, got '{time}' (ada on 0): {advice}"
+        assert (entry["count"], entry["example"]) == (1, cell)
+        ada = results["forecasters"]["ada"]
+        assert (ada["n_events"], ada["brier"]) == (events, 0.25)
+        assert results["warnings"] == []
+
+
+def test_whose_times_can_mostly_not_be_read_is_left_out() -> None:
+    """As which of them can be may depend on what came true; and so is the file if most are so."""
+    problems = [{**GOOD_PROBLEM, "problem_id": number} for number in range(4)]
+    rows = [
+        {
+            "problem_id": number,
+            "username": name,
+            "prediction": [0.5, 0.5],
+            "timestamp": "soon" if number < unread else "2025-06-01T00:00:00Z",
+        }
+        for name, unread in (("ada", 3), ("bob", 2), ("cyd", 0))
+        for number in range(4)
+    ]
+    results = evaluate(rows, problems)
+    assert {name: row["n_events"] for name, row in results["forecasters"].items()} == {
+        "bob": 2,
+        "cyd": 4,
+    }
+    assert results["warnings"] == ["forecasters of whom no forecast is scored: 1 (ada)"]
+    reasons = [(entry["reason"], entry["count"]) for entry in results["excluded"]]
+    assert reasons == [
+        ("of a forecaster most of whose times cannot be read", 1),
+        ("timestamp that is no time", 5),
+    ]
+    most = [{**row, "timestamp": "soon"} if row["username"] == "bob" else row for row in rows]
+    with pytest.raises(InputError, match="7 of 12 forecasts cannot be scored: timestamp that is"):
+        evaluate(most, problems)
 
 
 @pytest.mark.parametrize("bids", [[0.5, None], [0.5], "x", [0.9, 0.9], [0.5, math.nan]])
@@ -131,10 +184,9 @@ def test_differing_forecasts_of_one_time_are_left_out_whatever_their_order() -> 
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.parametrize("time", [None, "02/01/2025 10:00"])
-def test_an_unknown_time_is_neither_before_nor_after_a_known_one(time: object) -> None:
+def test_an_unknown_time_is_neither_before_nor_after_a_known_one() -> None:
     problem: Row = {"problem_id": 1, "options": ["A", "B"], "correct_answer": "A"}
-    row: Row = {"problem_id": 1, "username": "ada", "prediction": [0.1, 0.9], "timestamp": time}
+    row: Row = {"problem_id": 1, "username": "ada", "prediction": [0.1, 0.9], "timestamp": None}
     known = {**row, "timestamp": "2025-01-01T00:00:00Z"}
     bob = {**known, "username": "bob"}
     other = {**known, "prediction": [0.8, 0.2]}
@@ -236,7 +288,9 @@ def test_without_a_time_is_late_where_others_of_the_file_have_one() -> None:
     files = [Loaded(name, rows) for name, rows in (("a", some), ("b", timed("bob", 10, 0)))]
     results = evaluator.evaluate(ForecastData("a", Loaded("problems", problems), files))
     assert results["n_forecasts"] == 24
-    assert results["warnings"][0].startswith(
+    told, untimed, *_ = results["warnings"]
+    assert told == "forecasters who lose more than half of their forecasts: 1 (eve, 6 of 10)"
+    assert untimed.startswith(
         "forecasts without a time, as all of their file, taken as in time: 10 (bob on 0, bob on 1"
     )
 

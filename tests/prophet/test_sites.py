@@ -120,7 +120,7 @@ def test_metaculus_is_scored_with_its_questions() -> None:
     assert (results["n_events"], results["n_pending"]) == (3, 1)
     assert results["warnings"] == ["question of numbers or dates, not scored: 1 (104)"]
     left_out = named(results)
-    assert left_out["event", "the result of a question must be Yes or No"] == ["105"]
+    assert left_out["event", "void, neither Yes nor No"] == ["105"]
     assert left_out["forecast", "after the event closed"] == ["bob on 101"]
 
 
@@ -164,5 +164,5 @@ def test_annulled_questions_change_nothing_for_the_others(tmp_path: Path) -> Non
         for file in (FORECASTS, tmp_path / FORECASTS.name)
     )
     assert more["forecasters"] == given["forecasters"]
-    reason = "an outcome is neither 0 nor 1"
-    assert named(more)["event", reason] == ["201", "202", "203", "204"]
+    reason = "void, neither Yes nor No"
+    assert named(more)["event", reason] == ["105", "201", "202", "203", "204"]

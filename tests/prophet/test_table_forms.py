@@ -56,7 +56,7 @@ def test_a_table_is_right_or_its_refusal_leads_there(form: Form, tmp_path: Path)
 LEFT_OUT = {
     "a row that is not resolved": [],
     "a share": [("event", "resolved to a share, neither Yes nor No", ["Q7"])],
-    "one is void": [("event", "the result of a question must be Yes or No", ["Q7"])],
+    "one is void": [("event", "void, neither Yes nor No", ["Q7"])],
     "one cell with a sign": [
         ("forecast", "probabilities must be numbers in [0, 1]", ["cid on Q1"])
     ],
