@@ -686,6 +686,19 @@ def test_a_table_of_forecasts(folder: Path, form: Form) -> None:
     assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
 
 
+@advice(": write it as 2025-01-31T18:00:00Z", ": it has two readings, write {}-{}-{} or {}-{}-{}")
+@pytest.mark.parametrize("time", ["at noon", "01/05/2025"])
+def test_times_that_cannot_be_read(folder: Path, time: str) -> None:
+    path = folder / "prediction/t.csv"
+    header = ["question", "model", "p", "resolution", "time"]
+    rows = [[f"R{at}", "ada", "0.7", "Yes", time] for at in range(4)]
+    write_cells(path, [header, *rows])
+    written = find(r"write (?:it as )?(\S+?)(?: or |: )", refuse(folder, "-f", "t"))
+    write_cells(path, [header, *([*row[:-1], written] for row in rows)])
+    shown = call(folder, "-f", "t", "--min-events", "1", "--json").json
+    assert shown["forecasters"]["ada"]["n_events"] == 4
+
+
 @advice("its rows differ in outcome; if each is about an option, call that 'option'")
 def test_outcomes_of_rows_that_differ(folder: Path) -> None:
     header = ["question", "kind", "model", "p", "resolution"]
