@@ -20,7 +20,6 @@ from forecasteval.display.submissions import NOTED, Checked
 from forecasteval.questions.deadlines import parse_closes
 from forecasteval.questions.join import (
     AMBIGUOUS,
-    FIELDS,
     LACKING,
     NO_QUESTION,
     OtherKeys,
@@ -31,7 +30,7 @@ from forecasteval.questions.join import (
 )
 from forecasteval.questions.truths import is_blank, load_questions, replace_values, show_keys
 
-from .questions import NO_ANSWER, parse_record
+from .questions import FIELDS, NO_ANSWER, parse_record
 from .reading.choices import ChoiceTruth, find_options
 from .reading.grammar import parse_number
 from .reading.numbers import NumberTruth, readings
@@ -91,7 +90,7 @@ def check_dataset(records: Iterable[object]) -> Check:
     findings: list[Finding] = []
     number, not_compared = 0, []
     seen: dict[str, int] = {}
-    truth_keys, states = OtherKeys("ground_truth"), Counter[str]()
+    truth_keys, states = OtherKeys("ground_truth", fields=FIELDS), Counter[str]()
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
@@ -214,9 +213,9 @@ def check_answers(files: Files) -> Iterator[Checked]:
     if dataset:
         questions = [*map(_without_truth, load_records(dataset))]
         predictions = load_records(files.path, any_form=files.any_form)
-        rows, notes = join_answers(questions, predictions, str(files.path))
+        rows, notes = join_answers(questions, predictions, str(files.path), FIELDS)
     else:
-        loaded = load_answers(files.path, None)
+        loaded = load_answers(files.path, None, FIELDS)
         rows, notes = [*loaded.records], loaded.notes
     scoring = Scoring(Rules(), str(dataset or files.path))
     scoring.add_pending(map(_without_truth, rows))
@@ -227,7 +226,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
             state = "given twice" if is_twice else "missing"
         yield Checked(item["kind"], name, state, item["note"] if state == "not read" else "")
     # A truth beside an answer must not be compared.
-    repeated = {differs(key): key for key in FIELDS}
+    repeated = {differs(key): key for key in FIELDS.scored}
     for note, names in notes.items():
         if key := repeated.get(note):
             yield from (Checked("", name, NOTED, key) for name in names if key != "ground_truth")

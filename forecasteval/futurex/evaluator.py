@@ -16,6 +16,7 @@ from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 from forecasteval.questions.join import AnsweredQuestions, join_answers, load_answers
 
+from .questions import FIELDS
 from .report import explain, report_blocks
 from .results import Scoring
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
@@ -103,7 +104,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         Raises InputError if the question has no usable level, truth or Std.
         """
         record = {**question, "answer": answer, "prediction": None}
-        (item,) = self.score(AnsweredQuestions("question", _records([record]))).items
+        (item,) = self.score(AnsweredQuestions("question", _records([record]), FIELDS)).items
         return float(item["score"] or 0)
 
     def evaluate_all(
@@ -120,8 +121,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         """
         records, notes = _records(data), RecordNotes()
         if questions is not None:
-            records, notes = join_answers(list(_records(questions)), records, "data")
-        return self.evaluate(AnsweredQuestions("data", records, notes=notes))
+            records, notes = join_answers(list(_records(questions)), records, "data", FIELDS)
+        return self.evaluate(AnsweredQuestions("data", records, FIELDS, notes=notes))
 
     def read(self, files: Files) -> AnsweredQuestions:
         """Read the questions of a dataset with the answers of a prediction file, or a file that has
@@ -129,7 +130,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         """
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
-        return replace(load_answers(files.path, files.dataset, files.any_form), late=files.late)
+        answered = load_answers(files.path, files.dataset, FIELDS, files.any_form)
+        return replace(answered, late=files.late)
 
     def score(self, data: AnsweredQuestions) -> Scoring:
         """Compute an item per question, reviewed by the language model if there is one."""

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, NoReturn
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.markup import MAX_SPAN
 from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
-from forecasteval.questions.join import FIELDS
+from forecasteval.questions.join import QuestionFields
 from forecasteval.questions.pending import PendingTruth
 from forecasteval.questions.states import MISSING, AnswerScore, Unparsed, unparsed
 
@@ -36,6 +36,11 @@ from .reading.rankings import RankingTruth
 from .rules import LEVELS, Rules
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
+FIELDS: Final = QuestionFields(
+    scored=("prompt", "level", "ground_truth", "Std"),
+    marks=("level", "ground_truth"),
+    others=("end_time", "additional values", "Description"),
+)
 NO_ANSWER: Final = "no answer"
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
 TITLE: Final = 200  # and of the first line of a prompt
@@ -133,7 +138,7 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
     if truth is None:
         _refuse(record, where, number, "ground_truth", "must be text, a number or a list")
     for key in repeated_keys(record):
-        if key == "id" or key in FIELDS:
+        if key == "id" or key in FIELDS.scored:
             problem = f"'{key}' is given twice with different values"
             raise InputError(_place(record, where, number), problem)
     question = interpret_question(int(level), str(record.get("prompt") or ""), truth, sigma, rules)

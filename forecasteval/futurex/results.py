@@ -20,7 +20,7 @@ from forecasteval.questions.join import ANSWER_KEYS, OtherKeys, is_void, raw_ans
 from forecasteval.questions.states import AnswerScore
 from forecasteval.questions.truths import question_id
 
-from .questions import SHOWN, Truth, parse_record, score_answer
+from .questions import FIELDS, SHOWN, Truth, parse_record, score_answer
 from .reading.answers import Answer, parse_answer
 from .reading.numbers import NumberTruth
 from .rules import Rules
@@ -112,7 +112,8 @@ class Scoring:
         self._late = frozenset(late.ids if late else ())
         self._drops_late = late is not None and late.policy == "drop"
         self._seen: set[str] = set()
-        self._answers, self._truths = OtherKeys(*ANSWER_KEYS), OtherKeys("ground_truth")
+        self._answers = OtherKeys(*ANSWER_KEYS, fields=FIELDS)
+        self._truths = OtherKeys("ground_truth", fields=FIELDS)
         self._digest = hashlib.sha256()
 
     def add_all(self, data: Iterable[Mapping[str, object]]) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from forecasteval.benchmark import Late
 from forecasteval.common.errors import InputError, RecordNotes, printable
@@ -24,17 +24,17 @@ from forecasteval.common.records import (
 
 from .truths import is_blank, load_questions, question_id, show_keys
 
-FIELDS: Final = ("prompt", "level", "ground_truth", "Std")  # what a question is scored by
-_QUESTION_KEYS: Final = frozenset({"id", *FIELDS, "end_time", "additional values", "Description"})
 ANSWER_KEYS: Final = ("answer", "prediction")
 _KEPT: Final = 500  # records that are kept for a page: it shows no more questions than that
 # What other programs call a reply, which `convert --answer` takes.
 _REPLY_KEYS: Final = ("response", "output", "model_answer", "reply", "completion", "generation")
-# Keys that questions have, of which none can be their truth under another name.
-_KNOWN_KEYS: Final = _QUESTION_KEYS | {
-    *("title", "category", "topic", "tags", "type", "language"),
-    *("source", "url", "start_time", "closes", "void"),
-}
+# Keys that questions of any benchmark have.
+_COMMON_KEYS: Final = frozenset(
+    {
+        *("title", "category", "topic", "tags", "type", "language"),
+        *("source", "url", "start_time", "closes", "void"),
+    }
+)
 _VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 # What is noted of ids.
 AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
@@ -46,6 +46,24 @@ _TWO_IDS: Final = "prediction with two ids, not used"
 _NO_ID: Final = "prediction without id, not used"
 NO_QUESTION: Final = (UNUSED, _DAMAGED, _NO_OBJECT, _TWO_IDS, _NO_ID)
 Prediction = Mapping[str, object]
+
+
+class QuestionFields(NamedTuple):
+    """The fields of a benchmark's questions, beside their id.
+
+    scored: those by which an answer is scored; a prediction that repeats one should agree.
+    marks: those of which every question has one at least.
+    others: those that only describe a question.
+    """
+
+    scored: tuple[str, ...]
+    marks: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return the keys that a question has, none of which can be an answer."""
+        return frozenset(("id", *self.scored, *self.others))
 
 
 def differs(field: str) -> str:
@@ -61,6 +79,7 @@ class AnsweredQuestions:
 
     where: str
     records: Iterable[Any]
+    fields: QuestionFields
     warnings: list[str] = field(default_factory=list)  # about the files
     notes: RecordNotes = field(default_factory=RecordNotes)  # about their records
     sums: dict[str, str] = field(default_factory=dict)
@@ -88,11 +107,13 @@ class AnsweredQuestions:
     def read_again(self) -> Iterable[Any] | None:
         """Give the records once more, for a page; None if they can be read only once."""
         if self.files and not self.records:
-            return load_answers(*self.files, self.any_form).records
+            return load_answers(*self.files, self.fields, self.any_form).records
         return None if isinstance(self.records, Iterator) else self.records
 
 
-def load_answers(path: Path, dataset: Path | None, any_form: bool = False) -> AnsweredQuestions:
+def load_answers(
+    path: Path, dataset: Path | None, fields: QuestionFields, any_form: bool = False
+) -> AnsweredQuestions:
     """Load the questions of a dataset with the answers of a prediction file, or a file that has
     both.
 
@@ -104,23 +125,25 @@ def load_answers(path: Path, dataset: Path | None, any_form: bool = False) -> An
     if dataset is None:
         records = predictions.records
         first = next(iter(records), None)
-        if isinstance(first, Mapping) and first.keys().isdisjoint(("level", "ground_truth")):
-            expected = "expected questions with 'level' and 'ground_truth', or a dataset for it"
+        if isinstance(first, Mapping) and first.keys().isdisjoint(fields.marks):
+            marks = " and ".join(map(repr, fields.marks))
+            expected = f"expected questions with {marks}, or a dataset for it"
             hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
             raise InputError(str(path), f"{expected} {hint}", show_keys(first))
         warnings, notes, truths = [*predictions.warnings], RecordNotes(), None
     else:
-        questions, truth_keys = load_questions(dataset), OtherKeys("ground_truth")
+        questions, truth_keys = load_questions(dataset), OtherKeys("ground_truth", fields=fields)
         for question in questions.records:  # joined, all have an "answer"
             truth_keys.add(question)
         truth_keys.require_truth(str(dataset))
-        records, notes = join_answers(questions.records, predictions.records, str(path))
+        records, notes = join_answers(questions.records, predictions.records, str(path), fields)
         sums, truths = questions.checksums | sums, questions.truths
         warnings = [*questions.warnings, *predictions.warnings]
     where = str(dataset or path)
     return AnsweredQuestions(
         f"{where} with {truths.name}" if truths else where,  # a value may be of either file
         records,
+        fields,
         warnings,
         notes,
         sums,
@@ -132,7 +155,7 @@ def load_answers(path: Path, dataset: Path | None, any_form: bool = False) -> An
 
 
 def join_answers(
-    questions: Sequence[object], records: Iterable[object], where: str
+    questions: Sequence[object], records: Iterable[object], where: str, fields: QuestionFields
 ) -> tuple[list[Any], RecordNotes]:
     """Join questions with the answers of predictions, and note what does not fit.
 
@@ -141,7 +164,7 @@ def join_answers(
     prediction differs from its question. `where` names the predictions in errors.
     """
     notes = RecordNotes()
-    predictions, keys = _sort_predictions(records, where, notes)
+    predictions, keys = _sort_predictions(records, where, fields, notes)
     ids = Counter(map(question_id, questions))
     if ids and predictions.keys().isdisjoint(ids):
         problem = _no_id(list(ids), list(predictions), keys)
@@ -152,7 +175,7 @@ def join_answers(
             name, prompt = question_id(question), question.get("prompt")
             matches = _find_candidates(predictions.get(name, []), prompt, ids[name] > 1)
             used.update(map(id, matches or ()))
-            rows.append(_answer(question, name, matches, notes))
+            rows.append(_answer(question, name, matches, fields, notes))
         else:
             rows.append(question)
     left = set(notes.get(AMBIGUOUS, ()))
@@ -168,11 +191,11 @@ def join_answers(
 
 
 def _sort_predictions(
-    records: Iterable[object], where: str, notes: RecordNotes
+    records: Iterable[object], where: str, fields: QuestionFields, notes: RecordNotes
 ) -> tuple[dict[str, list[Prediction]], list[str]]:
     """Sort predictions by id; the keys of records without one come second."""
     predictions: dict[str, list[Prediction]] = {}
-    answers, keys = OtherKeys(*ANSWER_KEYS), dict[str, object]()
+    answers, keys = OtherKeys(*ANSWER_KEYS, fields=fields), dict[str, object]()
     for number, record in enumerate(records, 1):
         problem = _find_problem(record)
         if problem or not isinstance(record, Mapping):
@@ -189,14 +212,18 @@ def _sort_predictions(
 
 
 def _answer(
-    question: Prediction, name: str, matches: Sequence[Prediction] | None, notes: RecordNotes
+    question: Prediction,
+    name: str,
+    matches: Sequence[Prediction] | None,
+    fields: QuestionFields,
+    notes: RecordNotes,
 ) -> Prediction:
     """Give a question the answer of its predictions, if it is one; None: of unknown ones."""
     if matches is None or len({as_text(raw_answer(match)) for match in matches}) > 1:
         notes[AMBIGUOUS].append(name)
         matches = ()
     prediction = matches[0] if matches else {}
-    for key in FIELDS:
+    for key in fields.scored:
         given, expected = prediction.get(key), question.get(key)
         # "4" is level 4, and a copy of the question may be older than its truth
         if given != expected and not is_blank(given) and str(given) != str(expected):
@@ -245,11 +272,12 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) ->
 
 class OtherKeys:
     """The keys of records that have none of the `wanted` ones. If that is all of them, one may be
-    it under another name.
+    it under another name; none of the `fields` is.
     """
 
-    def __init__(self, *wanted: str) -> None:
+    def __init__(self, *wanted: str, fields: QuestionFields) -> None:
         self._wanted, self._total = wanted, 0
+        self._question_keys = fields.keys
         self._lacking, self._keys = list[str](), Counter[str]()
 
     def add(self, record: object, name: str = "") -> None:
@@ -262,17 +290,18 @@ class OtherKeys:
             self._lacking.append(name)
             self._keys.update(record.keys())
 
-    def find_others(self, known: Collection[str] = _KNOWN_KEYS) -> list[str] | None:
-        """Find the keys beside `known` ones, the commonest first; None if a record has a wanted
-        one.
+    def find_others(self, known: Collection[str] = _COMMON_KEYS) -> list[str] | None:
+        """Find the keys beside those of questions and `known` ones, the commonest first; None if a
+        record has a wanted one.
         """
         if len(self._lacking) < max(1, self._total):
             return None
-        return [str(key) for key, _ in self._keys.most_common() if key not in known]
+        ignored = self._question_keys.union(known)
+        return [str(key) for key, _ in self._keys.most_common() if key not in ignored]
 
     def require_truth(self, where: str, allowed: Iterable[str] = ()) -> None:
         """InputError, which names the keys that may be the truth, if there are any."""
-        if others := self.find_others(_KNOWN_KEYS.union(allowed)):
+        if others := self.find_others(_COMMON_KEYS.union(allowed)):
             expected = "expected 'ground_truth' in the questions (null where it is not known yet)"
             raise InputError(where, expected, show_keys(others))
 
@@ -280,7 +309,7 @@ class OtherKeys:
         """Return a note on the records that lack an answer. InputError, which names their keys, if
         all do: nothing must be scored as missing then.
         """
-        others = self.find_others(_QUESTION_KEYS)
+        others = self.find_others(known=())
         if others is not None:
             shown = show_keys(others) or "neither"
             if replies := [key for key in others if key in _REPLY_KEYS or len(others) == 1]:

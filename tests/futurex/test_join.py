@@ -11,6 +11,7 @@ from cli import assert_refused, run, write
 from eval import FutureXEvaluator
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import Record, repeated_keys
+from forecasteval.futurex.questions import FIELDS
 from forecasteval.questions.join import (
     AnsweredQuestions,
     OtherKeys,
@@ -25,7 +26,7 @@ def ask(name: object, prompt: str = "Who?") -> dict[str, Any]:
 
 
 def answers(questions: list[Any], predictions: list[Any]) -> tuple[list[Any], list[str]]:
-    rows, notes = join_answers(questions, predictions, "p.json")
+    rows, notes = join_answers(questions, predictions, "p.json", FIELDS)
     return [row["answer"] for row in rows], notes.lines()
 
 
@@ -73,10 +74,12 @@ def test_the_fields_of_the_dataset_count() -> None:
 
 
 def test_keys_given_twice_stay_known() -> None:
-    (row,), _ = join_answers([ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], "p")
+    (row,), _ = join_answers(
+        [ask("x")], [Record({"id": "x", "answer": "A"}, ["answer"])], "p", FIELDS
+    )
     assert repeated_keys(row) == ("answer",)
     twice = Record({"id": "x", "answer": "A"}, ["prompt", "level"])
-    (row,), _ = join_answers([ask("x")], [twice], "p")
+    (row,), _ = join_answers([ask("x")], [twice], "p", FIELDS)
     assert repeated_keys(row) == ()  # the dataset's count
 
 
@@ -92,7 +95,7 @@ def test_a_prediction_with_two_ids_costs_only_itself() -> None:
 
 def test_predictions_for_another_dataset() -> None:
     with pytest.raises(InputError, match="expected predictions for this dataset, got other ids"):
-        join_answers([ask("x")], [{"id": "y", "answer": "A"}], "p.json")
+        join_answers([ask("x")], [{"id": "y", "answer": "A"}], "p.json", FIELDS)
 
 
 @pytest.mark.parametrize(
@@ -113,17 +116,17 @@ def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text('[{"id": "q1", "prediction": "A"}]', encoding="utf-8")
     with pytest.raises(InputError, match="or a dataset for it"):
-        load_answers(path, None)
+        load_answers(path, None, FIELDS)
     path.write_text('[{"level": 1}, {"id": "q1"}]', encoding="utf-8")
-    data = load_answers(path, None)
+    data = load_answers(path, None, FIELDS)
     assert [*data.take_records()] == [*(data.read_again() or ())] == [{"level": 1}, {"id": "q1"}]
-    assert AnsweredQuestions("data", iter([])).read_again() is None
+    assert AnsweredQuestions("data", iter([]), FIELDS).read_again() is None
 
 
 def test_the_records_of_a_large_file_are_not_kept(tmp_path: Path) -> None:
     rows = [{"level": 1, "id": str(number)} for number in range(501)]
     path = write(tmp_path, {"p.json": rows}) / "p.json"
-    data = load_answers(path, None)
+    data = load_answers(path, None, FIELDS)
     assert ([*data.take_records()], [*data.records]) == (rows, [])
     assert data.read_again() == rows
 
@@ -132,14 +135,14 @@ def test_the_records_of_a_large_file_are_not_kept(tmp_path: Path) -> None:
 
 
 def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> None:
-    keys = OtherKeys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction", fields=FIELDS)
     lacking = {"c": {"response": "A", "id": "c"}, "d": {"output": "A", "id": "d"}}
     for name, record in ({"a": {"answer": None}, "b": {"prediction": ""}} | lacking).items():
         keys.add(record, name)
     assert keys.require_answer("p.json") == {
         "record with neither 'answer' nor 'prediction', missing": ["c", "d"]
     }
-    keys = OtherKeys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction", fields=FIELDS)
     for name, record in lacking.items():
         keys.add(record, name)
     with pytest.raises(InputError) as error:
@@ -152,7 +155,7 @@ def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> No
 
 
 def test_keys_of_questions_are_no_candidates() -> None:
-    keys = OtherKeys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction", fields=FIELDS)
     keys.add(
         {
             "id": 1,
@@ -170,7 +173,7 @@ def test_keys_of_questions_are_no_candidates() -> None:
 
 
 def test_the_commonest_keys_are_named_first() -> None:
-    keys = OtherKeys("answer", "prediction")
+    keys = OtherKeys("answer", "prediction", fields=FIELDS)
     for number in range(3):
         keys.add({"rare": 1, "often": 1} if not number else {"often": 1}, str(number))
     with pytest.raises(InputError, match=r"got 'often', 'rare'$"):
@@ -178,7 +181,7 @@ def test_the_commonest_keys_are_named_first() -> None:
 
 
 def test_no_record_lacks_nothing() -> None:
-    assert OtherKeys("answer", "prediction").require_answer("p.json") == {}
+    assert OtherKeys("answer", "prediction", fields=FIELDS).require_answer("p.json") == {}
 
 
 def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
@@ -186,7 +189,7 @@ def test_a_prediction_of_none_is_an_error_before_it_is_joined() -> None:
         InputError,
         match=r"p\.json: expected 'answer' or 'prediction' in the records, got 'response'",
     ):
-        join_answers([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json")
+        join_answers([ask("x"), ask("y")], [{"id": "x", "response": "A"}], "p.json", FIELDS)
 
 
 def test_a_dataset_without_questions(tmp_path: Path) -> None:
@@ -211,7 +214,7 @@ def test_a_dataset_without_questions(tmp_path: Path) -> None:
 )
 def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
     with pytest.raises(InputError) as error:
-        join_answers([ask("x")], rows, "p.json")
+        join_answers([ask("x")], rows, "p.json", FIELDS)
     assert str(error.value) == f"p.json: expected predictions for this dataset, got {told}"
 
 
