@@ -17,9 +17,10 @@ from forecasteval.rxnopt.build.settings import Settings
 from forecasteval.rxnopt.build.tables import (
     ReactionTable,
     Unused,
-    find_effective,
-    read_scores,
+    UsableRow,
+    read_results,
     read_table,
+    score_rows,
 )
 from forecasteval.rxnopt.datasets import BASE_TYPES
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
@@ -110,11 +111,14 @@ def score_row(
     results: Record, settings: Settings | None = None, fraction: bool = False
 ) -> tuple[Record | None, float]:
     """The scores of a row and its effective score; None and 0 without a yield."""
+    settings = settings or Settings()
     try:
-        scores = read_scores(results, settings or Settings(), fraction, [])
+        measured, factors = read_results(results, settings, fraction, [])
     except Unused:
         return None, 0.0
-    return scores, find_effective(scores)
+    row = UsableRow(0, {}, {}, {}, measured, factors)
+    (scored,) = score_rows([row], "t", settings.yield_field_priority, [])
+    return scored.scores, scored.effective
 
 
 # --- Questions ---

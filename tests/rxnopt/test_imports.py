@@ -308,7 +308,7 @@ def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
     for text in ("base,yield\na,0.88\nb,1.02\n", path.read_text(encoding="utf-8")):
         with pytest.raises(
             InputError,
-            match=r"all numbers of yield are within 0 and 1\.1: say --no-fraction if they",
+            match=r"the numbers of yield are within 0 and 1\.1: say --no-fraction if they",
         ):
             read(write(path, text))
     for fraction, scale in ((True, "fraction"), (False, "percent")):
@@ -318,13 +318,47 @@ def test_yields_within_0_and_1_are_asked_about(tmp_path: Path) -> None:
         assert read(write(path, text))[0]["x.json"]["yield_scale"] == "percent"
 
 
+@pytest.mark.parametrize(
+    ("cells", "is_asked"),
+    [
+        (["0.12", "0.56", "≥90%", "0.94", "0.03"], True),
+        (["0.12", "0.56", "1.37", "0.94", "0.03"], True),  # an assay may measure so much
+        (["0.4", "0.8", "<5%", "trace"], True),
+        (["0.4", "0.8", "90", "trace"], True),  # a slip
+        (["0.4"] * 18 + ["90", "95"], True),
+        (["0.4"] * 8 + ["90", "95"], False),
+        (["0.5", "12", "80", "95"], False),
+        (["12%", "0.5%", "80%"], False),
+        (["trace", "n.d.", "<5"], False),
+    ],
+)
+def test_one_cell_does_not_decide_the_scale(
+    tmp_path: Path, cells: list[str], is_asked: bool
+) -> None:
+    rows = [f"b{number},{cell}" for number, cell in enumerate(cells)]
+    path = write(tmp_path / "x.csv", "\n".join(["base,yield", *rows, ""]))
+    if is_asked:
+        with pytest.raises(InputError, match="say --no-fraction if they are percent, else say"):
+            read(path)
+    else:
+        assert only(path)["yield_scale"] == "percent"
+    assert only(path, fraction=False)["yield_scale"] == "percent"
+
+
+def test_percents_are_no_shares(tmp_path: Path) -> None:
+    """`--fraction` left out 856 of 960 rows, and built from the others."""
+    path = write(tmp_path / "x.csv", "base,yield\na,12\nb,80\nc,1\nd,0.5\ne,7\n")
+    with pytest.raises(InputError, match=r"most numbers of yield are above 1\.5, and no shares"):
+        read(path, fraction=True)
+
+
 def test_shares_under_ee_are_asked_about(tmp_path: Path) -> None:
     """0.91 would be read as 0.91 %."""
     path, columns = tmp_path / "x.csv", {"yield_ratio": "yield", "ee": "ee"}
     for yields, fraction in ((("50", "60"), None), (("0.5", "0.6"), True)):
         rows = [f"b{ee},{amount},{ee}" for amount, ee in zip(yields, ("0.91", "0.95"), strict=True)]
         write(path, "\n".join(["base,yield,ee", *rows, ""]))
-        with pytest.raises(InputError, match=r"all numbers of ee are within 0 and 1\.1"):
+        with pytest.raises(InputError, match=r"the numbers of ee are within 0 and 1\.1"):
             import_file(path, Layout(columns, ["base"], fraction=fraction))
     assert import_file(path, Layout(columns, ["base"], fraction=False))
     write(path, "base,yield,ee\na,50,0.91\nb,60,95\n")

@@ -18,7 +18,7 @@ from forecasteval.rxnopt.build.builder import (
 )
 from forecasteval.rxnopt.build.prompts import make_template, render_question
 from forecasteval.rxnopt.build.settings import Settings
-from forecasteval.rxnopt.build.tables import Unused, read_scores
+from forecasteval.rxnopt.build.tables import Unused, read_results
 from rxnopt_tables import Record, Row, build, by_id, score_row, simple, table, write
 
 
@@ -204,8 +204,75 @@ def test_yield_priority_and_missing_rows() -> None:
     assert score_row({"isolated_yield": "complex", "yield_ratio": "46"})[1] == 46.0
     notes: list[str] = []
     with pytest.raises(Unused, match="no_yield"):
-        read_scores({"isolated_yield": "complex", "ee": "120"}, Settings(), False, notes)
+        read_results({"isolated_yield": "complex", "ee": "120"}, Settings(), False, notes)
     assert [note.partition(":")[0] for note in notes] == ["isolated_yield", "ee"]
+
+
+def best_bases(results: list[Record], **settings: Any) -> tuple[list[str], list[str]]:
+    """The bases of the best options of a table with these results, and the warnings."""
+    rows: list[Row] = [({"base": f"b{number}"}, cells) for number, cells in enumerate(results, 1)]
+    build = build_questions({"t.json": table("t", rows)}, **settings)
+    question = by_id(build)["t_q2"]
+    best = [question["options"][index]["base"][0]["content"] for index in question["answer"]]
+    return best, build.warnings
+
+
+@pytest.mark.parametrize(
+    ("results", "best", "warning"),
+    [
+        (  # papers isolate the product of their best conditions only
+            [{"yield_ratio": cell} for cell in ("90", "96 (85)", "45", "60")],
+            "b2",
+            "t.json: isolated_yield in 1, yield_ratio in 4 of 4 rows: yield_ratio is compared",
+        ),
+        (
+            [
+                {"yield_ratio": "90", "isolated_yield": "78"},
+                {"yield_ratio": "99", "isolated_yield": "74"},
+                {"yield_ratio": "82", "isolated_yield": "–"},
+            ],
+            "b2",
+            "t.json: isolated_yield in 2, yield_ratio in 3 of 3 rows: yield_ratio is compared",
+        ),
+        (  # all rows have it: nothing formed in the third
+            [
+                {"yield_ratio": "90", "isolated_yield": "78"},
+                {"yield_ratio": "99", "isolated_yield": "74"},
+                {"yield_ratio": "trace"},
+            ],
+            "b1",
+            "",
+        ),
+        (  # isolated is at least so much by NMR
+            [{"isolated_yield": "73"}, *({"yield_ratio": cell} for cell in ("9", "29", "58"))],
+            "b1",
+            "t.json: isolated_yield in 1, yield_ratio in 3 of 4 rows: yield_ratio is compared",
+        ),
+        (  # but nobody knows how much of 82 by NMR can be isolated
+            [{"isolated_yield": "78"}, {"isolated_yield": "74"}, {"yield_ratio": "82"}],
+            "b1",
+            "t.json: isolated_yield in 2, yield_ratio in 1 of 3 rows: isolated_yield is compared"
+            "; 1 not used, best by another yield",
+        ),
+        ([{"isolated_yield": "78"}, {"isolated_yield": "80"}], "b2", ""),
+    ],
+)
+def test_the_yields_of_a_table_are_of_one_kind(
+    results: list[Record], best: str, warning: str
+) -> None:
+    assert best_bases(results) == ([best], [warning] * bool(warning))
+
+
+def test_ee_and_er_are_one_quantity() -> None:
+    """A table may print both in some rows: 90 % ee is 95:5, and rounded 94.6:5.4."""
+    results: list[Record] = [
+        {"yield_ratio": "50", "ee": "90", "er": "95.2:4.8"},
+        {"yield_ratio": "50", "er": "95.1:4.9"},
+        {"yield_ratio": "50", "er": "60:40"},
+    ]
+    assert best_bases(results) == (["b1"], [])
+    results[2] = {"yield_ratio": "50", "ee": "99"}
+    assert best_bases(results) == (["b3"], [])
 
 
 def test_absent_is_empty_is_a_dash() -> None:

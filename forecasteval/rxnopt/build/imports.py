@@ -7,7 +7,7 @@ as they are printed, where `build` reads them. What is no tidy table is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -51,6 +51,8 @@ _STANDARD: Final = (
 )
 _LEAK: Final = "conditions that may be a result, or the number or the rank of each row"
 MOST_SHARE: Final = 1.1  # an assay may measure 1.02
+SURE_PERCENT: Final = 1.5  # no assay measures so much
+_SAYS_SCALE: Final = re.compile("[%<>≤≥⩽⩾]")
 _SHARE: Final = "97: write 97:3"
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
@@ -102,6 +104,7 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
         expected = f"no column {printable(missing[0], 60)} in the first row, which is the header"
         raise InputError(where, expected, show_names(sheet.header))
     _require_tidy(where, sheet, layout)
+    _require_scale(where, sheet, layout)
     used: list[Experiment] = []
     left_out, doubts = RecordNotes(), RecordNotes()
     for number, row in enumerate(sheet.rows, 1):
@@ -112,7 +115,6 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     reasons = [f"left out: {line}" for line in left_out.lines()]
     if not used:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
-    _require_scale(where, used, layout.fraction)
     notes = [*sheet.notes, *(f"warning: {line}" for line in doubts.lines()), *reasons]
     if leaks := [
         name
@@ -172,17 +174,38 @@ def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
         raise InputError(where, expected, grouped_names(places))
 
 
-def _require_scale(where: str, used: Sequence[Experiment], fraction: bool | None) -> None:
-    """Refuse yields or ee that may be shares of 1 or percent, where nobody says which."""
+def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
+    """Refuse yields or ee that may be shares of 1 or percent, where nobody says which, and yields
+    that cannot be the shares that they are said to be.
+    """
     for field in (*YIELDS, "ee"):
-        cells = [each.entry["results"].get(field, "") for each in used]
-        numbers = filter(None, map(_FIRST_NUMBER.fullmatch, cells))
-        most = max((float(number[1]) for number in numbers), default=0)
-        is_open = fraction is None or (fraction and field == "ee")
-        if is_open and 0 < most <= MOST_SHARE and not any("%" in cell for cell in cells):
-            which = f"all numbers of {_NAMES.get(field, field)} are within 0 and {MOST_SHARE}"
+        if not (column := layout.results.get(field)):
+            continue
+        name = _NAMES.get(field, field)
+        numbers = _bare_numbers(row.cells[column] for row in sheet.rows)
+        is_open = layout.fraction is None or (layout.fraction and field == "ee")
+        if is_open and _are_shares(numbers):
+            which = f"the numbers of {name} are within 0 and {MOST_SHARE}"
             todo = "write them in percent" if field == "ee" else "say --fraction"
             raise InputError(where, f"{which}: say --no-fraction if they are percent, else {todo}")
+        above = [number for number in numbers if number > SURE_PERCENT]
+        if layout.fraction and field != "ee" and len(above) > len(numbers) / 2:
+            which = f"most numbers of {name} are above {SURE_PERCENT}"
+            raise InputError(where, f"{which}, and no shares: leave out --fraction")
+
+
+def _bare_numbers(cells: Iterable[str]) -> list[float]:
+    """Read the positive numbers of cells that do not say what they are: `≥90%` and `<5` say it."""
+    bare = (cell for cell in cells if not _SAYS_SCALE.search(cell))
+    numbers = (float(number[1]) for number in filter(None, map(_FIRST_NUMBER.fullmatch, bare)))
+    return [number for number in numbers if number > 0]
+
+
+def _are_shares(numbers: Sequence[float]) -> bool:
+    """Return whether numbers may be shares of 1: nine of ten are, or all but one of three."""
+    shares = sum(number <= MOST_SHARE for number in numbers)
+    others = len(numbers) - shares
+    return shares > 0 and (others <= len(numbers) / 10 or (others == 1 and shares > 1))
 
 
 # --- Rows ---

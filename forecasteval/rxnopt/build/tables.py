@@ -39,6 +39,7 @@ FACTORS: Final = {
     "dr": "dr_major_fraction",
     "rr": "rr_major_fraction",
 }
+ENANTIOMERS: Final = ("ee", "er")  # fields of one quantity
 # "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
 Scores = dict[str, Any]
 
@@ -62,8 +63,9 @@ class UsableRow(NamedTuple):
     entry: JsonObject
     conditions: Conditions  # only keys that have a value
     values: dict[str, tuple[str, ...]]  # key -> what is compared
+    measured: dict[str, float]  # yields in percent by field, and the major fractions of ee and er
     scores: Scores
-    effective: float
+    effective: float = 0.0
 
     def shown(self, keys: Iterable[str]) -> Conditions:
         """Return the row's values of some conditions, as printed."""
@@ -94,7 +96,9 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     scale, duplicates = _require_usable(raw, settings)
     reactants, products = _read_reaction(raw, name, settings.reactant_product_require, warnings)
     left_out: Counter[str] = Counter()
-    readable = _read_rows(raw["entries"], name, settings, scale == "fraction", left_out, warnings)
+    rows = _read_rows(raw["entries"], name, settings, scale == "fraction", left_out, warnings)
+    readable = score_rows(rows, name, settings.yield_field_priority, warnings)
+    left_out["other_yield"] = len(rows) - len(readable)
     if len(readable) < 2:
         lacks_items = left_out["condition_require"] > 0
         reason = "filter_condition_require" if lacks_items else "fewer_than_two_readable_rows"
@@ -241,7 +245,7 @@ def _read_row(
     conditions, results = (entry.get(field) or {} for field in ("conditions", "results"))
     if not isinstance(conditions, Mapping) or not isinstance(results, Mapping):
         raise Unused("unreadable", "'conditions' and 'results' must be objects")
-    scores = read_scores(results, settings, fraction, notes)
+    measured, scores = read_results(results, settings, fraction, notes)
     kept = _read_conditions(conditions, settings)
     required = settings.condition_require
     for key, items in kept.items():
@@ -249,7 +253,7 @@ def _read_row(
         if _lacks(items, required) and not is_exempt:
             raise Unused("condition_require", f"{key}: an item without {required}")
     values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
-    return UsableRow(index, entry, kept, values, scores, find_effective(scores))
+    return UsableRow(index, entry, kept, values, measured, scores)
 
 
 def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
@@ -311,11 +315,13 @@ def _median_row(rows: Sequence[UsableRow]) -> UsableRow:
 # --- Scores of a row ---
 
 
-def read_scores(
+def read_results(
     results: JsonObject, settings: Settings, fraction: bool, notes: list[str]
-) -> Scores:
-    """Read the scores of a row's results; Unused if there is no yield. Appends a note for each bad
-    cell.
+) -> tuple[dict[str, float], Scores]:
+    """Read what was measured in a row, by field, and its scores without the yield and the major
+    fraction of enantiomers, whose fields the table decides.
+
+    Raises Unused if there is no yield. Appends a note for each bad cell.
     """
     cells = {
         field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority
@@ -331,23 +337,77 @@ def read_scores(
     for field, note in problems:
         if note:
             notes.append(f"{field}: {note}: {printable(as_text(results.get(field)), 40)!r}")
-    amount = _choose_yield(cells)
-    if amount is None:
+    measured = _find_yields(cells)
+    if not measured:
         raise Unused("no_yield")
-    (ee, _), (er, _), (dr, _), (rr, _) = fractions.values()
-    factors = zip(FACTORS.values(), (er if ee is None else ee, dr, rr), strict=True)
-    return {"yield": amount, **selectivity, **dict(factors)}
+    values = {field: value for field, (value, _) in fractions.items()}
+    for field in ENANTIOMERS:
+        if (value := values[field]) is not None:
+            measured[field] = value
+    factors = {key: values.get(field) for field, key in FACTORS.items()}
+    return measured, {**selectivity, **factors}
 
 
-def _choose_yield(cells: Mapping[str, YieldCell]) -> float | None:
-    """Choose the first readable yield of the fields, in their order. Of `80 (77)` the isolated one
-    counts if it comes first in that order.
+def _find_yields(cells: Mapping[str, YieldCell]) -> dict[str, float]:
+    """Find the yields of a row by field. Of `80 (77)`, 77 is the isolated one."""
+    yields = {field: cell.value for field, cell in cells.items() if cell.value is not None}
+    isolated = [cell.isolated for cell in cells.values() if cell.isolated is not None]
+    own = cells.get("isolated_yield")
+    if own and isolated and (own.value is None or own.isolated is not None):
+        yields["isolated_yield"] = isolated[0] if own.isolated is None else own.isolated
+    return yields
+
+
+def score_rows(
+    rows: Sequence[UsableRow], name: str, fields: Sequence[str], warnings: list[str]
+) -> list[UsableRow]:
+    """Score all rows by the yield field that most of them have, the first of equal ones.
+
+    Papers isolate the product of their best conditions only: 96 by NMR, 85 isolated, beside 90 by
+    NMR. Where one is compared with the other, the best conditions lose. A row without that field
+    has its other yield: an isolated one is at least so much by NMR, but of a row that would be the
+    best by NMR alone nobody knows how much can be isolated. It is left out.
     """
-    for cell in cells.values():
-        if cell.value is not None:
-            is_isolated = cell.isolated is not None and next(iter(cells)) == "isolated_yield"
-            return cell.isolated if is_isolated else cell.value
-    return None
+    measure, enantiomers = _find_measure(rows, fields), _find_measure(rows, ENANTIOMERS)
+    best = max((row.measured[measure] for row in rows if measure in row.measured), default=0.0)
+    scored = []
+    for row in rows:
+        other = next(row.measured[field] for field in fields if field in row.measured)
+        amount = row.measured.get(measure, other)
+        if measure == "isolated_yield" and amount > best:
+            continue
+        scores = {"yield": amount, **row.scores}
+        fraction = [row.measured.get(field) for field in (enantiomers, *ENANTIOMERS)]
+        scores[FACTORS["ee"]] = next((value for value in fraction if value is not None), None)
+        scored.append(row._replace(scores=scores, effective=find_effective(scores)))
+    if note := _describe_measure(rows, measure, fields, len(rows) - len(scored)):
+        warnings.append(printable(f"{name}: {note}"))
+    return scored
+
+
+def _find_measure(rows: Sequence[UsableRow], fields: Sequence[str]) -> str:
+    """Find the field that most rows have."""
+    counts = Counter(field for row in rows for field in _fields_of(row, fields))
+    return max(fields, key=lambda field: counts[field])
+
+
+def _fields_of(row: UsableRow, fields: Sequence[str]) -> Iterable[str]:
+    """List the fields of a row: all if nothing formed, since nothing can be isolated then."""
+    return fields if 0.0 in row.measured.values() else row.measured
+
+
+def _describe_measure(
+    rows: Sequence[UsableRow], measure: str, fields: Sequence[str], left_out: int
+) -> str:
+    """Describe which yield is compared; "" where it comes first and all rows have it."""
+    counts = Counter(field for row in rows for field in row.measured)
+    present = [field for field in fields if counts[field]]
+    is_lacking = any(measure not in _fields_of(row, fields) for row in rows)
+    if len(present) < 2 or (measure == present[0] and not is_lacking):
+        return ""
+    shares = ", ".join(f"{field} in {counts[field]}" for field in present)
+    rest = f"; {left_out} not used, best by another yield" if left_out else ""
+    return f"{shares} of {len(rows)} rows: {measure} is compared{rest}"
 
 
 def find_effective(scores: Scores) -> float:
