@@ -2,6 +2,7 @@ r"""How fast `eval.py` is, against `json.loads` of the same bytes.
 
     python research/bench.py                      everything but the million
     python research/bench.py --against ../before  FutureX of another checkout, too
+    python research/bench.py --cells              only the cells: five kinds of answers, four forms
     python research/bench.py --systems 5 --million
     python research/bench.py --prophet            only Prophet Arena: 20 x 10,000
     python research/bench.py --prophet 200        the peak memory with 200 forecasters
@@ -17,6 +18,7 @@ import argparse
 import gc
 import itertools
 import json
+import math
 import random
 import resource
 import statistics
@@ -347,6 +349,131 @@ def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[lis
     return table
 
 
+# --- Cells: kinds and forms ---
+
+CELL_KINDS: Final = ("yes or no", "single choice", "multiple choice", "ranking", "number")
+CELL_FORMS: Final = ("box", "box below reasoning", "statement below reasoning", "prose")
+CELL_SIZE: Final = 60  # questions of a cell
+REASONING: Final = 1200  # characters
+LONG: Final = 9800  # characters of prose in the cells of the last two rows
+LONG_KINDS: Final = ("yes or no", "multiple choice")
+# What version 3.0.0 (a04cbd1) took, first sight and again, in this bench.
+CELLS_OF_3_0: Final = {
+    "box: yes or no": (6.6, 4.6),
+    "box: single choice": (6.8, 4.5),
+    "box: multiple choice": (7.4, 4.0),
+    "box: ranking": (21.4, 14.2),
+    "box: number": (16.5, 6.7),
+    "box below reasoning: yes or no": (5.7, 5.7),
+    "box below reasoning: single choice": (5.4, 5.6),
+    "box below reasoning: multiple choice": (5.2, 5.1),
+    "box below reasoning: ranking": (13.2, 12.7),
+    "box below reasoning: number": (7.8, 7.4),
+    "statement below reasoning: yes or no": (36.8, 34.5),
+    "statement below reasoning: single choice": (35.7, 33.6),
+    "statement below reasoning: multiple choice": (33.2, 29.5),
+    "statement below reasoning: ranking": (45.5, 44.9),
+    "statement below reasoning: number": (34.9, 33.2),
+    "prose: yes or no": (114.6, 113.7),
+    "prose: single choice": (156.9, 148.6),
+    "prose: multiple choice": (204.2, 179.9),
+    "prose: ranking": (56.0, 56.5),
+    "prose: number": (42.1, 42.9),
+    "long prose: yes or no": (359.2, 356.9),
+    "long prose: multiple choice": (620.7, 625.7),
+}
+
+CELLS_RUN: Final = """
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
+from eval import FutureXEvaluator
+def seconds(work):
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+with open(sys.argv[2], encoding="utf-8") as file:
+    cells = json.load(file)
+ratios = {}
+for name, (rows, rows_again) in cells.items():
+    texts = [json.dumps(row, ensure_ascii=False) for row in rows]
+    load = min(seconds(lambda: [json.loads(text) for text in texts * 10]) / 10 for _ in range(5))
+    times = []
+    for variant in range(3):
+        # Another prompt makes every question new to the caches.
+        first, again = (
+            [{**row, "prompt": f"{row['prompt']} {variant}"} for row in system]
+            for system in (rows, rows_again)
+        )
+        evaluate = FutureXEvaluator().evaluate_all
+        times.append((seconds(lambda: evaluate(first)), seconds(lambda: evaluate(again))))
+    ratios[name] = [min(column) / load for column in zip(*times)]
+print(json.dumps(ratios))
+"""
+
+
+def reasoning(rng: random.Random, length: int) -> str:
+    """Write sentences of a forecaster that name no answer."""
+    sentences: list[str] = []
+    while sum(map(len, sentences)) + len(sentences) < length:
+        sentences.append(rng.choice(REASONS))
+    return " ".join(sentences)
+
+
+def write_form(rng: random.Random, form: str, text: str) -> str:
+    """Write an answer in one of `CELL_FORMS`, or as "long prose"."""
+    if form == "box":
+        return rf"\boxed{{{text}}}"
+    if form == "box below reasoning":
+        return f"{reasoning(rng, REASONING)}\n\n\\boxed{{{text}}}"
+    if form == "statement below reasoning":
+        return f"{reasoning(rng, REASONING)}\n\nFinal answer: {text}"
+    length = LONG if form == "long prose" else REASONING
+    return f"{reasoning(rng, length)} So I expect {text}, all in all."
+
+
+def draw_cells() -> dict[str, tuple[list[Row], list[Row]]]:
+    """Draw the questions of each cell, answered by two systems."""
+    by_kind: dict[str, list[tuple[Row, list[str]]]] = defaultdict(list)
+    for kind, row, answers in questions(CELL_SIZE * 40, SEED + 2):
+        if len(by_kind[kind]) < CELL_SIZE:
+            by_kind[kind].append((row, answers))
+    names = [(kind, form) for form in CELL_FORMS for kind in CELL_KINDS]
+    names += [(kind, "long prose") for kind in LONG_KINDS]
+    cells = {}
+    for kind, form in names:
+        drawn = by_kind[kind][:6] if form == "long prose" else by_kind[kind]
+        rng = random.Random(f"{SEED} {kind} {form}")
+        systems = [
+            [
+                {**row, "answer": write_form(rng, form, rng.choice(answers))}
+                for row, answers in drawn
+            ]
+            for _ in range(2)
+        ]
+        cells[f"{form}: {kind}"] = (systems[0], systems[1])
+    return cells
+
+
+def measure_cells(roots: Sequence[Path]) -> list[list[str]]:
+    """Measure how long an answer of each kind and form takes, at first sight of its question and
+    again by another system, as a ratio to json.loads of the same record.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cells.json"
+        path.write_text(json.dumps(draw_cells(), ensure_ascii=False), encoding="utf-8")
+        ratios = []
+        for root in roots:
+            command = [sys.executable, "-c", CELLS_RUN, str(root.resolve()), str(path)]
+            printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+            ratios.append(json.loads(printed))
+    heads = [root.resolve().name for root in roots] if len(roots) > 1 else ["x json.loads"]
+    table = [["cell", *itertools.chain(*((head, "again") for head in heads)), "3.0.0", "again"]]
+    for name in ratios[0]:
+        cells = [*(ratio[name] for ratio in ratios), CELLS_OF_3_0.get(name, (math.nan, math.nan))]
+        table.append([name, *(f"{value:.1f}" for pair in cells for value in pair)])
+    return table
+
+
 def kind_table(by_kind: dict[str, list[Row]]) -> list[list[str]]:
     """Each kind scored alone; a changed prompt makes every question new to caches of whole
     questions.
@@ -612,9 +739,14 @@ def main() -> None:
         type=Path,
         nargs="*",
         default=[],
-        help="other checkouts, for (a)-(c)",
+        help="other checkouts, for the cells and (a)-(c)",
     )
+    parser.add_argument("--cells", action="store_true", help="only kinds and forms of answers")
     args = parser.parse_args()
+    roots = [ROOT, *args.against]
+    if args.cells:
+        show(measure_cells(roots))
+        return
     table = [["", "eval.py", "against", "ratio", "target"]]
     if args.prophet:
         show(table + measure_prophet(args.prophet, args.events))
@@ -622,7 +754,8 @@ def main() -> None:
     table += measure_start()
     if args.million:
         table += measure_million(args.million_count)
-    table += measure_library(args.questions, args.systems, [ROOT, *args.against])
+    show(measure_cells(roots))
+    table += measure_library(args.questions, args.systems, roots)
     table += measure_prophet(20, args.events)
     table += measure_build() + measure_rxnopt(args.questions)
     show(table)
