@@ -34,7 +34,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 SHOWN: Final = 6  # differing lines of a file
 _CHECKSUM: Final = re.compile(
     r"((?:code|result|file|inputs|summary)_sha256\\?\":"
-    r" *\\?\"|sha256-|content=\"|\bkey:)[0-9a-zA-Z+/=]{16,}"
+    r" *\\?\"|sha256-|content=\"|\bkey:)[0-9a-zA-Z+/=-]{16,}"
 )
 IMPORT_OPTIONS: Final = (
     *("--yield", "yield (%)", "--ee", "ee (%)", "--reactants-smiles", "CC1CCCCC1=O", "Brc1ccccc1"),
@@ -62,7 +62,8 @@ class Recorder:
 
         `variables` are added to the environment.
         """
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120", **variables}
+        fixed = {"PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120", "SOURCE_DATE_EPOCH": str(_DAY)}
+        environment = {**os.environ, **fixed, **variables}
         environment.pop("OPENAI_API_KEY", None)
         command = [sys.executable, str(self.checkout / "eval.py"), *words]
         done = subprocess.run(
