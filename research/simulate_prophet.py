@@ -237,8 +237,10 @@ def rank_board(events: int, seed: int, spread: float, count: int) -> tuple[Ends,
     seen = x[:, None] + rng.normal(0, 1, (events, count)) * skill
     values = -((1 / (1 + np.exp(-seen)) - won[:, None]) ** 2)
     influence = (values - values.mean(axis=0)) / events
-    errors = estimates.clustered_errors(influence, np.full((events, count), 1 / events))
-    ends = np.transpose(ranks.rank_intervals(values.mean(axis=0), influence, *errors))
+    error, freedom = estimates.clustered_errors(influence, np.full((events, count), 1 / events))
+    scaled = estimates.scale_columns(influence, error)
+    variance = estimates.difference_variances(scaled)
+    ends = np.transpose(ranks.rank_intervals(values.mean(axis=0), variance, freedom))
     return ends, skill.argsort().argsort() + 1
 
 

@@ -1,5 +1,5 @@
 """Every metric of every row of a board, with errors clustered by series of events, intervals and
-influence.
+what makes the values vary.
 """
 
 from __future__ import annotations
@@ -10,20 +10,58 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .arrays import Floats, Ints, weighted_means
-from .forecasts import Forecasts
+from .forecasts import BASELINES
+from .irt import IrtFit
 from .models import EffectsFit, Fitted, Models
-from .score_table import BASELINES, ForecastScores, normalise
-from .scores import PRICE_RANGE, calibration_errors
+from .promises import Outcomes, OutcomeScores, Promise, list_outcomes
+from .score_table import ForecastScores
+from .scores import calibration_errors
 
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
+MARKET, CROWD = (at - len(BASELINES) for at in range(len(BASELINES)))  # their rows
+
+
+class Variation(NamedTuple):
+    """What makes the values of rows vary.
+
+    by_cluster, by_event: what each adds to the value of each row, scaled so that the squares sum up
+    to the squared error; the same table where every event is a cluster. promise: what outcomes add.
+    """
+
+    by_cluster: Floats
+    by_event: Floats
+    promise: Promise
+
+    def pair_variances(self, rows: Ints) -> Floats:
+        """Compute the variance of the difference of every two rows, at least the promised one."""
+        together = difference_variances(self.by_cluster[:, rows])
+        alone = difference_variances(self.by_event[:, rows])
+        effect = design_effect(together, alone, len(self.by_event))
+        return np.maximum(together, effect * self.promise.pair_variances(rows))
+
+
+def difference_variances(scaled: Floats) -> Floats:
+    """Compute the squared length of the difference of every two columns."""
+    products = scaled.T @ scaled
+    squares = np.diag(products)
+    return np.asarray(np.maximum(squares[:, None] + squares - 2 * products, 0))
+
+
+def design_effect(together: Floats, alone: Floats, events: int) -> Floats:
+    """Compute how much larger variances are for clusters than for their events alone: 1 to the
+    number of events, and 1 where nothing varies.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = together / alone
+    return np.clip(np.nan_to_num(ratio, nan=1, posinf=1), 1, events)
 
 
 class Estimate(NamedTuple):
     """A metric by row. It has its values, the events and clusters behind each, errors with their
     degrees of freedom, both ends of 95 % intervals.
 
-    `influence`: by cluster and row, what one more copy of the cluster adds to the value; without a
-    row where errors are not estimated (and then nan), or where it is not needed.
+    `promised`: the least variance of the value. `variation` is None where errors are not estimated
+    (and then nan), or where it is not needed.
     """
 
     values: Floats
@@ -31,9 +69,10 @@ class Estimate(NamedTuple):
     clusters: Ints
     error: Floats
     freedom: Floats
+    promised: Floats
     low: Floats
     high: Floats
-    influence: Floats
+    variation: Variation | None = None
 
     def intervals(self) -> list[list[float] | None]:
         """List the interval of every row, None if it is not known."""
@@ -43,8 +82,8 @@ class Estimate(NamedTuple):
     def without_error(self, values: Floats) -> Estimate:
         """Put other values, of which no error is known, in the place of these."""
         none = np.full(len(values), math.nan)
-        unknown = dict.fromkeys(("error", "freedom", "low", "high"), none)
-        return self._replace(values=values, influence=np.empty((0, len(values))), **unknown)
+        unknown = dict.fromkeys(("error", "freedom", "promised", "low", "high"), none)
+        return self._replace(values=values, variation=None, **unknown)
 
 
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or "market"
@@ -60,48 +99,82 @@ class Contestants(NamedTuple):
     def rows(self) -> int:
         return len(self.scored.forecasts.names)
 
-    def sum_cells(self, values: Floats) -> Floats:
-        """Sum the forecasts' values by cluster and row."""
+    def sum_events(self, values: Floats) -> Floats:
+        """Make a table of the forecasts' values, events × rows."""
         forecasts = self.scored.forecasts
-        shape = int(self.cluster.max()) + 1, self.rows
-        cell = self.cluster[forecasts.event] * self.rows + forecasts.forecaster
+        shape = len(self.cluster), self.rows
+        cell = forecasts.event * self.rows + forecasts.forecaster
         return np.bincount(cell, values, math.prod(shape)).reshape(shape).astype(float)
 
+    def sum_clusters(self, table: Floats) -> Floats:
+        """Sum up a table of events × rows by cluster."""
+        count = int(self.cluster.max()) + 1
+        if count == len(table):
+            return table
+        sums = np.zeros((count, self.rows))
+        np.add.at(sums, self.cluster, table)
+        return sums
+
     def estimate(
-        self, found: Floats, influence: Floats, values: Floats, weight: Floats
+        self,
+        found: Floats,
+        influence: Floats,
+        values: Floats,
+        weight: Floats,
+        promise: Promise,
+        other: int = CROWD,
     ) -> Estimate:
         """Estimate what was found of the rows, with the errors and intervals that follow from the
-        influence of the clusters. The forecasts behind it are those whose `values` are not nan.
+        influence of the events. The forecasts behind it are those whose `values` are not nan.
+
+        influence: events × rows, what one more copy of the event adds to the value. The error is at
+        least the promised one, at the mean of the row's belief and that of the row `other`.
         """
         has = ~np.isnan(values)
-        shares = self.sum_cells(np.where(has, weight, 0))
+        shares = self.sum_events(np.where(has, weight, 0))
         total = shares.sum(axis=0)
         shares /= np.where(total > 0, total, 1)
-        counts = np.bincount(self.scored.forecasts.forecaster[has], minlength=self.rows)
-        error, freedom = clustered_errors(influence, shares)
+        cluster_shares, by_cluster = self.sum_clusters(shares), self.sum_clusters(influence)
+        observed, freedom = clustered_errors(by_cluster, cluster_shares)
+        alone, _ = clustered_errors(influence, shares)
+        effect = design_effect(observed**2, alone**2, len(influence))
+        promised = effect * promise.variances(other)
+        error = np.sqrt(np.maximum(observed**2, promised))
         low, high = t_intervals(found, error, freedom)
-        clusters = np.count_nonzero(shares, axis=0)
-        return Estimate(found, counts, clusters, error, freedom, low, high, influence)
+        counts = np.bincount(self.scored.forecasts.forecaster[has], minlength=self.rows)
+        clusters = np.count_nonzero(cluster_shares, axis=0)
+        by_cluster = scale_columns(by_cluster, observed)
+        is_same = len(by_cluster) == len(influence)
+        by_event = by_cluster if is_same else scale_columns(influence, alone)
+        variation = Variation(by_cluster, by_event, promise)
+        return Estimate(found, counts, clusters, error, freedom, promised, low, high, variation)
 
-    def estimate_means(self, values: Floats, weight: Floats) -> Estimate:
-        """Σ w x / Σ w of every row, without values that are nan. A cluster has the influence Σ w (x
+    def estimate_means(
+        self, values: Floats, weight: Floats, promise: Promise, other: int = CROWD
+    ) -> Estimate:
+        """Σ w x / Σ w of every row, without values that are nan. An event has the influence Σ w (x
         - mean) / Σ w.
         """
         row, weight = self.scored.forecasts.forecaster, np.where(np.isnan(values), 0, weight)
         means = weighted_means(values, weight, row, self.rows)
-        moved = self.sum_cells(np.nan_to_num(weight * (values - means[row])))
+        moved = self.sum_events(np.nan_to_num(weight * (values - means[row])))
         total = np.bincount(row, weight, self.rows)
-        return self.estimate(means, moved / np.where(total > 0, total, 1), values, weight)
+        influence = moved / np.where(total > 0, total, 1)
+        return self.estimate(means, influence, values, weight, promise, other)
 
     def estimate_model(
-        self, fitted: Fitted[Any], found: Floats, influence: Floats, weight: Floats
+        self,
+        fitted: Fitted[Any],
+        found: Floats,
+        influence: Floats,
+        weight: Floats,
+        promise: Promise,
     ) -> Estimate:
         """Estimate what was found of the forecasters of a fit, with its influence by events."""
-        by_cluster = np.zeros((int(self.cluster.max()) + 1, self.rows))
-        places = np.ix_(self.cluster[fitted.events], fitted.forecasters)
-        np.add.at(by_cluster, places, influence)
+        by_event = np.zeros((len(self.cluster), self.rows))
+        by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
         full = self.spread(fitted, found)
-        return self.estimate(full, by_cluster, self.scored.values["brier"], weight)
+        return self.estimate(full, by_event, self.scored.values["brier"], weight, promise)
 
     def spread(self, fitted: Fitted[Any], found: Floats) -> Floats:
         """Put the numbers of the forecasters of a fit on all rows, nan on the others."""
@@ -110,36 +183,31 @@ class Contestants(NamedTuple):
         return full
 
 
+def scale_columns(table: Floats, lengths: Floats) -> Floats:
+    """Make the columns of a table as long as `lengths`."""
+    given = np.sqrt((table**2).sum(axis=0))
+    return np.asarray(table * (lengths / np.where(given > 0, given, 1)))
+
+
 def measure(scored: ForecastScores, bins: Floats, models: Models) -> Measures:
     """Estimate every metric of every row, and of the means the differences to the market.
 
     `bins`: calibration sums.
     """
     board, measures = Contestants(scored, scored.events.clusters()), Measures()
+    outcomes = list_outcomes(scored)
     for metric in (metric for metric in scored.metrics if metric.formula):
-        for base in ("", "market"):
-            estimate = board.estimate_means(scored.less(metric.name, base), scored.weight)
-            if base:  # its influence is not needed, and takes much memory
-                estimate = estimate._replace(influence=estimate.influence[:0].copy())
+        by_outcome = outcomes.score(metric, scored.events.weight)
+        for base, estimate in _estimate_mean(board, metric.name, by_outcome).items():
             measures[metric.name, base] = estimate
-    brier, none = measures["brier", ""], np.full(board.rows, math.nan)
-    measures["ece", ""] = brier.without_error(calibration_errors(bins))
-    measures["adjusted_brier", ""] = _adjust(board, brier, models.effects)
-    for name in ("irt_ability", "weighted_brier", "bradley_terry"):
-        measures[name, ""] = brier.without_error(none)
-    if models.irt:
-        irt, discrimination = models.irt.fit, np.full(len(board.cluster), math.nan)
-        parts = irt.ability, irt.influence, np.ones_like(scored.weight)  # events count alike
-        measures["irt_ability", ""] = board.estimate_model(models.irt, *parts)
-        discrimination[models.irt.events] = irt.discrimination
-        weight = discrimination[scored.forecasts.event]  # which is taken as given
-        values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
-        weighted = board.estimate_means(values, scored.weight * np.nan_to_num(weight))
-        measures["weighted_brier", ""] = weighted
-    if models.strengths:
-        strength = board.spread(models.strengths, models.strengths.fit.strength)
-        measures["bradley_terry", ""] = brier.without_error(strength)
-    measures |= _bound_returns(board, measures)
+        if metric.is_return:
+            expected = by_outcome.expected_means()
+            for base in ("", "market"):
+                paid = measures[metric.name, ""].values
+                bounded = _bound_return(measures[metric.name, base], paid, expected)
+                measures[metric.name, base] = bounded
+    measures |= _estimate_models(board, outcomes, measures["brier", ""], models)
+    measures["ece", ""] = measures["brier", ""].without_error(calibration_errors(bins))
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         low, high = (np.clip(ends, *metric.bounds) for ends in (estimate.low, estimate.high))
@@ -148,15 +216,63 @@ def measure(scored: ForecastScores, bins: Floats, models: Models) -> Measures:
     return measures
 
 
-def _adjust(board: Contestants, brier: Estimate, effects: Fitted[EffectsFit]) -> Estimate:
+def _estimate_mean(board: Contestants, name: str, by_outcome: OutcomeScores) -> dict[str, Estimate]:
+    """Estimate a mean and its difference to the market's."""
+    scored = board.scored
+    promise = by_outcome.promise()
+    mean = board.estimate_means(scored.values[name], scored.weight, promise)
+    less = scored.less(name, "market")
+    promise = by_outcome.promise_difference(MARKET)
+    difference = board.estimate_means(less, scored.weight, promise, MARKET)
+    # Of the difference no ranks are made, and a variation takes much memory.
+    return {"": mean, "market": difference._replace(variation=None)}
+
+
+def _estimate_models(
+    board: Contestants, outcomes: Outcomes, brier: Estimate, models: Models
+) -> Measures:
+    """Estimate the scores that are compared by a model of all forecasts."""
+    scored, measures = board.scored, Measures()
+    metric = next(metric for metric in scored.metrics if metric.name == "brier")
+    by_outcome = outcomes.score(metric, scored.events.weight)
+    measures["adjusted_brier", ""] = _adjust(board, brier, models.effects, by_outcome)
+    none = np.full(board.rows, math.nan)
+    for name in ("irt_ability", "weighted_brier", "bradley_terry"):
+        measures[name, ""] = brier.without_error(none)
+    if models.irt:
+        irt, discrimination = models.irt.fit, np.full(len(board.cluster), math.nan)
+        events_alike = np.ones_like(scored.weight)
+        # Discriminations are taken as given.
+        discrimination[models.irt.events] = irt.discrimination
+        by_ability = outcomes.score(metric, np.nan_to_num(discrimination))
+        promise = _promise_ability(board, models.irt, by_ability)
+        measures["irt_ability", ""] = board.estimate_model(
+            models.irt, irt.ability, irt.influence, events_alike, promise
+        )
+        weight = discrimination[scored.forecasts.event]
+        values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
+        by_event = scored.events.weight * np.nan_to_num(discrimination)
+        promise = outcomes.score(metric, by_event).promise()
+        weight = scored.weight * np.nan_to_num(weight)
+        measures["weighted_brier", ""] = board.estimate_means(values, weight, promise)
+    if models.strengths:
+        strength = board.spread(models.strengths, models.strengths.fit.strength)
+        measures["bradley_terry", ""] = brier.without_error(strength)
+    return measures
+
+
+def _adjust(
+    board: Contestants, brier: Estimate, effects: Fitted[EffectsFit], by_outcome: OutcomeScores
+) -> Estimate:
     """Estimate the adjusted Brier scores.
 
     Market and crowd have their Brier score where they have all events; else none.
     """
-    fit = effects.fit
+    fit, promise = effects.fit, by_outcome.promise_adjusted()
     is_last = np.arange(board.rows) >= board.rows - len(BASELINES)
     own = is_last & (brier.counts == len(board.cluster))
-    adjusted = board.estimate_model(effects, fit.score, fit.influence, board.scored.weight)
+    weight = board.scored.weight
+    adjusted = board.estimate_model(effects, fit.score, fit.influence, weight, promise)
     return adjusted._replace(
         values=np.where(own, brier.values, adjusted.values),
         error=np.where(own, brier.error, adjusted.error),
@@ -165,25 +281,37 @@ def _adjust(board: Contestants, brier: Estimate, effects: Fitted[EffectsFit]) ->
     )
 
 
+def _promise_ability(board: Contestants, irt: Fitted[IrtFit], by_outcome: OutcomeScores) -> Promise:
+    """Find what each outcome adds to the abilities.
+
+    One step of Newton's method: Σ a (y - π) / (1 + Σ a² π(1 - π)) over the events of a forecaster,
+    y - π being how far its 1 - Brier is above the others'. `by_outcome` weighs events by a.
+    """
+    fit = irt.fit
+    a = fit.discrimination[:, None]
+    pi = 1 / (1 + np.exp(-a * (fit.ability - fit.difficulty[:, None])))
+    is_present = board.sum_events(np.ones(len(board.scored.weight))) > 0
+    answered = is_present[np.ix_(irt.events, irt.forecasters)]
+    information = 1 + (answered * a**2 * pi * (1 - pi)).sum(axis=0)
+    unit = np.zeros(board.rows)
+    unit[irt.forecasters] = (answered * a).sum(axis=0) / information
+    promise = by_outcome.promise_ahead()
+    return promise._replace(gain=unit * promise.gain)
+
+
 # --- Returns ---
 
 
-def _bound_returns(board: Contestants, measures: Measures) -> Measures:
-    """Find the intervals of the returns and of their differences to the market's
-    (`score_interval`).
+def _bound_return(estimate: Estimate, paid: Floats, expected: Floats) -> Estimate:
+    """Find the intervals of a return, or of its difference to the market's (`score_interval`).
+
+    paid: the return; expected: what the prices promise of it.
     """
-    bounded, independent = Measures(), board._replace(cluster=np.arange(len(board.cluster)))
-    for (name, base), (expected, variance) in expect_payoffs(board.scored).items():
-        estimate, paid = measures[name, base], measures[name, ""].values
-        values, weight = independent.scored.less(name, base), independent.scored.weight
-        alone = independent.estimate_means(values, weight).error
-        with np.errstate(divide="ignore", invalid="ignore"):
-            together = np.fmax((estimate.error / alone) ** 2, 1)  # events of a series hang together
-            seen = estimate.error**2 / np.maximum(paid, expected)
-            slope = np.fmax(together * variance / expected, seen)
-        low, high = score_interval(estimate.values, paid, slope, estimate.freedom)
-        bounded[name, base] = estimate._replace(low=low, high=high)
-    return bounded
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = estimate.error**2 / np.maximum(paid, expected)
+        slope = np.fmax(estimate.promised / expected, observed)
+    low, high = score_interval(estimate.values, paid, slope, estimate.freedom)
+    return estimate._replace(low=low, high=high)
 
 
 def score_interval(
@@ -206,50 +334,6 @@ def score_interval(
     half = stdtrit(freedom, 0.975) ** 2 * slope / 2
     reach = np.sqrt(half * half + 2 * half * paid)
     return values + half - reach, values + half + reach
-
-
-def expect_payoffs(scored: ForecastScores) -> dict[tuple[str, str], tuple[Floats, Floats]]:
-    """Sum up what every row's dollars would pay if the prices were the probabilities.
-
-    By return and what is subtracted: the mean of the return; the variance of that mean, less the
-    market's bets. Asking prices are divided by their sum, which may be above 1; events count by
-    their weights.
-    """
-    events, rows = scored.events, len(scored.forecasts.names)
-    bets, theirs = place_bets(scored), place_bets(scored.split()[1])
-    prices = bets.q / np.repeat(np.add.reduceat(bets.q, bets.starts), bets.sizes)
-    who, weight, slots = bets.forecaster, events.weight[bets.event], events.slots(bets.event)
-    total = np.bincount(who, weight, rows)
-
-    def expect(pay: Floats) -> Floats:
-        return np.add.reduceat(prices * pay, bets.starts)
-
-    payoffs = {}
-    for metric in scored.metrics:
-        if not metric.payoffs:
-            continue
-        market = np.full(len(events.outcome), math.nan)
-        paid = metric.payoffs(theirs.p, theirs.q, theirs.bid, theirs.offsets)
-        market[events.slots(theirs.event)] = paid
-        pay = metric.payoffs(bets.p, bets.q, bets.bid, bets.offsets)
-        with np.errstate(invalid="ignore"):
-            mean = np.bincount(who, weight * expect(pay), rows) / total
-            for base in ("", "market"):
-                if base:
-                    pay -= market[slots]
-                spread = expect((pay - np.repeat(expect(pay), bets.sizes)) ** 2)
-                variance = np.bincount(who, weight**2 * spread, rows) / total**2
-                payoffs[metric.name, base] = mean, variance
-    return payoffs
-
-
-def place_bets(scored: ForecastScores) -> Forecasts:
-    """Find the forecasts of exclusive events that have a price, with whole probabilities and
-    clipped prices.
-    """
-    data = scored.forecasts
-    bets = data.keep(data.priced & scored.events.exclusive[data.event])
-    return bets._replace(p=normalise(bets.p, bets.offsets), q=np.clip(bets.q, *PRICE_RANGE))
 
 
 # --- Errors ---

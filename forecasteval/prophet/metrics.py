@@ -15,14 +15,22 @@ from .arrays import Floats, Ints, plain_values
 from .scores import (
     LOG_FLOOR,
     average_return,
+    brier_by_option,
     brier_score,
     contract_payoffs,
+    log_by_option,
     log_score,
+    spherical_by_option,
     spherical_score,
 )
 
 RANK_TIE: Final = 1e-9  # of values that share a rank: what the fitted models leave open
 _ANY: Final = (-math.inf, math.inf)
+
+
+def no_scores(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
+    """Score nothing by option, as a metric without a formula does."""
+    return np.full_like(p, np.nan)
 
 
 class Metric(NamedTuple):
@@ -31,8 +39,8 @@ class Metric(NamedTuple):
     `formula` scores forecasts from p, asking and bid prices, outcomes and offsets; the metric is
     the mean of these scores. None: a model's estimate, or one number for all probabilities
     together. `scope` says which forecasts the formula takes: "all", those of "exclusive" events, or
-    those that are "priced", too. `bounds` are the least and the largest value. `payoffs`, of
-    returns: what is paid for each option, from p, both prices and offsets.
+    those that are "priced", too. `bounds` are the least and the largest value. `by_option` scores
+    each option as if it won, from p, both prices and offsets.
     """
 
     name: str
@@ -41,12 +49,38 @@ class Metric(NamedTuple):
     bounds: tuple[float, float]
     scope: str = "all"
     formula: Callable[..., Floats] | None = None
-    payoffs: Callable[..., Floats] | None = None
+    by_option: Callable[..., Floats] = no_scores
+
+    @property
+    def is_return(self) -> bool:
+        """Return whether it is what a dollar pays, at prices."""
+        return self.scope == "priced"
 
     @property
     def sign(self) -> float:
         """1 or −1: the factor that makes larger values better."""
         return 1.0 if self.higher_is_better else -1.0
+
+
+def _mean_metric(
+    name: str,
+    title: str,
+    bounds: tuple[float, float],
+    scope: str,
+    score: Callable[..., Floats],
+    by_option: Callable[..., Floats],
+    *,
+    higher_is_better: bool = True,
+) -> Metric:
+    """Declare the mean of a score that takes no prices."""
+
+    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
+        return score(p, o, at)
+
+    def score_options(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
+        return by_option(p, at)
+
+    return Metric(name, title, higher_is_better, bounds, scope, formula, score_options)
 
 
 def _return_metric(gamma: float, contracts: str) -> Metric:
@@ -66,16 +100,17 @@ def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metri
     """Make all metrics of a board, in the order of its columns; `contracts`: "yes", or "both" with
     No.
     """
-
-    def of(score: Callable[..., Floats]) -> Callable[..., Floats]:
-        return lambda p, q, bid, o, at: score(p, o, at)
-
     least = math.log(LOG_FLOOR)
+    brier = _mean_metric(
+        "brier", "Brier", (0, 1), "all", brier_score, brier_by_option, higher_is_better=False
+    )
     return (
-        Metric("brier", "Brier", False, (0, 1), "all", of(brier_score)),
+        brier,
         Metric("adjusted_brier", "Adjusted Brier", False, (0, 1)),
-        Metric("log", "Log", True, (least, 0), "exclusive", of(log_score)),
-        Metric("spherical", "Spherical", True, (0, 1), "exclusive", of(spherical_score)),
+        _mean_metric("log", "Log", (least, 0), "exclusive", log_score, log_by_option),
+        _mean_metric(
+            "spherical", "Spherical", (0, 1), "exclusive", spherical_score, spherical_by_option
+        ),
         *(_return_metric(gamma, contracts) for gamma in gammas),
         Metric("ece", "ECE", False, (0, 1)),
         Metric("irt_ability", "IRT ability", True, _ANY),

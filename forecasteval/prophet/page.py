@@ -234,7 +234,7 @@ def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[P
 
 def _find_return(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | None:
     """Make the panel of the last return over time, if there is any."""
-    returns = [name for name in list_metrics(results) if find_metric(name).payoffs]
+    returns = [name for name in list_metrics(results) if find_metric(name).is_return]
     return _time_panel(results, _choose_ranked(rows), returns[-1]) if returns else None
 
 
@@ -255,7 +255,7 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
     xs, ys = zip(*(point for line in lines for point in line.points), strict=True)
     named = [y for line in lines if not line.faint for _, y in line.points]
     low, high, even = min(xs), max(xs), None
-    if find_metric(metric).payoffs:
+    if find_metric(metric).is_return:
         even, named = ((low, 1.0), (high, 1.0)), [*named, 1.0]
     ticks = np.linspace(low, high, 4).tolist()
     dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]

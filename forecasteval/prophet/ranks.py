@@ -27,7 +27,7 @@ def make_records(
     data, rows = scored.forecasts, len(scored.forecasts.names)
     ahead = weighted_means(scored.less("brier", "crowd"), scored.weight, data.forecaster, rows)
     crowd = brier.values - ahead  # on each forecaster's events
-    priced = [measures[metric.name, ""].counts for metric in means if metric.payoffs]
+    priced = [measures[metric.name, ""].counts for metric in means if metric.is_return]
     columns: Columns = {
         "n_events": brier.counts,
         "n_clusters": brier.clusters,
@@ -38,7 +38,7 @@ def make_records(
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         columns[metric.name] = estimate.values
-        if len(estimate.influence):
+        if estimate.variation:
             columns[f"{metric.name}_interval"] = estimate.intervals()
             columns[f"{metric.name}_se"] = estimate.error
     columns |= sharpe_ratios(scored, measures)
@@ -64,7 +64,7 @@ def sharpe_ratios(scored: ForecastScores, measures: Measures) -> Columns:
     """
     row, ratios = scored.forecasts.forecaster, Columns()
     for metric in scored.metrics:
-        if metric.payoffs:
+        if metric.is_return:
             means = measures[metric.name, ""].values
             squares = (scored.values[metric.name] - means[row]) ** 2
             spread = weighted_means(squares, scored.weight, row, len(means))
@@ -90,33 +90,30 @@ def add_ranks(
         ranks = dict(zip(able, shared_ranks(values[able]).tolist(), strict=True))
         for at in ranked:
             records[at][f"{metric.name}_rank"] = ranks.get(at)
-        if len(estimate.influence):
-            sure = [at for at in able if not math.isnan(estimate.error[at])]
-            parts = values, estimate.influence, estimate.error, estimate.freedom
-            ends = rank_intervals(*(part[..., sure] for part in parts)) if len(sure) > 1 else []
-            intervals = dict(zip(sure, map(list, ends), strict=False))
-            for at in ranked:
-                records[at][f"{metric.name}_rank_interval"] = intervals.get(at)
+        if not estimate.variation:
+            continue
+        sure = [at for at in able if not math.isnan(estimate.error[at])]
+        intervals: dict[int, list[int]] = {}
+        if len(sure) > 1:
+            variance = estimate.variation.pair_variances(np.array(sure))
+            ends = rank_intervals(values[sure], variance, estimate.freedom[sure])
+            intervals = dict(zip(sure, map(list, ends), strict=True))
+        for at in ranked:
+            records[at][f"{metric.name}_rank_interval"] = intervals.get(at)
 
 
-def rank_intervals(
-    values: Floats, influence: Floats, error: Floats, freedom: Floats
-) -> list[tuple[int, int]]:
+def rank_intervals(values: Floats, variance: Floats, freedom: Floats) -> list[tuple[int, int]]:
     """Find the best and the worst rank of each forecaster that no test contradicts (`rank_ranges`).
 
-    Who is better of two is judged by the t-test of their difference, whose error follows from both
-    errors and the correlation of what the clusters add to both.
+    Who is better of two is judged by the t-test of their difference.
 
-    values: F, larger is better; influence: clusters × F; error and freedom: F.
+    values: F, larger is better; variance: F × F, of the differences; freedom: F.
     """
     from scipy.special import stdtr
 
-    length = np.sqrt((influence**2).sum(axis=0))
-    scaled = influence * (error / np.where(length > 0, length, 1))
     gap = values[:, None] - values
-    variance = error[:, None] ** 2 + error**2 - 2 * scaled.T @ scaled
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(gap) / np.sqrt(np.maximum(variance, 0))
+        t = np.abs(gap) / np.sqrt(variance)
     t = np.where(np.triu(t) > 1.9, t, 0)  # no smaller one is significant, and each takes time
     p = 2 * stdtr(np.minimum(freedom[:, None], freedom), -t)
     p[np.abs(gap) <= RANK_TIE] = 1

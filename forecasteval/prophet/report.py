@@ -203,7 +203,7 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
 def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Iterator[Column]:
     """List the columns of text and of pages, in the order of both."""
     market, names = results["baselines"]["market"]["n_events"], list_metrics(results)
-    on_page = ["ece", *[name for name in names if market and find_metric(name).payoffs][-1:]]
+    on_page = ["ece", *[name for name in names if market and find_metric(name).is_return][-1:]]
     yield _number("Rank", lambda row: str(row.own("rank") or ""), page="no")
     yield Column("Rank", _draw_rank, "html", page="rk")
     yield _NAME

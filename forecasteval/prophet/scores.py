@@ -72,6 +72,29 @@ def spherical_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None 
     return winner_values("spherical_score", p, o, starts) / np.where(norm > 0, norm, 1)
 
 
+def brier_by_option(p: Floats, offsets: Ints) -> Floats:
+    """Compute the Brier score of each forecast for every option, as if only that one came true:
+    (Σp² - 2p_k + 1)/n.
+
+    >>> brier_by_option(np.array([0.75, 0.25]), np.array([0, 2])).tolist()
+    [0.0625, 0.5625]
+    """
+    sizes = np.diff(offsets)
+    squares = np.repeat(np.add.reduceat(p * p, offsets[:-1]), sizes)
+    return np.asarray((squares - 2 * p + 1) / np.repeat(sizes, sizes))
+
+
+def log_by_option(p: Floats, offsets: Ints) -> Floats:
+    """Compute the log score for every option, as if it won."""
+    return np.log(np.maximum(p, LOG_FLOOR))
+
+
+def spherical_by_option(p: Floats, offsets: Ints) -> Floats:
+    """Compute the spherical score of each forecast for every option, as if it won."""
+    norm = np.sqrt(np.add.reduceat(p * p, offsets[:-1]))
+    return np.asarray(p / np.repeat(np.where(norm > 0, norm, 1), np.diff(offsets)))
+
+
 def check_gamma(gamma: object) -> float:
     if not number_text(gamma) or not 0 <= float(gamma) <= 1:  # type: ignore[arg-type]
         raise InputError("gamma", "must be a number in [0, 1]", printable(repr(gamma), 60))

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from forecasteval.prophet.estimates import clustered_errors, t_intervals
+from forecasteval.prophet.estimates import (
+    clustered_errors,
+    difference_variances,
+    scale_columns,
+    t_intervals,
+)
 from forecasteval.prophet.models import fit_effects
 from forecasteval.prophet.ranks import rank_intervals
 from prophet_data import SAMPLE, evaluate
@@ -110,7 +115,8 @@ def rank_board(events: int, seed: int, spread: float = 0.12) -> tuple[Any, Any]:
     values = -((1 / (1 + np.exp(-seen)) - won[:, None]) ** 2)
     influence = (values - values.mean(axis=0)) / events
     error, freedom = clustered_errors(influence, np.full((events, 8), 1 / events))
-    ends = rank_intervals(values.mean(axis=0), influence, error, freedom)
+    variance = difference_variances(scale_columns(influence, error))
+    ends = rank_intervals(values.mean(axis=0), variance, freedom)
     return np.transpose(ends), skill.argsort().argsort() + 1
 
 
@@ -131,7 +137,8 @@ def test_rank_intervals_of_the_surely_apart_and_of_twins() -> None:
     values = np.stack([noise + 1, noise, noise, noise - 1], axis=1)
     influence = (values - values.mean(axis=0)) / 40
     error, freedom = clustered_errors(influence, np.full((40, 4), 1 / 40))
-    ends = rank_intervals(values.mean(axis=0), influence, error, freedom)
+    variance = difference_variances(scale_columns(influence, error))
+    ends = rank_intervals(values.mean(axis=0), variance, freedom)
     assert ends == [(1, 1), (2, 3), (2, 3), (4, 4)]
 
 
