@@ -17,8 +17,12 @@ from scipy import optimize, stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from forecasteval.common.records import Loaded
 from forecasteval.prophet import estimates, irt, models, ranks, scores
-from forecasteval.prophet.evaluator import ProphetArenaEvaluator
+from forecasteval.prophet.evaluator import ForecastData, ProphetArenaEvaluator
+from forecasteval.prophet.metrics import make_metrics
+from forecasteval.prophet.promises import list_outcomes
+from forecasteval.prophet.score_table import score_forecasts, with_baselines
 
 F, OPTIONS = 8, 5
 GAMMAS = (0.0, 0.5, 1.0)
@@ -204,6 +208,78 @@ def close_ranks(repeats: int) -> list[Row]:
         shares = f"{np.mean(inside):.3f}, {np.mean(first):.3f}"
         rows.append(("rank of close forecasters: covers, the best could be first", setting, shares))
     return rows
+
+
+def tell_apart(repeats: int) -> list[Row]:
+    """How often a board tells two forecasters apart: equal ones, bold and shy, on favourites, long
+    shots and several options; and unequal ones on balanced events.
+    """
+    rows = []
+    for rate, bold, shy, options, all_events in (
+        (0.85, 0.95, 0.75, 2, (5, 10, 30, 60)),
+        (0.95, 0.98, 0.92, 2, (5, 10, 30, 60)),
+        (0.05, 0.08, 0.02, 2, (10, 30)),
+        (0.85, 0.95, 0.75, 4, (5, 10, 30)),
+    ):
+        for events in all_events:
+            rng = np.random.default_rng(events)
+            boards = [favourites(rng, events, rate, bold, shy, options) for _ in range(repeats)]
+            setting = f"rate {rate}, {options} options, {events} events, {bold} and {shy}"
+            rows.append(("bold and shy, equally good: told apart", setting, claims(boards)))
+    for events in (30, 60):
+        rng = np.random.default_rng(events)
+        boards = [balanced(rng, events) for _ in range(repeats)]
+        rows.append(("unequal on balanced events: told apart", f"{events} events", claims(boards)))
+    return rows
+
+
+def favourites(
+    rng: np.random.Generator, events: int, rate: float, bold: float, shy: float, options: int
+) -> list[Any]:
+    """Forecasts and winners of events whose first option has this rate."""
+    first = np.clip(np.array([bold, shy])[:, None] + rng.uniform(-0.01, 0.01, (2, events)), 0, 1)
+    others = (1 - first) / (options - 1)
+    p = np.stack([first, *[others] * (options - 1)], axis=2)
+    loser = rng.integers(1, options, events)
+    return [p, np.where(rng.random(events) < rate, 0, loser)]
+
+
+def balanced(rng: np.random.Generator, events: int) -> list[Any]:
+    """Forecasts and winners of events of all rates; one forecaster sees less of the log odds."""
+    odds = rng.normal(0, 1.2, events)
+    blurred = odds + rng.normal(0, 1, (2, events)) * np.array([[0.3], [1.2]])
+    yes = 1 / (1 + np.exp(-blurred))
+    p = np.stack([yes, 1 - yes], axis=2)
+    return [p, np.where(rng.random(events) < 1 / (1 + np.exp(-odds)), 0, 1)]
+
+
+def claims(boards: list[Any]) -> str:
+    """The shares of boards that give one rank each by Brier, log and spherical score."""
+    metrics = [metric for metric in make_metrics([]) if metric.formula]
+    counts = np.zeros(len(metrics))
+    for p, winners in boards:
+        names = ["bold", "shy"]
+        problems = [
+            {"problem_id": event, "options": list("abcd")[: p.shape[2]], "correct_option_idx": won}
+            for event, won in enumerate(winners.tolist())
+        ]
+        forecasts = [
+            {"problem_id": event, "username": name, "prediction": p[at, event].tolist()}
+            for at, name in enumerate(names)
+            for event in range(len(problems))
+        ]
+        data = ForecastData("", Loaded("", problems), [Loaded("", forecasts)])
+        events, read = data.collect("drop")
+        scored = score_forecasts(events, with_baselines(events, read), metrics)
+        board = estimates.Contestants(scored, events.clusters())
+        outcomes = list_outcomes(scored)
+        for at, metric in enumerate(metrics):
+            promise = outcomes.score(metric, events.weight).promise()
+            mean = board.estimate_means(scored.values[metric.name], scored.weight, promise)
+            variance = mean.variation.pair_variances(np.arange(2))
+            ends = ranks.rank_intervals(mean.values[:2], variance, mean.freedom[:2])
+            counts[at] += ends != [(1, 2), (1, 2)]
+    return ", ".join(f"{count / len(boards):.3f}" for count in counts)
 
 
 def omissions(repeats: int) -> list[Row]:
@@ -414,6 +490,7 @@ def main(repeats: int) -> None:
         (intervals, repeats),
         (few_events, 5 * repeats),
         (close_ranks, 5 * repeats),
+        (tell_apart, 5 * repeats),
         (omissions, 20 * repeats),
         (returns_in_series, 2 * repeats),
         (series, 5 * repeats),
