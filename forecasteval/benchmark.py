@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
 import os
 import sys
 from abc import ABC, abstractmethod
@@ -329,6 +330,37 @@ class Deadline(NamedTuple):
         return self.closes is not None and now > self.closes
 
 
+class Prompt(NamedTuple):
+    """What a model is asked about a question; of its record nothing else leaves the benchmark.
+
+    names: the fields that join a reply with its question, the id first. closes: when replies end.
+    today: a line in front of the text that changes daily, so that no checksum of a prompt has it.
+    read: makes further fields of a row of a reply, or says what is wrong with it.
+    """
+
+    text: str
+    names: Mapping[str, str]
+    closes: datetime | None = None
+    today: str = ""
+    read: Callable[[str], tuple[Mapping[str, object], str]] | None = None
+
+    @property
+    def id(self) -> str:
+        """Return the id of the question."""
+        return next(iter(self.names.values()))
+
+    @property
+    def message(self) -> str:
+        """Return what is sent. Half a surrogate, which no UTF-8 has, is a question mark."""
+        return f"{self.today}{self.text}".encode("utf-8", "replace").decode()
+
+    @property
+    def sha256(self) -> str:
+        """Return a checksum of the text, so that nobody goes on with another one."""
+        text = self.text.encode("utf-8", "replace")
+        return hashlib.sha256(text).hexdigest()[:16]
+
+
 class Benchmark(NamedTuple):
     """A benchmark to the command line, light enough to be imported by every command.
 
@@ -339,7 +371,9 @@ class Benchmark(NamedTuple):
     has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
     check_answers(files) says what becomes of each answer of a prediction file, whatever is true.
     list_deadlines(dataset) and hash_answers(prediction), both by id, are those of a benchmark whose
-    answers can be late.
+    answers can be late. list_prompts(dataset, system, market): what a model is asked, in the name
+    of a system; with the prices of a market where that is wanted. Without it the questions have a
+    prompt each.
     """
 
     name: str
@@ -352,6 +386,7 @@ class Benchmark(NamedTuple):
     check_answers: Callable[[Files], Iterator[Checked]] | None = None
     list_deadlines: Callable[[Path], dict[str, Deadline]] | None = None
     hash_answers: Callable[[Path], dict[str, str]] | None = None
+    list_prompts: Callable[[Path, str, bool], Iterator[Prompt]] | None = None
 
 
 # --- Benchmarks of other packages ---

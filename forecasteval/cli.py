@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.benchmark import (
@@ -35,13 +35,14 @@ from forecasteval.benchmark import (
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
+    PendingError,
     grouped_names,
     printable,
     run_command,
 )
 from forecasteval.common.files import find_dataset, find_file, write_atomic
 from forecasteval.common.records import dump_json
-from forecasteval.common.settings import SETTINGS_FILE, read_settings
+from forecasteval.common.settings import SETTINGS_FILE, FolderSettings, read_settings
 from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results, list_unread, print_result
@@ -60,6 +61,9 @@ from forecasteval.lookup import (
 )
 from forecasteval.ranking.names import SYSTEMS_FILE, read_systems
 from forecasteval.scoring import Scorer, group_runs, score_names
+
+if TYPE_CHECKING:
+    from forecasteval.asking.commands import Run
 
 DEFAULT_PREDICTION: Final = "250915-random"
 BENCHMARKS: Final = (  # in the order in which they claim a file, behind those of other packages
@@ -391,17 +395,25 @@ def _folder_options() -> dict[str, Option]:
 
 def list_setting_mistakes(path: Path) -> list[str]:
     """List the mistakes in a settings file, of values that no evaluator takes the first."""
-    settings = read_settings(path, _find_problem)
+    settings, options = _read_folder_options(path)
     mistakes = settings.mistakes
-    parser = argparse.ArgumentParser()
-    for option in _folder_options().values():
-        option.add_to(parser.add_argument)
-    options = vars(parser.parse_args([*chain(*settings.words.values())]))
     try:
         Scorer(list_benchmarks(BENCHMARKS), options, Path()).require_usable_options()
     except InputError as error:
         mistakes.append(settings.place(error))
     return [str(mistake).removeprefix(f"{printable(path)}: ") for mistake in mistakes]
+
+
+def _read_folder_options(path: Path) -> tuple[FolderSettings, dict[str, Any]]:
+    """Read the settings file of a folder, and the options that it gives by their names."""
+    settings = read_settings(path, _find_problem)
+    parser = argparse.ArgumentParser()
+    declared = _folder_options()
+    for option in declared.values():
+        option.add_to(parser.add_argument)
+    options = vars(parser.parse_args([*chain(*settings.words.values())]))
+    options["from_file"] = {declared[flag].name for flag in settings.words}
+    return settings, options
 
 
 def _scorer(args: argparse.Namespace) -> Scorer:
@@ -732,6 +744,46 @@ def init(argv: Sequence[str]) -> int:
     return 0
 
 
+def ask(argv: Sequence[str]) -> int:
+    """Ask a model the questions of a dataset, and score its replies."""
+    from forecasteval.asking.commands import Command, add_options
+
+    parser = _parser(ask, _ASK, "asked and scored", 3, 5)
+    add_options(parser.add_argument)
+    args = parser.parse_args(argv)
+    settings, options = _read_folder_options(args.root / SETTINGS_FILE)
+    if settings.mistakes:
+        raise settings.mistakes[0]
+    scorer = _scorer(argparse.Namespace(**options, root=args.root, output=args.output))
+    datasets = rxnopt.find_datasets(args.dataset, args.root / "dataset")
+    command = Command(args, argv, PROGRAM, datasets, lambda path: scorer.recognise(path, path))
+    asked = command.run()
+    scored = [_score_run(run, scorer, args) for run in asked.runs]
+    if asked.last_line:
+        command.tell(asked.last_line)
+    return 0 if all(scored) and not asked.has_failed else 3
+
+
+def _score_run(run: Run, scorer: Scorer, args: argparse.Namespace) -> bool:
+    """Score the files of a run together, as `-f` does; whether they have a score, or are
+    pending.
+    """
+    with run.show_files() as paths:
+        if not paths:
+            return False
+        try:
+            results = scorer.score(Files(paths, tuple(run.datasets)))
+        except EvaluationError as error:
+            problem = str(error).replace(f"{paths[0].parent}{os.sep}", "")
+            print(f"{PROGRAM}: {problem}", file=sys.stderr)
+            return isinstance(error, PendingError)
+    if run.partial:
+        results["warnings"].append(run.partial)
+    report = results.report(**scorer.report_options(results["benchmark"]))
+    print_result(results, report, args.json, args.format, args.columns)
+    return not _warn_of_model([results], "")
+
+
 def _rxnopt(argv: Sequence[str]) -> int:
     from forecasteval.rxnopt import commands
 
@@ -745,6 +797,7 @@ def _convert(argv: Sequence[str]) -> int:
 
 
 COMMANDS: Final = {
+    "ask": ask,
     "nightly": nightly,
     "compare": compare,
     "check": check,
@@ -764,6 +817,7 @@ _SCORE: Final = f"""\
   {{0}} -f my-run --fail-under 0.2   for CI: exit code 6 if the score is lower
 
 other commands (each has a --help):
+  {{0}} ask DATASET --model M   ask a model the questions, and score its replies
   {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check [NAME ...]      look for mistakes in a folder, a dataset, or predictions
@@ -772,6 +826,14 @@ other commands (each has a --help):
 write prompts, read replies
   {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables \
 to predictions"""
+_ASK: Final = """\
+  {0} ask 250915 --model gpt-4o-mini --dry-run
+  {0} ask 250915 --model gpt-4o-mini --runs 3 --param temperature=1
+  {0} ask questions --model qwen3:8b      a folder of `rxnopt build`, all files at once
+  {0} ask prophet-sample --model m --batch input.jsonl
+
+OPENAI_BASE_URL names the server (vLLM, Ollama, Azure, OpenRouter, a proxy of LiteLLM; without it \
+OpenAI's), OPENAI_API_KEY its key. The same command again asks only what has no reply yet."""
 _NIGHTLY: Final = """\
   {0} nightly                       score what has changed since the last run
   {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking

@@ -5,8 +5,10 @@ what is scored together.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
 from operator import attrgetter
@@ -35,6 +37,11 @@ Test = Callable[[Path], bool]  # of a file: whether it has its own questions, is
 # --- Names to files ---
 
 
+def part_of(path: Path) -> Path:
+    """Return where the replies of a prediction file are while not every question has one."""
+    return path.with_name(f".{path.name}.part")
+
+
 def find_prediction(name: str, folder: Path) -> Path:
     """Find the prediction file that a name means, in a folder unless it is a path.
 
@@ -46,12 +53,31 @@ def find_prediction(name: str, folder: Path) -> Path:
         return Path(name)
     if os.sep not in name and "/" not in name:
         require_folder(folder)
-    path = find_file(name, folder)
+    try:
+        path = find_file(name, folder)
+    except InputError:
+        _require_no_part(name, folder)
+        raise
     if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
         raise InputError(
             str(path), "expected predictions", "metadata about systems; name another file"
         )
     return path
+
+
+def _require_no_part(name: str, folder: Path) -> None:
+    """Raise InputError, with what goes on, if the questions of a file are still being asked."""
+    base = Path(name) if os.sep in name or "/" in name else folder / name
+    part = part_of(base.with_name(f"{base.name.removesuffix('.jsonl')}.jsonl"))
+    if not part.is_file():
+        return
+    with readable(part), part.open(encoding="utf-8", errors="replace") as file:
+        head = file.readline()
+    with contextlib.suppress(ValueError, LookupError, TypeError):
+        command = shlex.join(json.loads(head)["command"])
+        problem = "not every question has a reply"
+        what_to_do = f"{command} goes on, {command} --finish takes the file as it is"
+        raise InputError(str(part), f"{problem}: {what_to_do}")
 
 
 class NamedFile(NamedTuple):

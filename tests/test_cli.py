@@ -428,8 +428,8 @@ def test_other_places_of_these_words_are_no_flags(
     ("word", "near"),
     [
         ("nigtly", "nightly;"), ("Compare", "compare;"), ("chek", "check;"), ("rxn", "rxnopt;"),
-        ("250915-random", "nightly, compare, check, init, rxnopt, convert;"),
-        ("", "nightly, compare, check, init, rxnopt, convert;"), (EVIL * 100, "nightly"),
+        ("250915-random", "ask, nightly, compare, check, init, rxnopt, convert;"),
+        ("", "ask, nightly, compare, check, init, rxnopt, convert;"), (EVIL * 100, "ask"),
     ],
 )  # fmt: skip
 def test_a_typo_of_a_command_names_the_nearest(tmp_path: Path, word: str, near: str) -> None:

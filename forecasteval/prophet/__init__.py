@@ -38,7 +38,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Files, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Files, Option, Prompt
 from forecasteval.common.errors import printable
 from forecasteval.common.records import Loaded, first_keys
 from forecasteval.display.results import Results
@@ -124,6 +124,13 @@ def check_answers(files: Files) -> Iterator[Checked]:
     return check_answers(files)
 
 
+def list_prompts(dataset: Path, system: str, market: bool) -> Iterator[Prompt]:
+    """List what a model is asked."""
+    from .prompts import list_prompts
+
+    return list_prompts(dataset, system, market)
+
+
 def list_forecasters(path: Path) -> set[str]:
     """List the names in a prediction file with a dataset, also of forecasts that do not count."""
     from .fields import parse_id
@@ -184,4 +191,5 @@ BENCHMARK: Final = Benchmark(
     ranks_together,
     holds_events,
     check_answers,
+    list_prompts=list_prompts,
 )

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Files
+from forecasteval.benchmark import ITEMS, Benchmark, Files, Prompt
 from forecasteval.common.files import find_file
 from forecasteval.common.records import first_keys
 
@@ -83,8 +83,21 @@ def check_answers(files: Files) -> Iterator[Checked]:
     return check_answers(files)
 
 
+def list_prompts(dataset: Path, system: str, market: bool) -> Iterator[Prompt]:
+    """List what a model is asked."""
+    from .build.prompts import list_prompts
+
+    return list_prompts(dataset)
+
+
 BENCHMARK: Final = Benchmark(
-    NAME, claims_file, make_evaluator, (ITEMS,), find_mistakes, check_answers=check_answers
+    NAME,
+    claims_file,
+    make_evaluator,
+    (ITEMS,),
+    find_mistakes,
+    check_answers=check_answers,
+    list_prompts=list_prompts,
 )
 
 

@@ -18,6 +18,8 @@ from forecasteval.common.records import (
     JsonObject,
     Loaded,
     as_text,
+    load_records,
+    make_record,
     parse_json,
     repeated_keys,
 )
@@ -215,16 +217,31 @@ class Choices:
 
 
 def read_prediction(path: Path) -> tuple[dict[str, object], str]:
-    """Read (`{id: value}`, sha256) of a file; InputError unless it is one JSON object without keys
-    that are given twice with different values.
+    """Read (`{id: value}`, sha256) of a file: one JSON object, or JSONL rows of id and answer.
+
+    Raises InputError for ids that are given twice with different values.
     """
     where, raw = str(path), read_file(path)
+    if path.suffix == ".jsonl":
+        return _read_rows(path)
     value = parse_json(decode_utf8(raw, where), where)
     if not isinstance(value, dict):
         raise InputError(where, "expected one object {id: option index}", type(value).__name__)
     if twice := repeated_keys(value):
         raise InputError(where, f"the id {printable(twice[0], 60)} is given twice")
     return value, hashlib.sha256(raw).hexdigest()
+
+
+def _read_rows(path: Path) -> tuple[dict[str, object], str]:
+    """Read (`{id: answer}`, sha256) of rows."""
+    loaded = load_records(path)
+    rows = [row for row in loaded if isinstance(row, Mapping) and row.get("id") is not None]
+    answers = make_record([(as_text(row["id"]), row.get("answer")) for row in rows])
+    if not answers:
+        raise InputError(str(path), "expected rows with 'id' and 'answer'")
+    if twice := repeated_keys(answers):
+        raise InputError(str(path), f"the id {printable(twice[0], 60)} is given twice")
+    return answers, loaded.sha256
 
 
 def read_answers(predictions: Mapping[Any, object]) -> dict[str, object]:

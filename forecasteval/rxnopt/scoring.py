@@ -106,14 +106,19 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
             raise InputError(str(files.path), f"expected a dataset of {NAME}", "none")
         datasets = [*map(load_records, files.datasets)]
         keys = read_keys(datasets)
-        predictions, sha256 = read_prediction(files.path)
+        predictions: dict[str, object] = {}
+        checksums = []
+        for path in files.predictions:
+            rows, sha256 = read_prediction(path)
+            predictions |= rows
+            checksums.append(sha256)
         answers = read_answers(predictions)
         if answers and keys.keys().isdisjoint(answers):
             expected = "expected predictions for this dataset"
             hint = "or --dataset, or a name that begins with its dataset's"
             raise OtherQuestionsError(str(files.path), f"{expected} ({hint})", "other ids")
         checksum = join_checksums(sorted(dataset.sha256 for dataset in datasets))
-        sums = {"dataset_sha256": checksum, "prediction_sha256": sha256}
+        sums = {"dataset_sha256": checksum, "prediction_sha256": join_checksums(checksums)}
         return Choices(datasets, keys, answers, sums)
 
     def score(self, data: Choices) -> list[ChoiceItem]:
@@ -153,6 +158,12 @@ def read_index(raw: Any, size: int) -> tuple[int | None, str]:
     ((1, ''), [2, 2, None, None])
     """
     is_text = isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII)
+    if isinstance(raw, str) and not is_text:
+        from .replies import parse_reply  # here: few predictions are texts
+
+        index, _ = parse_reply(raw)
+        if index is not None and index < size:
+            return index, ""
     is_whole = isinstance(raw, numbers.Integral) or (
         isinstance(raw, numbers.Real) and float(raw).is_integer()
     )

@@ -13,12 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from forecasteval.benchmark import Prompt
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import read_file
-from forecasteval.common.records import JsonObject, as_text
+from forecasteval.common.records import JsonObject, as_text, load_records
 from forecasteval.common.text import decode_utf8
 
-from ..datasets import template_of
+from ..datasets import require_question, template_of
 from .chemicals import ABSENT, SELECTIVITIES, read_items
 
 if TYPE_CHECKING:
@@ -93,6 +94,15 @@ def render_prompts(
     for question in questions:
         template = templates[template_of(question["question_type"])]
         yield {"id": str(question["id"]), "prompt": render_question(question, template)}
+
+
+def list_prompts(path: Path) -> Iterator[Prompt]:
+    """List the prompts of a dataset; InputError for a record that is no question."""
+    questions = [*load_records(path)]
+    for number, record in enumerate(questions, 1):
+        require_question(record, f"{path}: record {number}")
+    for row in render_prompts(questions, find_templates(questions, path.parent)):
+        yield Prompt(row["prompt"], {"id": row["id"]})
 
 
 def show_items(value: object) -> str:

@@ -1,0 +1,313 @@
+"""`ask`: its options, the prompts of datasets, and the files of their replies."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from forecasteval.benchmark import Benchmark, Prompt, whole_number
+from forecasteval.common.errors import InputError, grouped_names, printable
+from forecasteval.common.files import find_dataset
+from forecasteval.common.usage import command_line
+from forecasteval.questions.prompts import list_prompts
+
+from .reply_file import ReplyFile
+from .run import (
+    Job,
+    Outcome,
+    Round,
+    ask,
+    describe,
+    estimate_tokens,
+    list_jobs,
+    read_batch,
+    write_batch,
+)
+
+if TYPE_CHECKING:
+    from forecasteval.common.llm import Calls
+
+_MIN_SECRET: Final = 8  # characters of a key, which shorter words are not
+_RETRIES: Final = 8  # of a request, by the SDK
+_ONCE: Final = ("--finish", "--again")  # options that do not go on with a file
+_ONCE_WITH_VALUE: Final = ("--limit", "--deadline", "--replies")
+_RESERVED: Final = ("model", "messages", "stream")  # parameters that `ask` decides
+
+
+class Run(NamedTuple):
+    """The files of a run of datasets."""
+
+    rounds: Sequence[Round]
+    datasets: Sequence[Path]
+
+    @property
+    def partial(self) -> str:
+        """Return why its score is not that of all questions; "" for a whole run."""
+        if not any(file.has_part for file in self.files):
+            return ""
+        total = sum(len(prompts) for prompts, _ in self.rounds)
+        answered = sum(len(file.select_rows(prompts)) for prompts, file in self.rounds)
+        return f"partial: {answered} of {total} questions answered, the others count as missing"
+
+    @property
+    def files(self) -> list[ReplyFile]:
+        """Return the files, each once."""
+        return [*dict.fromkeys(file for _, file in self.rounds)]
+
+    def list_prompts(self, file: ReplyFile) -> list[Prompt]:
+        """List the prompts whose replies are in a file."""
+        return [prompt for prompts, other in self.rounds if other is file for prompt in prompts]
+
+    @contextlib.contextmanager
+    def show_files(self) -> Iterator[tuple[Path, ...]]:
+        """Give the paths of what there is to score: a part has its name in a folder for a while."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for file in self.files:
+                path = file.path
+                if not file.rows:
+                    continue
+                if file.has_part:
+                    path = Path(folder, file.path.name)
+                    file.write(path, self.list_prompts(file))
+                paths.append(path)
+            yield tuple(paths)
+
+
+class Asked(NamedTuple):
+    """What a command has done: runs to be scored, whether anything failed, and what goes on."""
+
+    runs: Sequence[Run] = ()
+    has_failed: bool = False
+    last_line: str = ""
+
+
+def add_options(add: Callable[..., object]) -> None:
+    """Declare the options of `ask` with the `add_argument` of argparse."""
+    positive = whole_number(1)
+    add("dataset", metavar="DATASET", help="file in dataset/, a path, or a folder of rxnopt build")
+    add("--model", metavar="M", required=True, help="name of the model, as its server has it")
+    text = "JSONL file of the replies (default: prediction/DATASET-MODEL.jsonl)"
+    add("-o", "--file", metavar="FILE", type=Path, help=text)
+    add("--runs", metavar="K", type=positive, default=1, help="ask everything K times, a file each")
+    add("--limit", metavar="N", type=positive, help="ask only the first N questions")
+    add("--workers", metavar="N", type=positive, default=8, help="calls at a time (default: 8)")
+    text = "parameter of the request, as temperature=0; repeatable (default: the server's own)"
+    add("--param", metavar="KEY=VALUE", action="append", default=[], help=text)
+    text = "seconds without a byte that end a request (default: 600)"
+    add("--timeout", metavar="S", type=positive, default=600, help=text)
+    text = "seconds after which nothing more is asked"
+    add("--deadline", metavar="S", type=positive, default=math.inf, help=text)
+    text = "ask nothing more, and take the file with the replies that it has"
+    add("--finish", action="store_true", help=text)
+    add("--again", action="store_true", help="ask what was cut off by a limit of tokens again")
+    add("--market", action="store_true", help="show the market's prices (Prophet Arena)")
+    text = "ask nothing: show the number of prompts and tokens, and the first prompt"
+    add("--dry-run", action="store_true", help=text)
+    text = "ask nothing: write the input of an OpenAI batch"
+    add("--batch", metavar="FILE", type=Path, help=text)
+    text = "ask nothing: take the replies from the output of such a batch"
+    add("--replies", metavar="FILE", type=Path, help=text)
+
+
+class Command:
+    """The command `ask` with its options.
+
+    argv: its words. program: its name in messages. datasets: the files that its DATASET means.
+    recognise: finds the benchmark of a dataset.
+    """
+
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        argv: Sequence[str],
+        program: str,
+        datasets: Sequence[Path],
+        recognise: Callable[[Path], Benchmark],
+    ) -> None:
+        self.args = args
+        self.program = program
+        self.datasets = datasets
+        self.recognise = recognise
+        self.words = [*command_line(program).split(), "ask", *_without_once(argv)]
+        self.params = dict(map(parse_param, args.param))
+        self.request = {"model": args.model, **self.params}
+        if not re.search(r"\w", args.model):
+            raise InputError("--model", "expected the name of a model", args.model or "''")
+        key = os.environ.get("OPENAI_API_KEY", "")
+        if len(key) >= _MIN_SECRET and any(key in word for word in argv):
+            raise InputError("ask", "expected the key in OPENAI_API_KEY alone", "it in an option")
+
+    def tell(self, line: str) -> None:
+        """Print a line for the user."""
+        print(printable(f"{self.program}: {line}"), file=sys.stderr)
+
+    def run(self) -> Asked:
+        """Ask, or do what an option asks for instead."""
+        args = self.args
+        prompts = [self._list_prompts(dataset) for dataset in self.datasets]
+        self._tell_limits(prompts)
+        if args.dry_run:
+            asked = [prompt for each in prompts for prompt in each[: args.limit]]
+            _show_prompts(asked * args.runs)
+            return Asked()
+        marks = ["", *(f"@{number}" for number in range(2, args.runs + 1))]
+        runs = [Run(self._open_files(prompts, mark), self.datasets) for mark in marks]
+        rounds = [*chain(*(run.rounds for run in runs))]
+        jobs = list_jobs(rounds, args.limit)
+        if args.batch:
+            self._write_batch(jobs)
+            return Asked()
+        if args.finish:
+            outcome = Outcome()
+        elif args.replies:
+            outcome = read_batch(rounds, jobs, args.replies)
+        else:
+            outcome = self._ask(rounds, jobs)
+        for line in describe(rounds, outcome):
+            self.tell(line)
+        for run in runs:
+            for file in run.files:
+                whole = args.finish or outcome.is_whole(file, run.list_prompts(file))
+                if whole and file.has_part:
+                    file.finish(run.list_prompts(file))
+        is_open = any(file.has_part for run in runs for file in run.files)
+        line = f"{shlex.join(self.words)} goes on; with --finish it takes the replies as they are"
+        return Asked(runs, outcome.has_failed, line if is_open else "")
+
+    def _write_batch(self, jobs: Sequence[Job]) -> None:
+        """Write the input of a batch."""
+        if self.args.runs > 1:
+            expected = "writes one run: name a file for each (-o FILE --batch INPUT)"
+            raise InputError("--batch", expected, f"--runs {self.args.runs}")
+        write_batch(jobs, self.args.batch)
+        what_to_do = "when it is done, --replies OUTPUT reads it"
+        self.tell(f"{len(jobs)} prompts in {self.args.batch}; {what_to_do}")
+
+    def _ask(self, rounds: Sequence[Round], jobs: Sequence[Job]) -> Outcome:
+        """Ask a server; if that is interrupted, say how it goes on."""
+        try:
+            return ask(jobs, self.params, self._connect)
+        except KeyboardInterrupt:
+            for line in describe(rounds, Outcome()):
+                self.tell(line)
+            self.tell(f"{shlex.join(self.words)} goes on")
+            raise
+
+    def _connect(self) -> Calls:
+        from forecasteval.common.llm import Calls
+        from forecasteval.common.server import Server, find_server
+
+        key, address = find_server("ask")
+        server = Server(key, address, self.args.model, self.args.timeout, _RETRIES)
+        return Calls(server, self.args.workers, self.args.deadline)
+
+    # --- Prompts ---
+
+    def _list_prompts(self, dataset: Path) -> list[Prompt]:
+        """List the prompts of a dataset; InputError if it has none."""
+        benchmark = self.recognise(dataset)
+        make = benchmark.list_prompts or list_prompts
+        prompts = [*make(dataset, self.args.model, self.args.market)]
+        if not prompts:
+            raise InputError(str(dataset), "expected questions", "none")
+        if self.args.market:
+            plain = [prompt.text for prompt in make(dataset, self.args.model, False)]
+            if plain == [prompt.text for prompt in prompts]:
+                raise InputError("--market", "expected events with prices ('odds')", "none")
+        return prompts
+
+    def _tell_limits(self, prompts: Sequence[Sequence[Prompt]]) -> None:
+        """Say which questions are not asked, and which have closed already."""
+        now = datetime.now(UTC)
+        limit = self.args.limit
+        for dataset, each in zip(self.datasets, prompts, strict=True):
+            if limit is not None and len(each) > limit:
+                first = f"the first {limit} of {len(each)} questions"
+                self.tell(f"{dataset.name}: only {first} (--limit)")
+            closed = [prompt.id for prompt in each if prompt.closes and prompt.closes < now]
+            if closed:
+                late = "closed already, so that replies are late"
+                if self.recognise(dataset).ranks_together:
+                    late += " (-f FILE --late keep scores them)"
+                self.tell(f"{dataset.name}: {late}: {grouped_names(closed)}")
+
+    # --- Files ---
+
+    def _open_files(self, prompts: Sequence[Sequence[Prompt]], mark: str) -> list[Round]:
+        """Open the prediction files of a run: one for each dataset, unless a file is named."""
+        if self.args.file is None:
+            names = [self._name_file(dataset, mark) for dataset in self.datasets]
+            return [
+                Round(each, self._open_file(path))
+                for each, path in zip(prompts, names, strict=True)
+            ]
+        if self.args.file.suffix != ".jsonl":
+            raise InputError(str(self.args.file), "expected a name that ends in .jsonl")
+        file = self._open_file(self.args.file.with_name(f"{self.args.file.stem}{mark}.jsonl"))
+        return [Round(each, file) for each in prompts]
+
+    def _open_file(self, path: Path) -> ReplyFile:
+        return ReplyFile(path, self.request, self.args.again, self.words)
+
+    def _name_file(self, dataset: Path, mark: str) -> Path:
+        """Name the file of a dataset; InputError if that name is another file's, or of another
+        dataset.
+        """
+        system = re.sub(r"[^\w.+-]+", "-", self.args.model).strip("-")
+        path: Path = self.args.root / "prediction" / f"{dataset.stem}-{system}{mark}.jsonl"
+        for other in (path.with_suffix(end) for end in (".json", ".csv")):
+            if other.exists():
+                raise InputError(str(path), "expected another name (-o FILE)", f"{other} beside it")
+        # The replies of model "b-x" to 250915 would be those of "x" to a dataset 250915-b.
+        match = find_dataset(path, self.args.root / "dataset")
+        if match and not match.samefile(dataset):
+            expected = f"expected another name (-o FILE): this is one of {match}"
+            raise InputError(str(path), expected)
+        return path
+
+
+def _without_once(argv: Sequence[str]) -> Iterator[str]:
+    """Give the words of a command line without the options that only its first run needs."""
+    words = iter(argv)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name in _ONCE_WITH_VALUE:
+            if not equals:
+                next(words, None)
+        elif word not in _ONCE:
+            yield word
+
+
+def _show_prompts(prompts: Sequence[Prompt]) -> None:
+    """Show what would be asked."""
+    tokens = sum(estimate_tokens(prompt.message) for prompt in prompts)
+    first = prompts[0]
+    print(f"{len(prompts)} prompts, about {tokens:,} tokens; the first, of {first.id}:\n")
+    print("\n".join(map(printable, first.message.split("\n"))))
+
+
+def parse_param(text: str) -> tuple[str, Any]:
+    """Parse `key=value`, the value as JSON where it is that; InputError for any other text.
+
+    >>> parse_param("temperature=0"), parse_param("reasoning_effort=low")
+    (('temperature', 0), ('reasoning_effort', 'low'))
+    """
+    key, equals, value = text.partition("=")
+    if not key.strip() or not equals or key in _RESERVED:
+        raise InputError("--param", "expected key=value, as temperature=0", printable(text, 60))
+    with contextlib.suppress(ValueError):
+        return key, json.loads(value)
+    return key, value

@@ -1,0 +1,246 @@
+"""A prediction file to which replies are added.
+
+    prediction/NAME.jsonl            every question has a reply, or none can be had
+    prediction/.NAME.jsonl.part      until then: hidden, so that no nightly run takes half of it
+    prediction/.NAME.jsonl.lock      while a run adds replies
+
+A row is one reply:
+
+    id              of the question; further fields where the benchmark joins by them
+    answer          the whole text
+    model           as the server calls it
+    timestamp       when it was asked
+    finish_reason   as the server calls it: stop, length, …
+    request         the model and the parameters that were asked for
+    prompt_sha256   of the prompt
+    usage, thinking, left_out (parameters that the server refused), problem: where there are any
+
+The first line of a part has the command that goes on with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from forecasteval.benchmark import Prompt
+from forecasteval.common.errors import (
+    EvaluationError,
+    InputError,
+    LockedError,
+    extra_package,
+    printable,
+)
+from forecasteval.common.files import read_file, stamp_of, write_atomic
+from forecasteval.common.records import JsonObject, dump_json
+from forecasteval.lookup import part_of
+
+_SYNC: Final = 1.0  # seconds of replies that a crash of the machine may cost
+_LIMITS: Final = ("max_tokens", "max_completion_tokens")
+Id = tuple[tuple[str, str], ...]
+
+
+def id_of(prompt: Prompt) -> Id:
+    """Return what tells a prompt from the others of its file."""
+    return tuple(sorted(prompt.names.items()))
+
+
+class ReplyFile:
+    """A prediction file to which one process adds replies, from several threads.
+
+    path: the file as it is called when it is whole. request: the model and its parameters, which
+    all rows must have. again: replies that were cut off do not count. command: what goes on with
+    the file.
+    """
+
+    def __init__(
+        self, path: Path, request: JsonObject, again: bool = False, command: Sequence[str] = ()
+    ) -> None:
+        self.path = path
+        self.part = part_of(path)
+        self.request = request
+        self.command = command
+        self.damaged = 0  # lines: a crash may have cut the last one
+        self.rows: dict[Id, JsonObject] = {}  # of prompts that have a reply
+        self._again = again
+        self._lock = threading.Lock()
+        self._file = -1
+        self._synced = 0.0
+        self._stamps = self._read_stamps()
+        self._stored = self._load()
+
+    @property
+    def has_part(self) -> bool:
+        """Return whether the file is not whole yet."""
+        return self.part.exists()
+
+    def _read_stamps(self) -> list[object]:
+        return [stamp_of(self.part), stamp_of(self.path)]
+
+    def _load(self) -> list[dict[str, Any]]:
+        """Load the rows that are there, those of the part if there is one."""
+        source = self.part if self.has_part else self.path
+        if not source.exists():
+            return []
+        rows = []
+        for line in read_file(source).split(b"\n"):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                row = None
+            if not isinstance(row, dict):
+                self.damaged += 1
+            elif "command" not in row:
+                rows.append(row)
+        return rows
+
+    def find_left(self, prompts: Iterable[Prompt]) -> list[Prompt]:
+        """List the prompts that have no reply; InputError for replies to other ones."""
+        by_id = {id_of(prompt): prompt for prompt in prompts}
+        keys = sorted({key for prompt in by_id.values() for key in prompt.names})
+        others = Counter[str]()
+        for row in self._stored:
+            name = _name_row(row, keys)
+            prompt = by_id.get(name)
+            if prompt is None:
+                continue
+            request = row.get("request", self.request)
+            if row.get("prompt_sha256", prompt.sha256) != prompt.sha256:
+                others["of another prompt"] += 1
+            elif _without_limit(request) != _without_limit(self.request):
+                others[f"of {describe_request(request)}"] += 1
+            self.rows[name] = row
+        if others:
+            expected = f"expected replies of {describe_request(self.request)} to these prompts"
+            (kind, count), *_ = others.most_common(1)
+            raise InputError(
+                str(self.path), f"{expected} (-o FILE names another file)", f"{count} {kind}"
+            )
+        return [prompt for name, prompt in by_id.items() if not self._has_reply(name)]
+
+    def _has_reply(self, name: Id) -> bool:
+        """Return whether a prompt has a reply that counts."""
+        row = self.rows.get(name)
+        if row is None:
+            return False
+        return not (self._again and row.get("finish_reason") == "length")
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Hold the file, and add replies to its part; LockedError if another process does."""
+        with self._hold():
+            write_atomic(self.part, self._list_part_lines())
+            self._file = os.open(self.part, os.O_WRONLY | os.O_APPEND)
+            try:
+                yield
+            finally:
+                with self._lock:
+                    # That the disk is full was told already.
+                    with contextlib.suppress(OSError):
+                        os.fsync(self._file)
+                    os.close(self._file)
+                    self._file = -1
+                if not self.rows and not self._stored:
+                    self.part.unlink()
+
+    @contextlib.contextmanager
+    def _hold(self) -> Iterator[None]:
+        """Hold the lock of the file; LockedError if another process has it, or had it since the
+        rows were loaded. The file of the lock goes before another process may have it.
+        """
+        with extra_package("filelock", str(self.path)):
+            from filelock import FileLock, Timeout
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        place = self.path.with_name(f".{self.path.name}.lock")
+        lock = FileLock(place)
+        taken = f"{self.path}: another run adds replies to this file"
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise LockedError(taken) from None
+        except (OSError, NotImplementedError) as error:
+            raise EvaluationError(f"{place}: cannot be locked: {error}") from None
+        try:
+            if self._read_stamps() != self._stamps:
+                raise LockedError(taken)
+            yield
+            self._stamps = self._read_stamps()
+        finally:
+            with contextlib.suppress(OSError):
+                place.unlink()
+            lock.release()
+
+    def add(self, prompt: Prompt, row: JsonObject) -> None:
+        """Add a reply; EvaluationError if it cannot be written, or the run has ended."""
+        line = f"{dump_json(row)}\n".encode()
+        with self._lock:
+            if self._file < 0:
+                raise EvaluationError(f"{self.path}: closed")
+            try:
+                while line:
+                    written = os.write(self._file, line)
+                    line = line[written:]
+                if time.monotonic() - self._synced > _SYNC:
+                    os.fsync(self._file)
+                    self._synced = time.monotonic()
+            except OSError as error:
+                problem = f"cannot be written: {error.strerror}"
+                raise EvaluationError(f"{self.part}: {problem}") from None
+            self.rows[id_of(prompt)] = row
+
+    def finish(self, prompts: Iterable[Prompt]) -> None:
+        """Give the file its name, and its rows the order of the questions."""
+        with self._hold():
+            self.write(self.path, prompts)
+            self.part.unlink(missing_ok=True)
+
+    def write(self, path: Path, prompts: Iterable[Prompt]) -> None:
+        """Write the rows to a file, in the order of their questions."""
+        write_atomic(path, [f"{dump_json(row)}\n" for row in self._sort_rows(prompts)])
+
+    def select_rows(self, prompts: Iterable[Prompt]) -> list[JsonObject]:
+        """Select the rows of prompts, in their order."""
+        ids = dict.fromkeys(map(id_of, prompts))
+        return [self.rows[name] for name in ids if name in self.rows]
+
+    def _sort_rows(self, prompts: Iterable[Prompt]) -> Iterator[JsonObject]:
+        """Give the rows of the prompts, one each, and behind them what else the file has."""
+        ids = {id_of(prompt): prompt for prompt in prompts}
+        keys = sorted({key for name in ids for key, _ in name})
+        yield from self.select_rows(ids.values())
+        yield from (row for row in self._stored if _name_row(row, keys) not in ids)
+
+    def _list_part_lines(self) -> Iterator[str]:
+        yield f"{dump_json({'command': [*self.command]})}\n"
+        yield from (f"{dump_json(row)}\n" for row in self._stored)
+
+
+def _name_row(row: JsonObject, keys: Sequence[str]) -> Id:
+    """Return what a row has of the fields that join it with a prompt."""
+    return tuple((key, str(row[key])) for key in keys if key in row)
+
+
+def _without_limit(request: Any) -> JsonObject:
+    """Return a request without the limit of its tokens, which changes no reply that keeps it.
+
+    Else a file with replies that were cut off could never be mended.
+    """
+    if not isinstance(request, Mapping):
+        return {}
+    return {key: value for key, value in request.items() if key not in _LIMITS}
+
+
+def describe_request(request: Any) -> str:
+    """Describe a model and its parameters: `model m, temperature 0`."""
+    values = request.items() if isinstance(request, Mapping) else ()
+    return printable(", ".join(f"{key} {value}" for key, value in values), 100)

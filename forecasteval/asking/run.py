@@ -1,0 +1,314 @@
+"""Ask what has no reply yet, of a server or by a batch, and say how that went.
+
+What failed has no row, so that the next run asks it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from forecasteval.benchmark import Prompt
+from forecasteval.common.errors import InputError, grouped_names, printable, show_count
+from forecasteval.common.files import write_atomic
+from forecasteval.common.records import JsonObject, dump_json, group_by, load_records
+from forecasteval.common.replies import is_failed
+from forecasteval.common.server import LASTING, Call, read_completion
+
+from .reply_file import ReplyFile, id_of
+
+if TYPE_CHECKING:
+    from forecasteval.common.llm import Calls
+    from forecasteval.common.server import Server
+
+_THOUGHTS: Final = ("reasoning_content", "reasoning")  # as servers call them
+_NOT_SENT: Final = "not sent"
+_HINTS: Final = {  # by the kind of a failure
+    "cut off": "no text before the limit of tokens: --param max_tokens=N allows more",
+    "empty": "the replies have no text, perhaps only thoughts",
+    "rate limit": "--workers N makes fewer calls at a time",
+    "timeout": "--timeout S waits longer",
+    "deadline": "--deadline S waits longer",
+    "bad request": "the server refuses what is asked",
+    "connection": "OPENAI_BASE_URL is the address of the server",
+    "no such model": "--model M is the name that the server has, OPENAI_BASE_URL ends in /v1",
+    "key refused": "OPENAI_API_KEY is the key",
+}
+
+
+class Round(NamedTuple):
+    """The prompts of a dataset, and the file of the replies."""
+
+    prompts: Sequence[Prompt]
+    file: ReplyFile
+
+
+class Job(NamedTuple):
+    """A prompt without a reply, and the file that waits for it."""
+
+    prompt: Prompt
+    file: ReplyFile
+
+
+@dataclass
+class Outcome:
+    """The calls of a run, and what failed, by the kind of failure."""
+
+    calls: list[Call] = field(default_factory=list)
+    failed: dict[str, list[Job]] = field(default_factory=dict)
+    requests: int = 0
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, job: Job, call: Call) -> None:
+        """Count a call."""
+        self.calls.append(call)
+        if not is_answer(call):
+            self.failed.setdefault(call.failure, []).append(job)
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether anything failed that asking again may mend."""
+        return not LASTING.issuperset(self.failed)
+
+    def is_whole(self, file: ReplyFile, prompts: Iterable[Prompt]) -> bool:
+        """Return whether every prompt of a file has a reply, or can have none."""
+        lost = [job for kind in LASTING for job in self.failed.get(kind, ()) if job.file is file]
+        ended = file.rows.keys() | {id_of(job.prompt) for job in lost}
+        return bool(file.rows) and all(id_of(prompt) in ended for prompt in prompts)
+
+
+def list_jobs(rounds: Sequence[Round], limit: int | None = None) -> list[Job]:
+    """List what has no reply yet, of the first prompts of each dataset where a limit is given;
+    InputError for a file with replies to other prompts.
+    """
+    jobs = []
+    for prompts, file in rounds:
+        first = {id_of(prompt) for prompt in prompts[:limit]}
+        left = file.find_left(prompts)
+        jobs += [Job(prompt, file) for prompt in left if id_of(prompt) in first]
+    return jobs
+
+
+def is_answer(call: Call) -> bool:
+    """Return whether a call has an answer: one that was cut off may hold it all the same, and a
+    refusal is what the model says.
+    """
+    return not call.failure or (call.failure in ("cut off", "refusal") and bool(call.reply.strip()))
+
+
+def make_row(prompt: Prompt, call: Call, request: JsonObject, asked: datetime) -> dict[str, Any]:
+    """Make the row of a reply."""
+    body = call.body
+    choice = body["choices"][0]
+    thoughts = [choice["message"].get(key) for key in _THOUGHTS]
+    values: Mapping[str, object] = {}
+    problem = ""
+    if prompt.read:
+        values, problem = prompt.read(call.reply)
+    more = {
+        "usage": body.get("usage"),
+        "thinking": next((text for text in thoughts if isinstance(text, str)), ""),
+        "left_out": [*call.left_out],
+        "problem": problem,
+    }
+    return {
+        **prompt.names,
+        "answer": call.reply,
+        "model": body.get("model"),
+        "timestamp": asked.isoformat(timespec="seconds"),
+        "finish_reason": choice.get("finish_reason"),
+        "request": request,
+        "prompt_sha256": prompt.sha256,
+        **{key: value for key, value in more.items() if value},
+        **values,
+    }
+
+
+# --- Of a server ---
+
+
+def ask(jobs: Sequence[Job], params: JsonObject, connect: Callable[[], Calls]) -> Outcome:
+    """Ask what has no reply yet; without such prompts nothing is connected."""
+    outcome = Outcome()
+    if not jobs:
+        return outcome
+    calls = connect()
+    begun = time.monotonic()
+    work = {number: partial(_ask, calls.server, params, job) for number, job in enumerate(jobs)}
+    with _open_files(jobs):
+        try:
+            done = calls.make(work)
+        except KeyboardInterrupt:  # what is under way is paid for
+            print("waiting for the replies under way; Ctrl-C again ends at once", file=sys.stderr)
+            calls.finish()
+            raise
+    for number, job in enumerate(jobs):
+        outcome.add(job, done.get(number, Call(failure=_NOT_SENT)))
+    outcome.requests = calls.server.requests
+    outcome.seconds = time.monotonic() - begun
+    return outcome
+
+
+@contextlib.contextmanager
+def _open_files(jobs: Iterable[Job]) -> Iterator[None]:
+    """Hold the files of jobs."""
+    with contextlib.ExitStack() as stack:
+        for file in dict.fromkeys(job.file for job in jobs):
+            stack.enter_context(file.open())
+        yield
+
+
+def _ask(server: Server, params: JsonObject, job: Job) -> Call:
+    """Ask a prompt, and add its reply to the file."""
+    asked = datetime.now(UTC)
+    call = server.call([{"role": "user", "content": job.prompt.message}], params)
+    if is_answer(call):
+        job.file.add(job.prompt, make_row(job.prompt, call, job.file.request, asked))
+    return call
+
+
+# --- By a batch ---
+
+
+def write_batch(jobs: Sequence[Job], path: Path) -> None:
+    """Write what has no reply yet as the input of a batch; InputError for ids that are not
+    unique.
+    """
+    lines: dict[str, str] = {}
+    for prompt, file in jobs:
+        if prompt.id in lines:
+            expected = "expected ids that are given once: a batch knows nothing else"
+            raise InputError(str(file.path), expected, printable(prompt.id, 60))
+        messages = [{"role": "user", "content": prompt.message}]
+        line = {
+            "custom_id": prompt.id,
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": {"messages": messages, **file.request},
+        }
+        lines[prompt.id] = dump_json(line)
+    write_atomic(path, "".join(f"{line}\n" for line in lines.values()))
+
+
+def read_batch(rounds: Sequence[Round], jobs: Sequence[Job], path: Path) -> Outcome:
+    """Add the replies of a batch's output; InputError if it is that of other questions."""
+    rows = [row for row in load_records(path) if isinstance(row, Mapping)]
+    replies = {str(row.get("custom_id")): row for row in rows}
+    known = {prompt.id for prompts, _ in rounds for prompt in prompts}
+    if known.isdisjoint(replies):
+        expected = "expected the output of a batch for this dataset"
+        raise InputError(str(path), expected, printable(next(iter(replies), "nothing"), 60))
+    outcome = Outcome()
+    if unknown := [name for name in replies if name not in known]:
+        outcome.notes.append(f"replies to no question: {grouped_names(unknown)}")
+    with _open_files(jobs):
+        for prompt, file in jobs:
+            call = _read_reply(replies.get(prompt.id))
+            outcome.add(Job(prompt, file), call)
+            if is_answer(call):
+                created = call.body.get("created")
+                moment = created if type(created) is int else time.time()
+                asked = datetime.fromtimestamp(moment, UTC)
+                file.add(prompt, make_row(prompt, call, file.request, asked))
+    return outcome
+
+
+def _read_reply(row: JsonObject | None) -> Call:
+    """Read a row of a batch's output."""
+    if row is None:
+        return Call(failure="not in the batch")
+    response = row.get("response")
+    if not isinstance(response, Mapping) or is_failed(response):
+        return Call(failure="failed in the batch")
+    return read_completion(response.get("body"))
+
+
+# --- What is said ---
+
+
+def describe(rounds: Sequence[Round], outcome: Outcome) -> list[str]:
+    """Say what came in, what is odd about it, and what failed."""
+    lines = [*outcome.notes]
+    rows: list[JsonObject] = []
+    for file, same in group_by(rounds, lambda each: each.file).items():
+        prompts = [prompt for prompts, _ in same for prompt in prompts]
+        answered = file.select_rows(prompts)
+        rows += answered
+        count = show_count(len(prompts), "question")
+        lines.append(f"{file.path}: {len(answered)} of {count} answered")
+        if file.damaged:
+            lines.append(f"{file.path}: {show_count(file.damaged, 'damaged line')} left out")
+    if outcome.calls:
+        lines.append(_describe_costs(outcome))
+    lines += _describe_rows(rows)
+    lines += _describe_failures(outcome)
+    return lines
+
+
+def _describe_costs(outcome: Outcome) -> str:
+    made = [call for call in outcome.calls if call.failure != _NOT_SENT]
+    asked = sum(call.tokens[0] for call in made)
+    replied = sum(call.tokens[1] for call in made)
+    sent = f"{show_count(len(made), 'call')}, {show_count(outcome.requests, 'request')}"
+    tokens = f"{asked:,} tokens of prompts and {replied:,} of replies"
+    return f"{sent}, {tokens}, {outcome.seconds:.1f} s"
+
+
+def _describe_rows(rows: Sequence[JsonObject]) -> Iterator[str]:
+    """Say what is odd about the replies of a run."""
+    models = Counter(str(row.get("model")) for row in rows)
+    if len(models) > 1:
+        yield f"the server names several models: {_show_counts(models)}"
+    refused = Counter(name for row in rows for name in row.get("left_out", ()))
+    if refused:
+        yield f"asked without what the server refused: {_show_counts(refused)}"
+    cut = [_name(row) for row in rows if row.get("finish_reason") == "length"]
+    if cut:
+        what_to_do = "--param max_tokens=N allows more, --again asks them again"
+        yield f"cut off by a limit of tokens: {grouped_names(cut)}; {what_to_do}"
+    unread = [row for row in rows if row.get("problem")]
+    for problem, same in group_by(unread, _name_problem).items():
+        yield f"not read, {problem}: {grouped_names([*map(_name, same)])}"
+
+
+def _describe_failures(outcome: Outcome) -> Iterator[str]:
+    """Say what failed: what no other call can mend, then what may be mended, and how."""
+    reasons = {call.failure: call.reason for call in outcome.calls if call.reason}
+    for kind, jobs in outcome.failed.items():
+        ids = [job.prompt.id for job in jobs]
+        said = f'; the server says: "{reasons[kind]}"' if kind in reasons else ""
+        hint = f"; {_HINTS[kind]}" if kind in _HINTS else ""
+        if kind in LASTING:
+            hint = "; asking again cannot mend it, and it counts as missing"
+        yield f"failed, {kind}: {grouped_names(ids)}{said}{hint}"
+
+
+def _name(row: JsonObject) -> str:
+    return str(row.get("id", row.get("problem_id")))
+
+
+def _name_problem(row: JsonObject) -> str:
+    return str(row["problem"]).partition(": ")[0]
+
+
+def _show_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{printable(name, 40)} {count}" for name, count in counts.items())
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate tokens: four letters of the Latin alphabet are one, a Chinese character is one.
+
+    >>> estimate_tokens("Will it rain?"), estimate_tokens("会下雨吗")
+    (4, 4)
+    """
+    wide = sum(ord(letter) > 0x2E80 for letter in text)
+    return wide + (len(text) - wide + 3) // 4
