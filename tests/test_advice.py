@@ -30,7 +30,8 @@ import prophet_forms
 from advice import find_advices, list_advices
 from cli import ROOT, Done, box, number, q, question, read_json, run_wing, with_root, write
 from forecasteval import cli
-from llm_server import LlmServer, honest
+from forecasteval.prophet import prompts
+from llm_server import LlmServer, Reply, completion, error, honest
 from prophet_forms import Cells, Form
 
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -49,10 +50,13 @@ def advice(*messages: str) -> Callable[[Test], Test]:
 
 # What looks like an advice, and asks nobody to do anything.
 NO_ADVICE: Final = {
+    prompts._TASK,  # to a model
     "--format csv",  # where an error is
     "--id, --answer",
     "--jobs {}",
     "--unread {}",
+    "--runs {}",
+    "{}: only {} (--limit)",  # what was given
     "python -m forecasteval",  # the name of a program
     "keep or drop",  # the values of an option
     "brier or correct",
@@ -1219,3 +1223,135 @@ def test_more_warnings_than_a_build_prints(folder: Path) -> None:
     report = (folder / "q" / find("see (.*)", done.err)).read_text(encoding="utf-8")
     named = len(done.err.splitlines()) - 1 + more
     assert len({*re.findall(r"t\d+\.json", report)}) == named == 60
+
+
+# --- Asking ---
+
+ASK: Final = ("ask", "d", "--model", "m")
+
+
+@pytest.fixture
+def model(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> LlmServer:
+    """A server whose model answers everything, without the retries of the SDK."""
+    server.script = lambda request: completion("A")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setattr("forecasteval.asking.commands._RETRIES", 0)
+    return server
+
+
+@advice(
+    "{} goes on; with --finish it takes the replies as they are",
+    "{} goes on, {} --finish takes the file as it is",
+)
+@pytest.mark.parametrize("door", ["ask", "-f"])
+@pytest.mark.parametrize("option", ["", "--finish"])
+def test_questions_without_a_reply(folder: Path, model: LlmServer, door: str, option: str) -> None:
+    write(folder, {"dataset/d.json": [{**row, "prompt": f"{row['id']}?"} for row in DATASET]})
+    model.script = lambda request: completion("A") if request.prompt == "q1?" else error(500)
+    done = call(folder, *ASK, "--param", "x=a b", "--limit", "2")
+    assert done.code == 3
+    said = done.err if door == "ask" else refuse(folder, "-f", "d-m")
+    line = find(r"(python eval\.py ask .*?) goes on", said.splitlines()[-1])
+    if option:
+        assert f"{line} {option} takes" in said or f"with {option} it takes" in said
+    model.script = lambda request: completion("A")
+    model.requests.clear()
+    assert call_line(folder, f"{line} {option}".strip()).code == 0
+    assert sorted(request.prompt for request in model.requests) == (
+        [] if option else ["q2?", "q3?"]
+    )
+    succeed(folder, "-f", "d-m")
+
+
+@advice("expected another name (-o FILE)", "expected another name (-o FILE): this is one of {}")
+@pytest.mark.parametrize("other", ["prediction/d-m.json", "dataset/d-m.json"])
+def test_a_name_that_is_taken(folder: Path, model: LlmServer, other: str) -> None:
+    write(folder, {other: DATASET if "dataset" in other else ANSWERS})
+    option = find(r"\((-o) FILE\)", refuse(folder, *ASK))
+    assert call(folder, *ASK, option, "prediction/other.jsonl").code == 0
+
+
+@advice("{} (-o FILE names another file)")
+def test_replies_of_another_temperature(folder: Path, model: LlmServer) -> None:
+    assert call(folder, *ASK).code == 0
+    warm = (*ASK, "--param", "temperature=1")
+    option = find(r"\((-o) FILE names another file\)", refuse(folder, *warm))
+    assert call(folder, *warm, option, "prediction/d-warm.jsonl").code == 0
+
+
+@advice(
+    "writes one run: name a file for each (-o FILE --batch INPUT)",
+    "when it is done, --replies OUTPUT reads it",
+)
+def test_a_batch_of_several_runs(folder: Path) -> None:
+    options = find(
+        r"\((-o FILE --batch INPUT)\)", refuse(folder, *ASK, "--runs", "2", "--batch", "b")
+    )
+    words = [*ASK, *options.replace("FILE", "prediction/d-m@2.jsonl").split()]
+    done = call(folder, *words)
+    assert done.code == 0
+    batch = (folder / "INPUT").read_text(encoding="utf-8").splitlines()
+    body = json.loads(completion("A").body)
+    lines = [
+        {"custom_id": json.loads(line)["custom_id"], "response": {"body": body}} for line in batch
+    ]
+    write(folder, {"OUTPUT.jsonl": lines})
+    option = find(r"done, (--\w+) OUTPUT", done.err)
+    assert call(folder, *words[:-2], option, "OUTPUT.jsonl").code == 0
+    succeed(folder, "-f", "d-m@2")
+
+
+@advice(" (-f FILE --late keep scores them)")
+def test_events_that_have_closed(folder: Path, model: LlmServer) -> None:
+    event = {"problem_id": "e", "title": "Who?", "options": ["A", "B"], "correct_answer": "A",
+             "end_date": "2020-01-01"}  # fmt: skip
+    write(folder, {"dataset/d.json": [event]})
+    model.script = lambda request: completion('{"A": 0.9, "B": 0.1}')
+    done = call(folder, *ASK)
+    assert done.code == 3
+    words = find(r"\((-f FILE --late keep) scores", done.err).replace("FILE", "d-m")
+    assert "d-m" in succeed(folder, *words.split())
+
+
+HINTS: Final[dict[str, tuple[Reply, str]]] = {  # what fails once, and what mends it
+    "no text before the limit of tokens: --param max_tokens=N allows more": (
+        completion("", "length"), "--param max_tokens=9000",
+    ),
+    "--param max_tokens=N allows more, --again asks them again": (
+        completion("B", "length"), "--again --param max_tokens=9000",
+    ),
+    "--workers N makes fewer calls at a time": (error(429), "--workers 1"),
+    "--timeout S waits longer": (Reply(wait=2.5), "--timeout 20"),
+    "--deadline S waits longer": (Reply(wait=2.5), "--deadline 20"),
+}  # fmt: skip
+
+
+@advice(*HINTS)
+@pytest.mark.parametrize("hint", HINTS)
+def test_hints_of_failures(folder: Path, model: LlmServer, hint: str) -> None:
+    reply, words = HINTS[hint]
+    limits = {"--timeout": ("--timeout", "1"), "--deadline": ("--deadline", "1")}
+    failing = limits.get(words.split()[0], ())
+    model.script = lambda request: completion("A") if words in asked else reply
+    asked: list[str] = []
+    done = call(folder, *ASK, *failing)
+    assert hint in done.err, done.err
+    assert all(option in hint for option in re.findall(r"--[a-z]+", words))
+    asked.append(words)
+    assert call(folder, *ASK, *words.split()).code == 0
+    rows = (folder / "prediction/d-m.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(row)["answer"] for row in rows] == ["A", "A", "A"]
+
+
+@advice("--model M is the name that the server has, OPENAI_BASE_URL ends in /v1")
+def test_a_model_that_is_not_there(folder: Path, model: LlmServer) -> None:
+    model.script = lambda request: (
+        completion("A")
+        if request.path == "/v1/chat/completions" and request.body["model"] == "right"
+        else error(404)
+    )
+    for url, name in ((model.url, "m"), (model.url.removesuffix("/v1"), "right")):
+        done = call(folder, *ASK[:3], name, OPENAI_BASE_URL=url)
+        assert done.code == 3
+        assert "--model M is the name that the server has, OPENAI_BASE_URL ends in /v1" in done.err
+    assert call(folder, *ASK[:3], "right", OPENAI_BASE_URL=model.url).code == 0

@@ -99,27 +99,58 @@ def add_options(add: Callable[..., object]) -> None:
     positive = whole_number(1)
     add("dataset", metavar="DATASET", help="file in dataset/, a path, or a folder of rxnopt build")
     add("--model", metavar="M", required=True, help="name of the model, as its server has it")
-    text = "JSONL file of the replies (default: prediction/DATASET-MODEL.jsonl)"
-    add("-o", "--file", metavar="FILE", type=Path, help=text)
+    add(
+        "-o",
+        "--file",
+        metavar="FILE",
+        type=Path,
+        help="JSONL file of the replies (default: prediction/DATASET-MODEL.jsonl)",
+    )
     add("--runs", metavar="K", type=positive, default=1, help="ask everything K times, a file each")
     add("--limit", metavar="N", type=positive, help="ask only the first N questions")
     add("--workers", metavar="N", type=positive, default=8, help="calls at a time (default: 8)")
-    text = "parameter of the request, as temperature=0; repeatable (default: the server's own)"
-    add("--param", metavar="KEY=VALUE", action="append", default=[], help=text)
-    text = "seconds without a byte that end a request (default: 600)"
-    add("--timeout", metavar="S", type=positive, default=600, help=text)
-    text = "seconds after which nothing more is asked"
-    add("--deadline", metavar="S", type=positive, default=math.inf, help=text)
-    text = "ask nothing more, and take the file with the replies that it has"
-    add("--finish", action="store_true", help=text)
+    add(
+        "--param",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="parameter of the request, as temperature=0; repeatable (default: the server's own)",
+    )
+    add(
+        "--timeout",
+        metavar="S",
+        type=positive,
+        default=600,
+        help="seconds without a byte that end a request (default: 600)",
+    )
+    add(
+        "--deadline",
+        metavar="S",
+        type=positive,
+        default=math.inf,
+        help="seconds after which nothing more is asked",
+    )
+    add(
+        "--finish",
+        action="store_true",
+        help="ask nothing more, and take the file with the replies that it has",
+    )
     add("--again", action="store_true", help="ask what was cut off by a limit of tokens again")
     add("--market", action="store_true", help="show the market's prices (Prophet Arena)")
-    text = "ask nothing: show the number of prompts and tokens, and the first prompt"
-    add("--dry-run", action="store_true", help=text)
-    text = "ask nothing: write the input of an OpenAI batch"
-    add("--batch", metavar="FILE", type=Path, help=text)
-    text = "ask nothing: take the replies from the output of such a batch"
-    add("--replies", metavar="FILE", type=Path, help=text)
+    add(
+        "--dry-run",
+        action="store_true",
+        help="ask nothing: show the number of prompts and tokens, and the first prompt",
+    )
+    add(
+        "--batch", metavar="FILE", type=Path, help="ask nothing: write the input of an OpenAI batch"
+    )
+    add(
+        "--replies",
+        metavar="FILE",
+        type=Path,
+        help="ask nothing: take the replies from the output of such a batch",
+    )
 
 
 class Command:
