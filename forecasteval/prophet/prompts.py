@@ -21,7 +21,7 @@ from forecasteval.common.markup import find_objects
 from forecasteval.common.records import JsonObject, as_text
 
 from .events import NO_OUTCOME, read_problems
-from .fields import parse_number, parse_time
+from .fields import parse_number
 from .forecast_sets import load_problems
 
 _SHOWN: Final = {  # fields by their heading
@@ -71,11 +71,11 @@ def list_prompts(path: Path, system: str, market: bool) -> Iterator[Prompt]:
             sums=_SUMS[declared if len(names) > 1 else False],
             example=example.replace("0.0", "…"),
         )
-        closed = parse_time(record.get("end_date"), is_end=True)[0]
+        has_end = not math.isnan(problem.closed)
         yield Prompt(
             text,
             {"problem_id": problem.id, "username": system},
-            None if math.isnan(closed) else datetime.fromtimestamp(closed, UTC),
+            datetime.fromtimestamp(problem.closed, UTC) if has_end else None,
             today,
             partial(read_forecast, names, declared is True),
         )
