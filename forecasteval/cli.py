@@ -170,6 +170,7 @@ def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
         help="file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)",
     )
     ITEMS.add_to(add)
+    add("--by", metavar="COLUMN", help="also score each value of a column of the dataset")
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
     add(
@@ -214,7 +215,7 @@ def _score_files(args: argparse.Namespace) -> int:
         raise InputError(f"--unread {printable(args.unread)}", expected)
     for results in score_names(scorer, args.root, names, datasets, fail):
         try:
-            report = results.report(**scorer.report_options(results["benchmark"]))
+            report = _report_result(results, scorer, args.by)
             gate_of = "--fail-under" if args.fail_under is not None else ""
             if _warn_of_model([results], gate_of):
                 is_degraded = True
@@ -233,10 +234,8 @@ def _score_files(args: argparse.Namespace) -> int:
         if is_ranking:
             ranked.append(results)
         shown += 1
-    if ranked and form == "csv" and args.items:
-        _print_items(ranked, args.columns)
-    elif ranked:
-        _print_ranking(ranked, form, args)
+    if ranked:
+        _print_together(ranked, form, args)
     if breaches:
         from forecasteval.ranking.gate import GateError
 
@@ -244,6 +243,28 @@ def _score_files(args: argparse.Namespace) -> int:
     if failures and not shown:
         return 2
     return 3 if failures or is_degraded else 0
+
+
+def _report_result(results: Results, scorer: Scorer, by: str | None) -> Report:
+    """Make the report of a result; with `by` it, and the result, have the scores of each value."""
+    report = results.report(**scorer.report_options(results["benchmark"]))
+    if by is None:
+        return report
+    breakdown = results.by(by)
+    results["by"] = {by: dict(breakdown)}
+    return [*report, "", *breakdown.report()]
+
+
+def _print_together(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
+    """Print what stands below the reports of several files, or is a CSV of one."""
+    if form == "csv" and args.items:
+        _print_items(ranked, args.columns)
+        return
+    if form != "csv" or not args.by:
+        _print_ranking(ranked, form, args)
+    if args.by:
+        print(end="" if form == "csv" else "\n")
+        _print_breakdown(ranked, form, args)
 
 
 def _write_files(
@@ -306,6 +327,18 @@ def _print_items(ranked: Sequence[Results], columns: str) -> None:
             raise InputError("--columns", expected, repr(title))
     cells = [[csv_cell(row.get(title)) for title in chosen] for row in rows]
     sys.stdout.write(write_csv([chosen, *cells]))
+
+
+def _print_breakdown(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
+    """Print the scores of each value of a column: of one result, or of several side by side."""
+    from forecasteval.display.breakdown import breakdown_table, systems_table
+
+    parts = {str(results["name"]): results["by"][args.by] for results in ranked}
+    if len(parts) > 1:
+        table = systems_table(args.by, parts)
+    else:
+        table = breakdown_table(args.by, *parts.values())
+    print_result({}, [table], as_json=False, form=form, columns=args.columns)
 
 
 def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:
@@ -494,6 +527,8 @@ def compare(argv: Sequence[str]) -> int:
     from forecasteval.ranking.gate import require_not_worse
 
     scorer = _scorer(args)
+    if args.by and args.all_weeks:
+        raise InputError("--by", "compares files of one dataset: cannot be combined", "--all-weeks")
     if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
         results, compared = _compare_weeks(args, scorer)
     else:
@@ -502,8 +537,8 @@ def compare(argv: Sequence[str]) -> int:
         pages.write_comparison(compared, scorer.output)
     report = compared.report()
     tables: Report = [block for block in report if isinstance(block, Table)]
-    if args.format == "csv":  # the pairs, which stand behind the systems
-        report = tables[1:2]
+    if args.format == "csv":  # the pairs, which stand behind the systems, or their parts
+        report = tables[-1:] if args.by else tables[1:2]
     print_result(compared, report, args.json, args.format, args.columns)
     if _warn_of_model(results, "--fail-if-worse" if args.fail_if_worse else ""):
         return 3
@@ -535,6 +570,7 @@ def _make_compare_parser(shown: Sequence[str] = (), least: str = "+") -> Parser:
         action="store_true",
         help="compare the systems over all datasets; the default if no NAME is a file",
     )
+    add("--by", metavar="COLUMN", help="also compare by each value of a column of the dataset")
     add("--html", action="store_true", help="write the page evaluation/compare.html")
     add(
         "--fail-if-worse",
@@ -562,7 +598,8 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
     results = list(score_names(scorer, args.root, [*chain(*runs)], datasets, _refuse))
     for result in results:  # an option that a benchmark has no use for is refused
         scorer.report_options(result["benchmark"])
-    return results, api.compare(group_runs(results, runs), read_systems(folder))
+    systems = read_systems(folder)
+    return results, api.compare(group_runs(results, runs), systems, args.by)
 
 
 def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Results], Results]:

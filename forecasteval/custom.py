@@ -42,6 +42,7 @@ from forecasteval.display.pages import MOST, make_keys, show_text
 from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
+from forecasteval.questions.columns import add_columns
 
 __all__ = [  # what a benchmark needs
     "ITEMS",
@@ -114,6 +115,8 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
 
     version: str
     worst: float | None = None
+    # Columns of the dataset that say what is true: no item of a result repeats them.
+    truth_columns: Sequence[str] = ("ground_truth", "truth", "value")
 
     @abstractmethod
     def score_answer(self, question: JsonObject, answer: object) -> Score | Unread:
@@ -142,7 +145,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             if isinstance(read, Unread):
                 outcome, read = "unparsed", Score(worst, why=f"not read: {read.why}")
             scored = read
-        return {
+        item: PlainItem = {
             "id": question.get("id"),
             "question": hash_question(dump_json(question)),
             "score": float(scored.score),
@@ -151,6 +154,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             "answer": as_text(answer)[:_KEPT],
             "why": scored.why,
         }
+        return add_columns(item, question, ("id", *self.truth_columns))
 
     def _score_answer(self, question: JsonObject, answer: object) -> Score | Unread:
         """Score an answer; InputError, with the place, for whatever goes wrong in it."""

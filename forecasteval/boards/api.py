@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from forecasteval.common.forms import to_record
+from forecasteval.display.breakdown import PartDifference, compare_parts, differences_table
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
 from forecasteval.ranking import comparison, datasets, reading
@@ -60,6 +62,7 @@ def rank_files(results: Sequence[Results], systems: Systems, with_single: bool =
 def compare(
     results: Sequence[Mapping[str, object] | Sequence[Mapping[str, object]]],
     systems: Systems = NO_SYSTEMS,
+    by: str | None = None,
 ) -> Results:
     """Compare systems pairwise on the same questions.
 
@@ -70,11 +73,16 @@ def compare(
     fewer than two results, and for different questions or truths, naming how they differ.
 
     A sequence of results in the place of one are runs of one system, which scores their mean
-    (`combine_runs`). `systems` have the display names (`ranking.names.read_systems`).
+    (`combine_runs`). `systems` have the display names (`ranking.names.read_systems`). `by`: a
+    column of the dataset; the key "by" then has each pair's difference for each of its values.
     """
     groups = comparison.group_results(results)
     compared = comparison.compare(groups)
-    return _view_comparison(compared, systems, list(map(datasets.mean_result, groups)))
+    means = list(map(datasets.mean_result, groups))
+    named = [{**mean, "name": row.name} for mean, row in zip(means, compared.systems, strict=True)]
+    pairs = combinations(named, 2) if by else ()
+    parts = [part for a, b in pairs for part in compare_parts(a, b, str(by))]
+    return _view_comparison(compared, systems, means, {by: parts} if by else None)
 
 
 def compare_over_weeks(
@@ -85,7 +93,10 @@ def compare_over_weeks(
 
 
 def _view_comparison(
-    compared: AnyComparison, systems: Systems, runs: Sequence[Mapping[str, object]] = ()
+    compared: AnyComparison,
+    systems: Systems,
+    runs: Sequence[Mapping[str, object]] = (),
+    by: Mapping[str, Sequence[PartDifference]] | None = None,
 ) -> Results:
     """Show a comparison under the display names of its systems, or their own, without the dataset
     if these differ. JSON has the names of their files.
@@ -102,9 +113,12 @@ def _view_comparison(
         systems=[replace(row, name=names[row.name]) for row in values.systems],
         pairs=[replace(pair, a=names[pair.a], b=names[pair.b]) for pair in values.pairs],
     )
+    tables: Report = []
+    for column, parts in (by or {}).items():
+        tables += ["", differences_table(column, parts, names)]
     return Results(
-        to_record(compared),
-        lambda _: report.comparison_report(shown),
+        {**to_record(compared), **({"by": dict(by)} if by else {})},
+        lambda _: [*report.comparison_report(shown), *tables],
         lambda _: _make_page(shown, runs),
         rows=lambda _: list(map(report.flatten_pair, compared.pairs)),
     )

@@ -131,6 +131,20 @@ class Results(dict[str, Any]):
             rows.append(row)
         return rows
 
+    def by(self, column: str) -> Results:
+        """Break the score down by the values of a column of the dataset, such as "topic".
+
+        Returns {value: {"score", "interval", "n", "missing"}}, which shows itself as a table. Times
+        become months. Prophet Arena has `by("category")`, with the metrics of each forecaster.
+        Raises InputError for a column that no question has.
+        """
+        from .breakdown import break_down, breakdown_table, stored_table
+
+        stored = self.get(f"by_{column}") if "items" not in self or "ranking" in self else None
+        if stored is not None:
+            return Results(stored, lambda parts: [stored_table(column, parts)])
+        return Results(break_down(self, column), lambda parts: [breakdown_table(column, parts)])
+
     def metrics(self) -> dict[str, float]:
         """Return all finite numbers of the result as one flat dict, for MLflow or wandb.
 

@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import group_by
+from forecasteval.common.records import JsonObject, group_by
 
+from .breakdown import Part, breakdown_table, list_values
 from .charts import Axis, Chart, interval_axis
 from .html import (
     Head,
@@ -49,6 +50,7 @@ from .tables import (
 )
 
 _UNIT: Final = Axis("", [(part / 4, f"{part / 4:.2f}") for part in range(5)])
+_MAX_CHIPS: Final = 40
 _HIDDEN: Final = ("no", "soft")  # of `Column.page`: without a column of their own
 _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
 
@@ -136,6 +138,9 @@ class RunPage:
     def _draw_body(self) -> Iterator[Html]:
         """Draw the bar of what was lost, the filters, the questions, and the charts below."""
         questions = self.questions()
+        for column, parts in self.results.get("by", {}).items():
+            yield from _draw_breakdown(column, parts)
+            questions = _tag_questions(questions, self.results["items"], column)
         yield _draw_causes(self.costs, self.share(self.score))
         yield draw_bar("questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders])
         if len(questions) < len(self.costs):
@@ -212,6 +217,32 @@ def _draw_cell(cell: Cell) -> Html:
     if isinstance(cell, Heat):
         return show_heat(*cell)
     return span("z", "0") if cell == "0" else show_marked(cell)
+
+
+# --- The values of a column ---
+
+
+def _draw_breakdown(column: str, parts: Mapping[str, Part]) -> Iterator[Html]:
+    """Draw the score of each value of a column, and the values as chips that filter the questions.
+
+    The values of a column are few on purpose: more than `_MAX_CHIPS` are a table without chips.
+    """
+    table = draw_marks(breakdown_table(column, parts), _UNIT)
+    yield draw_section(f"By {printable(column, 40)}", draw_scroll(column, table), name="by")
+    if len(parts) <= _MAX_CHIPS:
+        chips = [Choice(value, f"{value} {part['n']}") for value, part in parts.items()]
+        yield draw_chips("questions", "by", chips)
+
+
+def _tag_questions(
+    questions: Sequence[ShownQuestion], items: Sequence[JsonObject], column: str
+) -> list[ShownQuestion]:
+    """Give each question its value of a column, which the chips read; by its id, if that is one."""
+    values = dict(zip((str(item["id"]) for item in items), list_values(items, column), strict=True))
+    return [
+        question._replace(data={**question.data, "by": values.get(str(question.id), "")})
+        for question in questions
+    ]
 
 
 # --- What was lost, by cause ---

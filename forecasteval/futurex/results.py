@@ -16,6 +16,7 @@ from forecasteval.common.records import (
     hash_questions,
     repeated_keys,
 )
+from forecasteval.questions.columns import add_columns
 from forecasteval.questions.join import ANSWER_KEYS, OtherKeys, is_void, raw_answer
 from forecasteval.questions.states import AnswerScore
 from forecasteval.questions.truths import question_id
@@ -181,20 +182,19 @@ class Scoring:
                 type(question.truth) is NumberTruth and question.truth.sigma is None
             )
             unboxed = answer is not None and not answer.boxed and scored.outcome == "scored"
-            self.items.append(
-                {
-                    "id": record.get("id"),
-                    "level": question.level,
-                    "kind": question.kind,
-                    "question": digest,
-                    "prompt": question.title,
-                    "truth": question.shown,
-                    "std": question.std,
-                    "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
-                    **decide(scored, "grammar", self._rules.missing, unboxed),
-                    "late": is_late,
-                }
-            )
+            item: AnswerItem = {
+                "id": record.get("id"),
+                "level": question.level,
+                "kind": question.kind,
+                "question": digest,
+                "prompt": question.title,
+                "truth": question.shown,
+                "std": question.std,
+                "answer": text if len(text) <= SHOWN else _excerpt(text, answer),
+                **decide(scored, "grammar", self._rules.missing, unboxed),
+                "late": is_late,
+            }
+            self.items.append(add_columns(item, record))
 
     def _name(self, record: Mapping[str, object], number: int) -> str:
         """Name the id of a record, or its number; what is odd about ids is noted."""

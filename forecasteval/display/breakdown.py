@@ -1,0 +1,217 @@
+"""The score of each value of a column: by topic, by source, by the month of closing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final, TypedDict
+
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.records import JsonObject, group_by
+from forecasteval.common.statistics import cluster_values, stratified_interval, stratified_mean
+
+from .tables import Column, Heat, IntervalCell, Table, make_table
+
+PREFIX: Final = "question."  # of the keys of an item that are columns of its dataset
+NO_VALUE: Final = "(none)"  # of questions that have nothing in the column
+_DAY: Final = re.compile(r"(\d{4}-\d{2})-\d{2}")
+
+
+class Part(TypedDict):
+    """The questions with one value of a column: their number, their score, its 95 % interval."""
+
+    score: float
+    interval: tuple[float, float] | None
+    n: int
+    missing: int
+
+
+def break_down(results: JsonObject, column: str) -> dict[str, Part]:
+    """Score the questions of each value of a column, as if they were all questions.
+
+    A score is Σ w·mean over the levels, as the overall score: the weights are those of the
+    signature, renormalised over the levels that the value has. Questions without a score are in no
+    part. Times become months. Raises InputError for a column that no item has, with the known ones.
+    """
+    items = results.get("items")
+    if not items:
+        raise InputError("--by", "expected results with items", str(results.get("benchmark")))
+    key = _find_key(items, column)
+    weights = {str(level): w for level, w in results["signature"].get("weights", {}).items()}
+    bounds = results.get("score_bounds", (0.0, 1.0))
+    scored = [item for item in items if item["score"] is not None]
+    parts = group_by(scored, lambda item: _format_value(item.get(key)))
+    return {
+        value: _score_part(parts[value], weights, bounds) for value in sorted(parts, key=_order)
+    }
+
+
+class PartDifference(TypedDict):
+    """How far two systems differ on the questions with one value of a column."""
+
+    a: str
+    b: str
+    value: str
+    n: int
+    a_score: float
+    b_score: float
+    difference: float
+    interval: tuple[float, float] | None
+
+
+def compare_parts(a: JsonObject, b: JsonObject, column: str) -> list[PartDifference]:
+    """Compare two results on the questions of each value of a column, question by question.
+
+    A difference is the score of `a` less that of `b`, with a t interval on the differences of the
+    questions. Both results must be on the same questions. Raises InputError as `break_down`.
+    """
+    low, high = a.get("score_bounds", (0.0, 1.0))
+    differences = []
+    for item_a, item_b in zip(_sort_items(a), _sort_items(b), strict=True):
+        score = None if item_a["score"] is None else item_a["score"] - item_b["score"]
+        differences.append({**item_a, "score": score})
+    both = {**a, "items": differences, "score_bounds": (low - high, high - low)}
+    parts = [break_down(result, column) for result in (both, a, b)]
+    return [
+        {
+            "a": str(a["name"]),
+            "b": str(b["name"]),
+            "value": value,
+            "n": part["n"],
+            "a_score": parts[1][value]["score"],
+            "b_score": parts[2][value]["score"],
+            "difference": part["score"],
+            "interval": part["interval"],
+        }
+        for value, part in parts[0].items()
+    ]
+
+
+def _sort_items(results: JsonObject) -> list[JsonObject]:
+    """Sort the items by question; equal questions by score, so that no order of files matters."""
+    return sorted(results["items"], key=lambda item: (item["question"], item["score"] or 0.0))
+
+
+def list_values(items: Sequence[JsonObject], column: str) -> list[str]:
+    """List the value that each item has in a column, as a breakdown names it."""
+    key = _find_key(items, column)
+    return [_format_value(item.get(key)) for item in items]
+
+
+def _find_key(items: Sequence[JsonObject], column: str) -> str:
+    """Find the key of the items that holds a column: one of the dataset before one of ours."""
+    known = {key for item in items for key in item}
+    for key in (PREFIX + column, column):
+        if key in known:
+            return key
+    columns = sorted(key.removeprefix(PREFIX) for key in known if key.startswith(PREFIX))
+    expected = f"expected a column of the dataset: {', '.join(columns) or 'it has none'}"
+    raise InputError("--by", expected, printable(column, 60))
+
+
+def _format_value(value: object) -> str:
+    if value is None or value == "":
+        return NO_VALUE
+    text = str(value)
+    day = _DAY.match(text)
+    return day[1] if day else text
+
+
+def _order(value: str) -> tuple[bool, float, str]:
+    """Sort numbers by their size, then texts; what has no value comes last."""
+    try:
+        return value == NO_VALUE, float(value), ""
+    except ValueError:
+        return value == NO_VALUE, float("inf"), value
+
+
+def _score_part(
+    items: Sequence[JsonObject], weights: Mapping[str, float], bounds: tuple[float, float]
+) -> Part:
+    by_level = group_by(items, lambda item: str(item.get("level", "")) if weights else "")
+    strata = []
+    for level, same_level in by_level.items():
+        scores = [item["score"] for item in same_level]
+        clusters = [item.get("cluster") for item in same_level]
+        if None not in clusters:
+            scores = cluster_values(scores, clusters)
+        strata.append((weights.get(level, 1.0), scores))
+    return {
+        "score": stratified_mean(strata),
+        "interval": stratified_interval(strata, bounds),
+        "n": len(items),
+        "missing": sum(item["outcome"] == "missing" for item in items),
+    }
+
+
+# --- As a table ---
+
+
+def breakdown_table(column: str, parts: Mapping[str, Part]) -> Table:
+    """Make the table of a breakdown, a row per value."""
+    columns = [
+        Column(printable(column, 40), lambda row: printable(row[0], 60)),
+        Column("Score", lambda row: row[1]["score"], "number"),
+        Column("", _draw_interval, "mark"),
+        Column("95% interval", lambda row: row[1]["interval"], "number", page="no"),
+        Column("n", lambda row: row[1]["n"], "number"),
+        Column("Missing", lambda row: row[1]["missing"], "number"),
+    ]
+    return make_table(columns, parts.items())
+
+
+def _draw_interval(row: tuple[str, Part]) -> IntervalCell:
+    return IntervalCell(row[1]["score"], row[1]["interval"])
+
+
+def systems_table(column: str, systems: Mapping[str, Mapping[str, Part]]) -> Table:
+    """Make the table of systems by the values of a column, a row per system."""
+    values = sorted({value for parts in systems.values() for value in parts}, key=_order)
+    columns = [Column("System", lambda row: printable(row[0], 60))]
+    columns += [
+        Column(printable(value, 24), partial(_show_score, value), "number", page="c")
+        for value in values
+    ]
+    return make_table(columns, systems.items())
+
+
+def _show_score(value: str, row: tuple[str, Mapping[str, Part]]) -> Heat:
+    part = row[1].get(value)
+    return Heat(part["score"] if part else None)
+
+
+def differences_table(
+    column: str, rows: Sequence[PartDifference], names: Mapping[str, str]
+) -> Table:
+    """Make the table of a comparison by the values of a column; `names` are shown for systems."""
+    columns = [
+        Column(printable(column, 40), lambda row: printable(row["value"], 60)),
+        Column("A", lambda row: printable(names[row["a"]], 60)),
+        Column("B", lambda row: printable(names[row["b"]], 60)),
+        Column("n", itemgetter("n"), "number"),
+        Column("Score A", itemgetter("a_score"), "number"),
+        Column("Score B", itemgetter("b_score"), "number"),
+        Column("A − B", itemgetter("difference"), "number"),
+        Column("", lambda row: IntervalCell(row["difference"], row["interval"]), "mark"),
+        Column("95% interval", itemgetter("interval"), "number", page="no"),
+    ]
+    return make_table(columns, rows)
+
+
+def stored_table(column: str, parts: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Make the table of a breakdown of forecasters, a row per value and forecaster."""
+    rows = [
+        (value, name, scores)
+        for value, part in parts.items()
+        for name, scores in part["forecasters"].items()
+    ]
+    columns = [
+        Column(printable(column, 40), lambda row: printable(row[0], 60)),
+        Column("Forecaster", lambda row: printable(row[1], 60)),
+        Column("Brier", lambda row: row[2].get("brier"), "number"),
+        Column("Log", lambda row: row[2].get("log"), "number"),
+        Column("n", lambda row: row[2].get("n_events"), "number"),
+    ]
+    return make_table(columns, rows)

@@ -1,0 +1,124 @@
+"""`--by`: the score of each value of a column, as table, CSV, JSON, on the page, in a notebook."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from cli import Record, q, run, write
+from eval import FutureXEvaluator
+from forecasteval.boards import compare
+from forecasteval.common.errors import InputError
+
+TOPICS = ("sport", "sport", "sport", "markets", "markets", "markets", "markets")
+RIGHT = (True, True, False, True, False, False, False)
+
+
+def make_questions(**columns: object) -> list[Record]:
+    """Seven questions of levels 1 and 2, of which three are right: two of sport, one of markets."""
+    return [
+        q(f"q{place}", level=1 + place % 2, answer="A" if is_right else "B", topic=topic, **columns)
+        for place, (topic, is_right) in enumerate(zip(TOPICS, RIGHT, strict=True))
+    ]
+
+
+def test_a_column_of_one_value_has_the_overall_score() -> None:
+    results = FutureXEvaluator().evaluate_all(make_questions(everything="all"))
+    (part,) = results.by("everything").values()
+    assert part["score"] == results["overall_score"]
+    assert part["interval"] == results["overall_interval"]
+    assert part["n"] == 7
+
+
+def test_each_value_has_the_score_of_its_questions_alone() -> None:
+    questions = make_questions()
+    parts = FutureXEvaluator().evaluate_all(questions).by("topic")
+    for topic in ("sport", "markets"):
+        alone = [question for question in questions if question["topic"] == topic]
+        assert parts[topic]["score"] == FutureXEvaluator().evaluate_all(alone)["overall_score"]
+    assert list(parts) == ["markets", "sport"]
+
+
+def test_an_unknown_column_is_refused_with_the_known_ones() -> None:
+    results = FutureXEvaluator().evaluate_all(make_questions())
+    with pytest.raises(InputError, match="--by: expected a column of the dataset: topic, got city"):
+        results.by("city")
+
+
+def test_items_keep_other_columns_but_not_the_truth() -> None:
+    columns = {"note": "x" * 200, "tags": ["a"], "blank": None, "score": 7}
+    (item, *_) = FutureXEvaluator().evaluate_all(make_questions(**columns))["items"]
+    kept = {key: value for key, value in item.items() if key.startswith("question.")}
+    assert kept == {"question.topic": "sport", "question.note": "x" * 80, "question.score": 7}
+    assert item["score"] == 1.0
+
+
+def test_a_time_becomes_its_month() -> None:
+    parts = FutureXEvaluator().evaluate_all(make_questions(closes="2026-01-31T12:00Z")).by("closes")
+    assert list(parts) == ["2026-01"]
+
+
+def test_the_difference_of_each_value_is_that_of_its_questions() -> None:
+    questions = make_questions()
+    wrong = [{**question, "answer": "B"} for question in questions]
+    first, second = map(FutureXEvaluator().evaluate_all, (questions, wrong))
+    compared = compare([{"name": "a", **first}, {"name": "b", **second}], by="topic")
+    for part in compared["by"]["topic"]:
+        scores = [results.by("topic")[part["value"]]["score"] for results in (first, second)]
+        assert [part["a_score"], part["b_score"]] == scores
+        assert part["difference"] == pytest.approx(scores[0] - scores[1], abs=1e-12)
+    assert "topic" in str(compared)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    questions = make_questions()
+    answers = {str(question["id"]): question.pop("answer") for question in questions}
+    other = dict.fromkeys(answers, "A")
+    write(
+        tmp_path,
+        {
+            "dataset/d.json": questions,
+            "prediction/d-a.json": answers,
+            "prediction/d-b.json": other,
+        },
+    )
+    return tmp_path
+
+
+def test_the_table_stands_below_the_report(folder: Path) -> None:
+    done = run(folder, "-f", "d-a", "--by", "topic")
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()[-3:]] == ["topic", "markets", "sport"]
+    assert list(run(folder, "-f", "d-a", "--by", "topic", "--json").json["by"]["topic"]) == [
+        "markets",
+        "sport",
+    ]
+
+
+def test_as_csv_it_is_the_only_table(folder: Path) -> None:
+    rows = csv.DictReader(
+        io.StringIO(run(folder, "-f", "d-a", "--by", "topic", "--format", "csv").out)
+    )
+    assert [(row["topic"], row["n"]) for row in rows] == [("markets", "4"), ("sport", "3")]
+    both = run(folder, "-f", "d-a", "-f", "d-b", "--by", "topic", "--format", "csv").out
+    assert both.splitlines()[0] == "System,markets,sport"
+    compared = run(folder, "compare", "d-a", "d-b", "--by", "topic", "--format", "csv").out
+    assert compared.splitlines()[0].startswith("topic,A,B,n,Score A,Score B,A − B,")
+
+
+def test_the_page_filters_by_its_values(folder: Path) -> None:
+    assert run(folder, "-f", "d-a", "--by", "topic", "--html").code == 0
+    page = (folder / "evaluation/d-a.html").read_text(encoding="utf-8")
+    assert 'data-k="by" data-v="sport"' in page
+    assert page.count('data-by="sport"') == 3
+
+
+def test_forecasters_have_the_categories_of_the_result(folder: Path) -> None:
+    from cli import ROOT
+
+    done = run(ROOT, "-f", "prophet-sample", "--by", "category", "--json")
+    assert done.json["by"]["category"] == done.json["by_category"]
