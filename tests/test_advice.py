@@ -197,12 +197,18 @@ def test_a_pipe(folder: Path) -> None:
     succeed(folder, "-f", "d-pipe")
 
 
-@advice("expected a folder (--root DIR names the one with prediction/ and dataset/)")
+@advice(
+    "expected a folder (--root DIR names the one with prediction/ and dataset/; "
+    "the command init makes one)"
+)
 def test_another_folder(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     said = refuse(folder, "-f", "d-a", "--root", str(tmp_path / "empty"))
     option = find(r"--\w+(?= DIR)", said)
     succeed(folder, "-f", "d-a", option, str(folder))
+    command = find(r"(?<=command )\w+", said)
+    succeed(folder, command, str(tmp_path / "empty"))
+    succeed(folder, "-f", "sample-quick", option, str(tmp_path / "empty"))
 
 
 @advice("text in {}; make UTF-8 of it: iconv -f {} -t UTF-8 {} > utf8.txt")

@@ -289,7 +289,7 @@ _PROPHET: Final = ("--contracts", "--gamma", "--min-events", "--late")
 POLICIES: Final = (*_FUTUREX, *_PROPHET)
 OPTIONS: Final = {
     "": (
-        "--file", "--dataset", "--items", "--no-items", "--save", "--html", "--unread",
+        "--file", "--dataset", "--items", "--no-items", "--by", "--save", "--html", "--unread",
         "--fail-under", "--missing", "--sort", "--full", "--no-full",
         *POLICIES,
     ),
@@ -297,7 +297,7 @@ OPTIONS: Final = {
         "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets",
         "--late-files", *POLICIES,
     ),
-    "compare": ("--dataset", "--all-weeks", "--html", "--fail-if-worse", *_FUTUREX),
+    "compare": ("--dataset", "--all-weeks", "--by", "--html", "--fail-if-worse", *_FUTUREX),
     "check": ("--dataset", "--owner", "--base"),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
