@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from operator import itemgetter
 from typing import Any, Final
 
@@ -26,7 +25,7 @@ from forecasteval.display.tables import (
 
 from .details import Category, ProphetResult
 from .fields import show_exclusion
-from .metrics import RANK_TIE, Matrix, find_gamma, find_metric
+from .metrics import RANK_TIE, find_gamma, find_metric
 from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
 
@@ -304,22 +303,7 @@ def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
         messages += ["", see]
     ranked_rows = [BoardRow(name, record, by) for name, record in ranked.items()]
     beats = say_who_beats_the_market(ranked_rows, by)
-    kendall = results["rank_correlation"]["overall"]["kendall"] if len(ranked) > 2 else {}
-    lines = _agreement_line(kendall)
-    if beats:
-        lines = [beats, *lines]
-    return [*messages, "", *lines] if lines else messages
-
-
-def _agreement_line(matrix: Matrix) -> list[str]:
-    pairs = sorted(
-        (value, a, b) for a, b in combinations(matrix, 2) if (value := matrix[a][b]) is not None
-    )
-    return [
-        f"Rank agreement of the metrics (Kendall): median {pairs[len(pairs) // 2][0]:.2f}, "
-        f"least {least:.2f} ({title_of(a)} and {title_of(b)})"
-        for least, a, b in pairs[:1]
-    ]
+    return [*messages, "", beats] if beats else messages
 
 
 # --- With --full ---

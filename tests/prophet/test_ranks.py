@@ -190,15 +190,13 @@ def test_decomposition_adds_up_and_is_that_of_the_bins() -> None:
 
 
 def test_screen_shows_what_people_read() -> None:
-    """A board, agreement in one line; every table with `full`; of many forecasters the first
-    thirty.
-    """
+    """A board; every table with `full`; of many forecasters the first thirty."""
     short, full = (
         format_text(report_blocks(sample_results())),
         format_text(report_blocks(sample_results(), full=True)),
     )
     assert len(short.splitlines()) <= 30
-    assert "Rank agreement of the metrics (Kendall): median" in short
+    assert "Rank agreement" not in short
     for title in (
         "Rank agreement (Spearman)",
         "Difference to the market",
