@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
+
+# Values that differ by no more are equal, and share a rank; fitted models leave this open.
+TIE: Final = 1e-9
 
 # --- Student's t ---
 
@@ -219,3 +222,22 @@ def rank_ranges(better: Any, p: Any, alpha: float = 0.05) -> list[tuple[int, int
     return [
         (1 + up, len(p) - down) for up, down in zip(above.tolist(), below.tolist(), strict=True)
     ]
+
+
+def shared_ranks(values: Sequence[float]) -> list[int]:
+    """Rank values that are sorted, best first; equal ones share the better rank.
+
+    This is the tie rule of all rankings: a value is equal to the one before it if they differ by
+    at most `TIE`, relative above 1.
+
+    >>> shared_ranks([0.5, 0.1 + 0.2, 0.3, 0.0])
+    [1, 2, 2, 4]
+    """
+    ranks: list[int] = []
+    for position, value in enumerate(values):
+        is_first = position == 0
+        if is_first or abs(value - values[position - 1]) > TIE * max(1.0, abs(value)):
+            ranks.append(position + 1)
+        else:
+            ranks.append(ranks[-1])
+    return ranks

@@ -11,6 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from forecasteval.common.statistics import shared_ranks
+
 from .arrays import Floats, Ints, plain_values
 from .scores import (
     LOG_FLOOR,
@@ -24,7 +26,6 @@ from .scores import (
     spherical_score,
 )
 
-RANK_TIE: Final = 1e-9  # of values that share a rank: what the fitted models leave open
 _ANY: Final = (-math.inf, math.inf)
 
 
@@ -136,16 +137,11 @@ def find_gamma(name: str) -> float | None:
 # --- Ranks ---
 
 
-def shared_ranks(values: Floats) -> Ints:
-    """Rank 1 for the largest value; values within 1e-9 (relative above 1) of the next share the
-    better rank.
-    """
+def rank_values(values: Floats) -> Ints:
+    """Rank values, 1 for the largest; equal ones share the better rank (`shared_ranks`)."""
     order = np.argsort(-values, kind="stable")
-    drop = -np.diff(values[order]) > RANK_TIE * np.maximum(1, np.abs(values[order][1:]))
     ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.maximum.accumulate(
-        np.append(1, np.where(drop, np.arange(2, len(values) + 1), 1))
-    )
+    ranks[order] = shared_ranks(values[order].tolist())
     return ranks
 
 
@@ -159,7 +155,7 @@ def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
     ranks = [np.array(column, dtype=float) for column in columns]
     for column in ranks:
         known = ~np.isnan(column)
-        column[known] = shared_ranks(-column[known])
+        column[known] = rank_values(-column[known])
     rho, tau = np.full((2, len(ranks), len(ranks)), np.nan)
     for first, second in combinations_with_replacement(range(len(ranks)), 2):
         both = ~np.isnan(ranks[first] + ranks[second])

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from forecasteval.common.statistics import rank_ranges
+from forecasteval.common.statistics import TIE, rank_ranges
 
 from .arrays import Columns, Floats, make_rows, weighted_means
 from .estimates import Measures
-from .metrics import RANK_TIE, Metric, shared_ranks
+from .metrics import Metric, rank_values
 from .score_table import BASELINES, ForecastScores
 from .scores import decompose_brier
 
@@ -87,7 +87,7 @@ def add_ranks(
         estimate = measures[metric.name, ""]
         values = metric.sign * estimate.values
         able = [at for at in ranked if not math.isnan(values[at])]
-        ranks = dict(zip(able, shared_ranks(values[able]).tolist(), strict=True))
+        ranks = dict(zip(able, rank_values(values[able]).tolist(), strict=True))
         for at in ranked:
             records[at][f"{metric.name}_rank"] = ranks.get(at)
         if not estimate.variation:
@@ -116,7 +116,7 @@ def rank_intervals(values: Floats, variance: Floats, freedom: Floats) -> list[tu
         t = np.abs(gap) / np.sqrt(variance)
     t = np.where(np.triu(t) > 1.9, t, 0)  # no smaller one is significant, and each takes time
     p = 2 * stdtr(np.minimum(freedom[:, None], freedom), -t)
-    p[np.abs(gap) <= RANK_TIE] = 1
+    p[np.abs(gap) <= TIE] = 1
     return rank_ranges(gap, p)
 
 

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, grouped_names, printable, show_count
+from forecasteval.common.statistics import TIE
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import Html, join, show_score, show_signed, soft, tag
 from forecasteval.display.results import list_warnings, make_report
@@ -25,7 +26,7 @@ from forecasteval.display.tables import (
 
 from .details import Category, ProphetResult
 from .fields import show_exclusion
-from .metrics import RANK_TIE, find_gamma, find_metric
+from .metrics import find_gamma, find_metric
 from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
 
@@ -166,7 +167,7 @@ def board_rows(results: ProphetResult, by: str, most: int | None) -> list[BoardR
     shown, sign = rows[:most], find_metric(by).sign
     for name, record in results["baselines"].items():
         if record["n_events"]:
-            own = -math.inf if record[by] is None else sign * record[by] - RANK_TIE
+            own = -math.inf if record[by] is None else sign * record[by] - TIE
             values = [row[by] for row in shown]
             better = sum(value is not None and sign * value >= own for value in values)
             shown.insert(better, BoardRow(name, record, by, True))

@@ -6,26 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from forecasteval.common.statistics import mean, rank_ranges, stratified_error, t_quantile
+from forecasteval.common.statistics import (
+    mean,
+    rank_ranges,
+    shared_ranks,
+    stratified_error,
+    t_quantile,
+)
 
 from .systems import ALPHA, Strata
 
 _FEWEST: Final = 6  # clusters that must differ for p < ALPHA
 _USUAL: Final = 7.5  # that differ on average where so many do four times out of five
-_EQUAL: Final = 1e-12  # scores that differ by less are equal
-
-
-def shared_ranks(scores: Sequence[float]) -> list[int]:
-    """Return the ranks of scores in their order; equal ones share theirs.
-
-    >>> shared_ranks([0.5, 0.25, 0.25, 0.0])
-    [1, 2, 2, 4]
-    """
-    ranks: list[int] = []
-    for place, score in enumerate(scores):
-        same = place and abs(score - scores[place - 1]) < _EQUAL
-        ranks.append(ranks[-1] if same else place + 1)
-    return ranks
 
 
 def assign_ranks(

@@ -19,6 +19,7 @@ from forecasteval.common.statistics import (
     holm,
     mean,
     rank_ranges,
+    shared_ranks,
     stratified_error,
     stratified_interval,
     stratified_mean,
@@ -280,3 +281,20 @@ def test_rank_ranges_by_hand() -> None:
     assert rank_ranges(better, np.full((3, 3), np.nan)) == [(1, 3)] * 3
     assert rank_ranges(np.zeros((1, 1)), np.ones((1, 1))) == [(1, 1)]
     assert rank_ranges(np.zeros((0, 0)), np.zeros((0, 0))) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "ranks"),
+    [
+        ([], []),
+        ([1.0, 1 - 9e-10, 0.5], [1, 1, 3]),
+        ([1.0, 1 - 2e-9, 0.5], [1, 2, 3]),
+        # Lower is better; relative above 1.
+        ([-1e6, -1e6 + 1e-4, 0.0], [1, 1, 3]),
+        ([0.25, 0.5, 0.5], [1, 2, 2]),
+        # Each is equal to the one before it.
+        ([0.5, 0.5 - 8e-10, 0.5 - 16e-10], [1, 1, 1]),
+    ],
+)
+def test_equal_values_share_a_rank(values: list[float], ranks: list[int]) -> None:
+    assert shared_ranks(values) == ranks

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from forecasteval.prophet.metrics import rank_agreement, shared_ranks
+from forecasteval.prophet.metrics import rank_agreement, rank_values
 
 
 def columns(size: int) -> st.SearchStrategy[list[list[int]]]:
@@ -46,4 +46,4 @@ def test_rank_agreement_of_pairs_with_gaps() -> None:
 
 
 def test_ranks_share() -> None:
-    assert shared_ranks(np.array([0.3, 0.5, 0.5 + 1e-12, 0.1, 0.3])).tolist() == [3, 1, 1, 5, 3]
+    assert rank_values(np.array([0.3, 0.5, 0.5 + 1e-12, 0.1, 0.3])).tolist() == [3, 1, 1, 5, 3]
