@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final, NamedTuple, TypedDict
 
-from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Files, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Files, Option, Prompt
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -50,6 +50,7 @@ __all__ = [  # what a benchmark needs
     "InputError",
     "JsonObject",
     "Option",
+    "Prompt",
     "QuestionEvaluator",
     "Score",
     "Unread",

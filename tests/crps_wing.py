@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -36,7 +39,11 @@ class CrpsEvaluator(QuestionEvaluator):
 
 
 def read_samples(answer: object) -> list[float]:
-    """Read a list of numbers; [] for anything else."""
+    """Read a list of numbers, which a model may write behind its thoughts; [] for anything else."""
+    if isinstance(answer, str):
+        lists = re.findall(r"\[[^\[\]]*\]", answer)
+        with suppress(ValueError):
+            answer = json.loads(lists[-1] if lists else "")
     if not isinstance(answer, list) or any(type(x) not in (int, float) for x in answer):
         return []
     return answer if all(map(math.isfinite, answer)) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from cli import ROOT, Done, assert_refused, box, q, read_json, run, warning, write
 from forecasteval.benchmark import list_benchmarks
 from html_page import check_page
+from llm_server import LlmServer, completion
 from pages import read, read_blocks
 
 BLOCKS: Final = read_blocks(read("docs/own.md"))
@@ -84,12 +86,12 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         sys.modules.pop(name, None)
 
 
-def run_installed(site: Path, root: Path, *words: str) -> Done:
+def run_installed(site: Path, root: Path, *words: str, **env: str) -> Done:
     """`python -m forecasteval`, in a folder that is no checkout."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "forecasteval", *words],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(site), str(ROOT)))},
+        env={**os.environ, **env, "PYTHONPATH": os.pathsep.join((str(site), str(ROOT)))},
         capture_output=True,
         text=True,
         check=False,
@@ -118,6 +120,40 @@ def test_every_command_takes_it(site: Path, tmp_path: Path) -> None:
     assert "Questions that A wins/ties/loses." in done.out
     assert "level" not in done.out.lower()
     assert run_installed(site, root, "-f", "w1-vague", "--fail-under", "-0.01").code == 6
+
+
+def test_a_model_is_asked_its_questions(site: Path, tmp_path: Path, server: LlmServer) -> None:
+    server.script = lambda request: completion("Between [0, 99], so [11, 13, 12.5].")
+    root = write(tmp_path, FILES)
+    environment = {"OPENAI_BASE_URL": server.url}
+    done = run_installed(site, root, "ask", "w1", "--model", "m", **environment)
+    assert (done.code, done.out.split("\n")[0]) == (0, "CRPS  w1-m"), done.err
+    assert "value" not in str([request.body for request in server.requests])
+    assert run_installed(site, root, "-f", "w1-m").out == done.out
+    items = run_installed(site, root, "-f", "w1-m", "--items").out
+    assert "mean 12.1667 against 12.5" in items
+
+
+def test_prompts_of_its_own(
+    here: Any, tmp_path: Path, server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `Prompt.read` makes of a reply is a field of its row."""
+    more = """
+from forecasteval.custom import Prompt
+def list_prompts(dataset, system, market):
+    for question in json.loads(dataset.read_text()):
+        name = question["id"]
+        yield Prompt(f"{name}?", {"id": name}, read=lambda reply: ({"n": 1}, ""))
+ASKING = BENCHMARK._replace(list_prompts=list_prompts)
+"""
+    here(declare(tmp_path, CODE + more, {"a": "other:ASKING"}))
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server.script = lambda request: completion("[11]")
+    root = write(tmp_path, {"dataset/w1.json": QUESTIONS[:2]})
+    assert run(root, "ask", "w1", "--model", "m").code == 0
+    assert {request.prompt for request in server.requests} == {"rain?", "wind?"}
+    rows = (root / "prediction/w1-m.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(row)["n"] for row in rows] == [1, 1]
 
 
 def test_the_page_shows_code_whose_types_are_checked() -> None:
