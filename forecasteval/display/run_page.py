@@ -183,8 +183,7 @@ def mark_lines(
 
     `rows` are the classes of its rows (`html.TableLine`), `line` is the value of a dotted line
     through all of them, `ends` say what the ends of the axis mean. Without `rows` one with a filled
-    mark is that of everything, and comes first. Marks have the name that is the first text of their
-    row.
+    mark is that of everything. Marks have the name that is the first text of their row.
     """
     marks = [cell for row in table.rows for cell in row if isinstance(cell, IntervalCell)]
     axis = axis or interval_axis(marks, 0.0)
@@ -209,7 +208,7 @@ def mark_lines(
                 cells += [Html(), draw_interval(axis, cell, str(row[named]), line), Html()]
             elif column.page not in _HIDDEN:
                 cells.append(_draw_cell(cell))
-        lines.insert(0 if style == "all" else len(lines), TableLine(cells, style))
+        lines.append(TableLine(cells, style))
     return heads, lines
 
 

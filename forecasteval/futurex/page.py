@@ -38,6 +38,7 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
     an answer.
     """
     items, scores = results["items"], score_table(results)
+    *levels, overall = scores.rows
     costs = list_costs(items, results["signature"]["fixed_weights"] is not True)
     read = partial(_read_questions, items, costs, rows, rules)
     return RunPage(
@@ -46,7 +47,7 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
         results["overall_score"],
         results["overall_interval"],
         notes=list_notes(results, zeros=False),
-        scores=scores,
+        scores=scores._replace(rows=[overall, *levels]),
         costs=[*zip(map(name_cause, items), costs, strict=True)],
         charts={"scores": Chart("scores", "Scores by level", _DOTS, scores)},
         questions=read,

@@ -87,7 +87,8 @@ def _say_verdict(results: Results) -> str:
 def _name_scores(scores: Table) -> Table:
     """Short names of the types of questions; the overall score alone if there is one type."""
     named = [[_name_kind(str(kind)), *cells] for kind, *cells in scores.rows]
-    return scores._replace(rows=named if len(named) > 2 else named[1:])
+    *kinds, overall = named
+    return scores._replace(rows=[overall, *kinds] if len(kinds) > 1 else [overall])
 
 
 def _name_kind(kind: str) -> str:

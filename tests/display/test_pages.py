@@ -6,6 +6,7 @@ import html
 import json
 import re
 import urllib.parse
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ from forecasteval.display.pages import (
     show_text,
     text_limit,
 )
-from forecasteval.display.tables import Marked
+from forecasteval.display.run_page import draw_marks
+from forecasteval.display.tables import Column, IntervalCell, Marked, make_table
 from make_screenshots import PICTURES, make_pages, read_numbers
 
 
@@ -96,3 +98,11 @@ def test_pictures_of_the_docs_show_the_names_and_numbers_of_today(tmp_path: Path
         numbers = json.loads(png[begin + len(b"tEXtnumbers\0") : begin + 4 + size])
         assert numbers == read_numbers(tmp_path / address.partition("#")[0]), picture
         assert len(numbers) > 5
+
+
+def test_rows_are_drawn_in_the_order_of_the_table() -> None:
+    """Also where one further down has a filled dot."""
+    columns = [Column("Name", itemgetter(0)), Column("score", itemgetter(1), kind="mark")]
+    rows = [("first", IntervalCell(0.2)), ("total", IntervalCell(0.4, None, None, "a"))]
+    page = str(draw_marks(make_table(columns, rows)))
+    assert page.index("first") < page.index("total")
