@@ -72,7 +72,7 @@ from forecasteval.ranking.systems import ALPHA
 from .standings import heat_of, list_names, show_cell
 from .tables import AnyComparison, list_verdicts, season_remarks
 
-_SHOWN: Final = 45  # pairs whose questions a page shows
+_MAX_SYSTEMS: Final = 4  # of more the page shows no questions: they would be of ten pairs
 _LEGEND: Final = (
     f"Filled in the colour of the better system: decided (p < {ALPHA} with Holm’s adjustment; of "
     "levels, an interval without 0). Lines: 95% intervals, not adjusted."
@@ -306,18 +306,24 @@ class _ComparedQuestion(NamedTuple):
 
 
 def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iterator[Html]:
-    """Draw the questions that decide it, of each pair; over all weeks how the model is made."""
+    """Draw the questions that decide it, of each pair of a few systems; over all weeks how the
+    model is made.
+    """
     if not isinstance(comparison, Comparison):
         remarks = [tag("p", remark) for remark in season_remarks(comparison)]
         yield draw_section("How weeks are compared", *remarks, note=_MODEL)
+        return
+    if len(comparison.systems) > _MAX_SYSTEMS:
+        few = f"The page of a comparison of up to {_MAX_SYSTEMS} systems shows their questions."
+        yield tag("p", few, class_="cap")
         return
     copies = len(results) * (len(results) - 1)
     answers = {
         row.name: (sorted(result["items"], key=question_key), _read_texts(result, copies))
         for row, result in zip(comparison.systems, results, strict=True)
     }
-    most = MOST // min(len(comparison.pairs), _SHOWN)
-    for number, pair in enumerate(comparison.pairs[:_SHOWN], 1):
+    most = MOST // len(comparison.pairs)
+    for number, pair in enumerate(comparison.pairs, 1):
         a = _Side(f"A {_cut(pair.a)}", *answers[pair.a])
         b = _Side(f"B {_cut(pair.b)}", *answers[pair.b])
         rows = _list_differing(comparison, a, b)
@@ -334,9 +340,6 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
         else:
             levels = _draw_levels(comparison, pair)
             yield draw_fold(_title(pair), levels, questions, note=note, name=f"p{number}")
-    left = len(comparison.pairs) - _SHOWN
-    if left > 0:
-        yield tag("p", f"The questions of {left} more pairs are not shown.", class_="cap")
 
 
 _MODEL: Final = (

@@ -5,6 +5,7 @@ it is written.
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,18 @@ def test_several_systems_have_a_section_per_pair() -> None:
     ]
     titles = [row[0].partition(" p ")[0] for row in parsed.rows[:4]]
     assert titles == ["Pairs", "a − b", "a − c", "b − c"]
+
+
+def test_more_than_four_systems_have_the_table_of_pairs_only() -> None:
+    a, b = pair()
+    results = [a, b, *({**a, "name": name} for name in "cde")]
+    few, many = (render(compare(results[:count]).page()) for count in (4, 5))
+    assert few.count('class="fold"') == 6
+    assert 'class="fold"' not in many
+    assert "up to 4 systems shows their questions" in many
+    assert {f"{x} − {y}" for x, y in combinations("abcde", 2)} <= {
+        row[0].partition(" p ")[0] for row in check_page(many).rows
+    }
 
 
 @pytest.mark.parametrize("words", [["a", "b", "--html"], ["--html", "a", "b"]])
