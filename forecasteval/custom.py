@@ -38,7 +38,7 @@ from forecasteval.common.records import (
 )
 from forecasteval.common.statistics import mean, stratified_interval
 from forecasteval.display.html import Page, join
-from forecasteval.display.pages import MOST, make_keys, show_text
+from forecasteval.display.pages import choose_shown, make_keys, show_text
 from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
@@ -226,7 +226,8 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             return (1 - share(item["score"])) / len(items)
 
         def list_questions() -> list[ShownQuestion]:
-            shown = sorted(items, key=cost, reverse=True)[:MOST]
+            outcomes = [item["outcome"] for item in items]
+            shown = [items[place] for place in choose_shown(outcomes, [*map(cost, items)])]
             keys = make_keys(map(_name_item, shown))
             return [_show_item(*pair, cost(pair[0])) for pair in zip(shown, keys, strict=True)]
 

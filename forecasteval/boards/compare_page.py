@@ -20,6 +20,7 @@ from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Html,
     Page,
+    choose_digits,
     draw_fold,
     draw_section,
     join,
@@ -398,10 +399,11 @@ def _draw_questions(
     )
     titles = ("Adds to A − B", "", "Question", span("la", a.name), span("lb", b.name))
     most = max(abs(row.adds) for row in rows)
+    digits = choose_digits(row.adds for row in rows)
     shown = [
         OpenRow(
             key,
-            _draw_cells(comparison, row, most, a.texts),
+            _draw_cells(comparison, row, most, digits, a.texts),
             {"level": row.a.get("level") or "", "better": _better(comparison, row.adds)},
             draw_inside(
                 key,
@@ -416,7 +418,7 @@ def _draw_questions(
 
 
 def _draw_cells(
-    comparison: Comparison, row: _ComparedQuestion, most: float, texts: Texts
+    comparison: Comparison, row: _ComparedQuestion, most: float, digits: int, texts: Texts
 ) -> list[Html]:
     """Draw what a question adds, its first line and truth, and both scores with what was read."""
     item, other, adds = row
@@ -427,7 +429,7 @@ def _draw_cells(
     below = f"Truth: {show_text(truth, 80)}" if truth else show_text(reaction, 120)
     bar = draw_bar_of(abs(adds) / most, "a" if _better(comparison, adds) == "A" else "")
     cells = [
-        tag("span", show_signed(adds), bar, class_="co", title=f"{adds:.6f}"),
+        tag("span", show_signed(adds, digits), bar, class_="co", title=f"{adds:.6f}"),
         span("lv", f"L{level}" if level else ""),
         tag("span", span("qt", title), span("s tr", below) if below else ""),
     ]

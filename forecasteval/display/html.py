@@ -112,6 +112,18 @@ def show_signed(value: float | None, digits: int = 3) -> str:
     return f"+{shown}" if shown[0].isdigit() and shown.strip("0.") else shown
 
 
+def choose_digits(values: Iterable[float]) -> int:
+    """Choose decimals that show two digits of the smallest value that is not 0; 3 to 6.
+
+    >>> choose_digits([0.25, 0.01]), choose_digits([0.00016, 0.25])
+    (3, 5)
+    """
+    sizes = [abs(value) for value in values if value]
+    if not sizes:
+        return 3
+    return min(6, max(3, 1 - math.floor(math.log10(min(sizes)))))
+
+
 def show_heat(
     score: float | None, share: float | None = None, kind: str = "", href: str | None = None
 ) -> Html:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
@@ -55,6 +55,30 @@ def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
         often[key] += 1
         keys.append(f"{key}:{often[key]}" if often[key] > 1 else key)
     return keys
+
+
+def choose_shown(groups: Sequence[object], costs: Sequence[float], most: int = MOST) -> list[int]:
+    """Choose which records a page shows, as their places, the costliest first.
+
+    Of too many, each group has its share of the `most` that are shown, rounded down, and at least
+    one, so that no common cause pushes a rare one off the page.
+
+    >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2, 0.0], most=3)
+    [0, 2, 3]
+    """
+    order = sorted(range(len(costs)), key=lambda place: -costs[place])
+    if len(order) <= most:
+        return order
+    shares = {group: max(1, most * n // len(order)) for group, n in Counter(groups).items()}
+    chosen: list[int] = []
+    others: list[int] = []
+    for place in order:
+        group = groups[place]
+        shares[group] -= 1
+        (chosen if shares[group] >= 0 else others).append(place)
+    # What rounding left over goes to the costliest of the others.
+    chosen = [*chosen, *others][:most]
+    return sorted(chosen, key=lambda place: -costs[place])
 
 
 def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:

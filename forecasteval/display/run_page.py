@@ -5,6 +5,7 @@ question, the costliest first. A benchmark gives the data of a `RunPage`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,6 +23,7 @@ from .html import (
     Html,
     Page,
     TableLine,
+    choose_digits,
     draw_scroll,
     draw_section,
     draw_table,
@@ -141,14 +143,17 @@ class RunPage:
         for column, parts in self.results.get("by", {}).items():
             yield from _draw_breakdown(column, parts)
             questions = _tag_questions(questions, self.results["items"], column)
-        yield _draw_causes(self.costs, self.share(self.score))
+        shown = Counter(question.cause for question in questions)
+        yield _draw_causes(self.costs, self.share(self.score), shown)
         yield draw_bar("questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders])
         if len(questions) < len(self.costs):
-            note = count_rows(len(questions), len(self.costs), "what costs most")
+            first = "of each level and cause what costs most"
+            note = count_rows(len(questions), len(self.costs), first)
             yield tag("p", note, class_="cap")
         titles = ("Score", "", "Question", "Reason", "Costs")
         most = max((cost for _, cost in self.costs), default=0.0) or 1.0
-        rows = [_draw_question(question, most, self.share) for question in questions]
+        digits = choose_digits(question.cost for question in questions)
+        rows = [_draw_question(question, most, digits, self.share) for question in questions]
         yield draw_rows("questions", titles, rows, "cost")
         for chart in self.below:
             table = draw_scroll(chart.title, draw_marks(chart.table))
@@ -229,8 +234,7 @@ def _draw_breakdown(column: str, parts: Mapping[str, Part]) -> Iterator[Html]:
     table = draw_marks(breakdown_table(column, parts), _UNIT)
     yield draw_section(f"By {printable(column, 40)}", draw_scroll(column, table), name="by")
     if len(parts) <= _MAX_CHIPS:
-        chips = [Choice(value, f"{value} {part['n']}") for value, part in parts.items()]
-        yield draw_chips("questions", "by", chips)
+        yield draw_chips("questions", "by", [Choice(value, value) for value in parts])
 
 
 def _tag_questions(
@@ -256,9 +260,11 @@ def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, in
     return sorted(totals, key=lambda total: (-total[1], total[0]))
 
 
-def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
+def _draw_causes(
+    costs: Iterable[tuple[str, float]], score: float, shown: Mapping[str, int]
+) -> Html:
     """Draw what was earned, and what was lost by cause, as one bar. Below it stand the causes as
-    chips that filter the questions.
+    chips that filter the questions; `shown` says how many of each the page has.
     """
     totals = _sum_causes(costs)
     kept = 0.0 if math.isnan(score) else score
@@ -266,7 +272,7 @@ def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
     choices = []
     for place, (cause, cost, count) in enumerate(totals):
         style, lost = (f"t{place % 3}", show_signed(-cost)) if cost else ("t", "")
-        choices.append(Choice(cause, f"{cause} {count}", lost, style))
+        choices.append(Choice(cause, _count_cause(cause, shown[cause], count), lost, style))
         if cost:
             shares.append(Share(cost, style, f"{cause}: {count}, {lost}"))
     lost_all = math.fsum(cost for _, cost, _ in totals)
@@ -277,6 +283,11 @@ def _draw_causes(costs: Iterable[tuple[str, float]], score: float) -> Html:
         class_="lostcap",
     )
     return join(draw_shares(shares), caption, draw_chips("questions", "cause", choices))
+
+
+def _count_cause(cause: str, shown: int, count: int) -> str:
+    """Write how many questions a chip finds: fewer than there are where a page shows a part."""
+    return f"{cause} {count}" if shown == count else f"{cause} {shown} of {count} here"
 
 
 def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
@@ -295,13 +306,13 @@ def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
 
 
 def _draw_question(
-    question: ShownQuestion, most: float, share: Callable[[float], float]
+    question: ShownQuestion, most: float, digits: int, share: Callable[[float], float]
 ) -> OpenRow:
     """Draw a question; its cost has a bar for its share of the `most` that one costs."""
     score = question.score
     why = question.why
     cost = question.cost
-    lost = [show_signed(-cost), draw_bar_of(cost / most)] if cost else [""]
+    lost = [show_signed(-cost, digits), draw_bar_of(cost / most)] if cost else [""]
     cells = [
         show_heat(score, None if score is None else share(score), kind="chip"),
         span("lv", question.level),

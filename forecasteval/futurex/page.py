@@ -12,7 +12,7 @@ from forecasteval.common.markup import show_truth
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import Page, join
-from forecasteval.display.pages import MOST, make_keys, mark, show_text, text_limit
+from forecasteval.display.pages import choose_shown, make_keys, mark, show_text, text_limit
 from forecasteval.display.results import Results
 from forecasteval.display.rows import draw_levels
 from forecasteval.display.run_page import RunPage, ShownQuestion
@@ -79,8 +79,8 @@ def _read_questions(
     items: Sequence[AnswerItem], costs: Sequence[float], rows: Rows | None, rules: Rules | None
 ) -> list[ShownQuestion]:
     """Read the questions, what costs most first; pending ones last."""
-    order = sorted(range(len(items)), key=lambda at: (items[at]["score"] is None, -costs[at]))
-    order = order[:MOST]
+    groups = [(item["level"], name_cause(item)) for item in items]
+    order = choose_shown(groups, costs)
     places, records = set(order), filterfalse(is_void, (rows() if rows else None) or ())
     read = {
         at: _read_texts(item, record, rules)

@@ -20,7 +20,7 @@ from forecasteval.display.html import (
     show_score,
     tag,
 )
-from forecasteval.display.pages import TEXT, make_keys, show_text
+from forecasteval.display.pages import TEXT, choose_shown, make_keys, show_text
 from forecasteval.display.results import Results
 from forecasteval.display.rows import Choice, draw_chips
 from forecasteval.display.run_page import RunPage, ShownQuestion
@@ -106,7 +106,9 @@ def _read_records(
     items: Sequence[ChoiceItem], records: Callable[[], Iterable[Record]]
 ) -> Questions:
     """Read the questions, those with the lowest scores first."""
-    shown = sorted(items, key=lambda item: item["score"])[:_MOST]
+    groups = [(item["question_type"], name_cause(item)) for item in items]
+    places = choose_shown(groups, [1 - item["score"] for item in items], _MOST)
+    shown = [items[place] for place in places]
     names = {item["id"] for item in shown}
     by_id = {name: record for record in records() if (name := str(record["id"])) in names}
     return [(item, by_id.get(item["id"], {})) for item in shown]

@@ -131,6 +131,9 @@ addEventListener("DOMContentLoaded", () => {
     const target = name && document.getElementById(name);
     const rest = location.hash.slice(1 + (target ? name.length : 0));
     if (!target || rest) for (const list of lists) list.load(new URLSearchParams(rest));
+    if (/^q-/.test(name) && !target) for (const output of all("output").slice(0, 1)) {
+      output.textContent = `#${name} is not on this page; --save writes every question as JSON`;
+    }
     if (!target) return;
     target.hidden = false;
     for (let each = target; each; each = each.parentElement) {
