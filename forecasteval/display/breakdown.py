@@ -68,25 +68,28 @@ def compare_parts(a: JsonObject, b: JsonObject, column: str) -> list[PartDiffere
     questions. Both results must be on the same questions. Raises InputError as `break_down`.
     """
     low, high = a.get("score_bounds", (0.0, 1.0))
-    differences = []
+    differences: list[JsonObject] = []
     for item_a, item_b in zip(_sort_items(a), _sort_items(b), strict=True):
-        score = None if item_a["score"] is None else item_a["score"] - item_b["score"]
-        differences.append({**item_a, "score": score})
+        if item_a["score"] is not None:
+            differences.append({**item_a, "score": item_a["score"] - item_b["score"]})
     both = {**a, "items": differences, "score_bounds": (low - high, high - low)}
-    parts = [break_down(result, column) for result in (both, a, b)]
-    return [
-        {
+    parts = break_down(both, column)
+    parts_a = break_down(a, column)
+    parts_b = break_down(b, column)
+    rows: list[PartDifference] = []
+    for value, part in parts.items():
+        row: PartDifference = {
             "a": str(a["name"]),
             "b": str(b["name"]),
             "value": value,
             "n": part["n"],
-            "a_score": parts[1][value]["score"],
-            "b_score": parts[2][value]["score"],
+            "a_score": parts_a[value]["score"],
+            "b_score": parts_b[value]["score"],
             "difference": part["score"],
             "interval": part["interval"],
         }
-        for value, part in parts[0].items()
-    ]
+        rows.append(row)
+    return rows
 
 
 def _sort_items(results: JsonObject) -> list[JsonObject]:
@@ -146,34 +149,44 @@ def _score_part(
     }
 
 
-# --- As a table ---
+# --- As tables: text, Markdown, LaTeX, CSV, and on pages ---
+
+_PART: Final = (
+    Column("Score", itemgetter("score"), "number"),
+    Column("", lambda row: IntervalCell(row["score"], row["interval"]), "mark"),
+    Column("95% interval", itemgetter("interval"), "number", page="no"),
+    Column("n", itemgetter("n"), "number"),
+    Column("Missing", itemgetter("missing"), "number"),
+)
+_DIFFERENCE: Final = (
+    Column("n", itemgetter("n"), "number"),
+    Column("Score A", itemgetter("a_score"), "number"),
+    Column("Score B", itemgetter("b_score"), "number"),
+    Column("A − B", itemgetter("difference"), "number"),
+    Column("", lambda row: IntervalCell(row["difference"], row["interval"]), "mark"),
+    Column("95% interval", itemgetter("interval"), "number", page="no"),
+)
+_FORECASTER: Final = (
+    Column("Forecaster", lambda row: printable(row["name"], 60)),
+    Column("Brier", lambda row: row.get("brier"), "number"),
+    Column("Log", lambda row: row.get("log"), "number"),
+    Column("n", lambda row: row.get("n_events"), "number"),
+)
 
 
 def breakdown_table(column: str, parts: Mapping[str, Part]) -> Table:
     """Make the table of a breakdown, a row per value."""
-    columns = [
-        Column(printable(column, 40), lambda row: printable(row[0], 60)),
-        Column("Score", lambda row: row[1]["score"], "number"),
-        Column("", _draw_interval, "mark"),
-        Column("95% interval", lambda row: row[1]["interval"], "number", page="no"),
-        Column("n", lambda row: row[1]["n"], "number"),
-        Column("Missing", lambda row: row[1]["missing"], "number"),
-    ]
-    return make_table(columns, parts.items())
-
-
-def _draw_interval(row: tuple[str, Part]) -> IntervalCell:
-    return IntervalCell(row[1]["score"], row[1]["interval"])
+    rows = [{**part, "value": value} for value, part in parts.items()]
+    return make_table([_value_column(column), *_PART], rows)
 
 
 def systems_table(column: str, systems: Mapping[str, Mapping[str, Part]]) -> Table:
     """Make the table of systems by the values of a column, a row per system."""
-    values = sorted({value for parts in systems.values() for value in parts}, key=_order)
+    values = {value for parts in systems.values() for value in parts}
     columns = [Column("System", lambda row: printable(row[0], 60))]
-    columns += [
-        Column(printable(value, 24), partial(_show_score, value), "number", page="c")
-        for value in values
-    ]
+    for value in sorted(values, key=_order):
+        title = printable(value, 24)
+        columns.append(Column(title, partial(_show_score, value), "number", page="c"))
     return make_table(columns, systems.items())
 
 
@@ -186,32 +199,19 @@ def differences_table(
     column: str, rows: Sequence[PartDifference], names: Mapping[str, str]
 ) -> Table:
     """Make the table of a comparison by the values of a column; `names` are shown for systems."""
-    columns = [
-        Column(printable(column, 40), lambda row: printable(row["value"], 60)),
-        Column("A", lambda row: printable(names[row["a"]], 60)),
-        Column("B", lambda row: printable(names[row["b"]], 60)),
-        Column("n", itemgetter("n"), "number"),
-        Column("Score A", itemgetter("a_score"), "number"),
-        Column("Score B", itemgetter("b_score"), "number"),
-        Column("A − B", itemgetter("difference"), "number"),
-        Column("", lambda row: IntervalCell(row["difference"], row["interval"]), "mark"),
-        Column("95% interval", itemgetter("interval"), "number", page="no"),
-    ]
-    return make_table(columns, rows)
+    first = Column("A", lambda row: printable(names[row["a"]], 60))
+    second = Column("B", lambda row: printable(names[row["b"]], 60))
+    return make_table([_value_column(column), first, second, *_DIFFERENCE], rows)
 
 
-def stored_table(column: str, parts: Mapping[str, Mapping[str, Any]]) -> Table:
+def forecasters_table(column: str, parts: Mapping[str, Mapping[str, Any]]) -> Table:
     """Make the table of a breakdown of forecasters, a row per value and forecaster."""
-    rows = [
-        (value, name, scores)
-        for value, part in parts.items()
-        for name, scores in part["forecasters"].items()
-    ]
-    columns = [
-        Column(printable(column, 40), lambda row: printable(row[0], 60)),
-        Column("Forecaster", lambda row: printable(row[1], 60)),
-        Column("Brier", lambda row: row[2].get("brier"), "number"),
-        Column("Log", lambda row: row[2].get("log"), "number"),
-        Column("n", lambda row: row[2].get("n_events"), "number"),
-    ]
-    return make_table(columns, rows)
+    rows: list[JsonObject] = []
+    for value, part in parts.items():
+        scores_by_name = part["forecasters"].items()
+        rows += [{**scores, "value": value, "name": name} for name, scores in scores_by_name]
+    return make_table([_value_column(column), *_FORECASTER], rows)
+
+
+def _value_column(column: str) -> Column:
+    return Column(printable(column, 40), lambda row: printable(row["value"], 60))

@@ -138,11 +138,11 @@ class Results(dict[str, Any]):
         become months. Prophet Arena has `by("category")`, with the metrics of each forecaster.
         Raises InputError for a column that no question has.
         """
-        from .breakdown import break_down, breakdown_table, stored_table
+        from .breakdown import break_down, breakdown_table, forecasters_table
 
-        stored = self.get(f"by_{column}") if "items" not in self or "ranking" in self else None
-        if stored is not None:
-            return Results(stored, lambda parts: [stored_table(column, parts)])
+        stored = self.get(f"by_{column}")
+        if "ranking" in self and stored is not None:
+            return Results(stored, lambda parts: [forecasters_table(column, parts)])
         return Results(break_down(self, column), lambda parts: [breakdown_table(column, parts)])
 
     def metrics(self) -> dict[str, float]:
