@@ -14,11 +14,12 @@ from typing import Any, Final
 
 import pytest
 
+import echo_server
 import pages
 from eval import FutureXEvaluator
 from forecasteval import cli
 from forecasteval.rxnopt.replies import parse_reply
-from llm_server import LlmServer, honest
+from llm_server import LlmServer, Reply, Request, completion, honest
 from pages import PAGES, READMES, ROOT, read, read_blocks, read_commands, read_table, read_tables
 
 OPTIONS_PROMPT: Final = (
@@ -45,6 +46,13 @@ def score(folder: Path, *arguments: str) -> dict[str, Any]:
 # --- Commands ---
 
 
+def answer(request: Request) -> Reply:
+    """Read data, or answer questions as the server for trying does."""
+    if request.prompt.startswith("<data>"):
+        return honest(request)
+    return completion(echo_server.answer(request.prompt))
+
+
 @pytest.mark.parametrize(
     "page",
     [
@@ -55,19 +63,22 @@ def score(folder: Path, *arguments: str) -> dict[str, Any]:
 def test_commands_run_and_print_what_is_shown(page: str, copies: Any) -> None:
     """In the order of the page: what one makes is what the next one reads."""
     folder = copies(page)
-    server = LlmServer(honest)
+    server = LlmServer(answer)
     with server:
         for command in read_commands(read(page)):
             variables = {**dict.fromkeys(command.variables, "key"), "OPENAI_BASE_URL": server.url}
             code, printed, err = pages.run(folder, *command.arguments, **variables)
             asks = "import" in command.arguments and "--conditions" not in command.arguments
+            # On stderr `ask` says how that went.
+            is_asked = command.arguments[0] == "ask" and "--dry-run" not in command.arguments
             expected = CHECKS if "check" in command.arguments else 2 if asks else 0
-            assert (command.line, code, bool(err)) == (command.line, expected, asks)
+            assert (command.line, code, bool(err)) == (command.line, expected, asks or is_asked)
             if command.output is not None:
                 assert command.output == printed or pages.is_shown(command.output, printed), (
                     command.line
                 )
-            assert ("--llm" in command.arguments) == bool(server.requests), command.line
+            sends = "--llm" in command.arguments or (is_asked and bool(command.variables))
+            assert sends == bool(server.requests), command.line
             server.requests.clear()
 
 
@@ -83,7 +94,7 @@ def test_every_block_is_run_or_read() -> None:
             assert bool(block.file) == (block.language in ("json", "csv")), page
             if block.language == "bash":
                 lines = block.text.splitlines()
-                assert all(re.search("python (eval.py|-m pytest)", line) for line in lines), page
+                assert all(re.search("python (eval.py|-m pytest|tools/)", line) for line in lines), page
             if block.language == "text":
                 # A crontab, other programs, a badge, a table of a season that does not ship.
                 of_no_command = (
