@@ -94,7 +94,9 @@ def test_every_block_is_run_or_read() -> None:
             assert bool(block.file) == (block.language in ("json", "csv")), page
             if block.language == "bash":
                 lines = block.text.splitlines()
-                assert all(re.search("python (eval.py|-m pytest|tools/)", line) for line in lines), page
+                assert all(
+                    re.search("python (eval.py|-m pytest|tools/)", line) for line in lines
+                ), page
             if block.language == "text":
                 # A crontab, other programs, a badge, a table of a season that does not ship.
                 of_no_command = (
