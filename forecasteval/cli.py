@@ -4,9 +4,7 @@
 file and its dataset, the first of `list_benchmarks` that recognises the file makes the result, and
 its report is printed.
 
-Exit codes: 0 scored, 1 internal fault, 2 usage or unreadable input, 3 scored but some files failed
-or a language model did, 4 a check found something, 5 another run holds the lock, 6 a gate is not
-passed, 130 interrupted.
+Exit codes are declared in `common/exit_codes.py`, and explained in docs/scoring.md.
 """
 
 from __future__ import annotations
@@ -40,6 +38,7 @@ from forecasteval.common.errors import (
     printable,
     run_command,
 )
+from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.files import find_dataset, find_file, write_atomic
 from forecasteval.common.records import dump_json
 from forecasteval.common.settings import SETTINGS_FILE, FolderSettings, read_settings
@@ -96,7 +95,7 @@ ROOT: Final = CHECKOUT if _BESIDE else Path()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is documented in the module's docstring."""
+    """Run the command line; return its exit code (`ExitCode`)."""
     words = sys.argv[1:] if argv is None else list(argv)
     # numpy adds in another order on each number of threads: the last digits would depend on the
     # number of processors. To look for plugins of pydantic takes a tenth of a quiet night.
@@ -154,7 +153,7 @@ def _find_benchmarks(names: Sequence[str], args: argparse.Namespace) -> list[str
 
 def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
     """Make the parser of `score`, whose help shows the options of some benchmarks, or all."""
-    parser = _parser(score, _SCORE, "scored", 3, 6)
+    parser = _parser(score, _SCORE, "scored", ExitCode.PARTLY_FAILED, ExitCode.GATE_NOT_PASSED)
     add = parser.add_argument
     add(
         "-f",
@@ -241,8 +240,8 @@ def _score_files(args: argparse.Namespace) -> int:
 
         raise GateError(f"below --fail-under {args.fail_under}: {', '.join(breaches)}")
     if failures and not shown:
-        return 2
-    return 3 if failures or is_degraded else 0
+        return ExitCode.REFUSED
+    return ExitCode.PARTLY_FAILED if failures or is_degraded else ExitCode.DONE
 
 
 def _report_result(results: Results, scorer: Scorer, by: str | None) -> Report:
@@ -485,7 +484,7 @@ def _find_datasets(args: argparse.Namespace) -> list[Path]:
 
 def nightly(argv: Sequence[str]) -> int:
     """Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."""
-    parser = _parser(nightly, _NIGHTLY, "scored", 3, 5)
+    parser = _parser(nightly, _NIGHTLY, "scored", ExitCode.PARTLY_FAILED, ExitCode.LOCKED)
     add = parser.add_argument
     add("--force", action="store_true", help="score everything again")
     add(
@@ -541,15 +540,17 @@ def compare(argv: Sequence[str]) -> int:
         report = tables[-1:] if args.by else tables[1:2]
     print_result(compared, report, args.json, args.format, args.columns)
     if _warn_of_model(results, "--fail-if-worse" if args.fail_if_worse else ""):
-        return 3
+        return ExitCode.PARTLY_FAILED
     for line in require_not_worse(compared) if args.fail_if_worse else ():
         print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
-    return 0
+    return ExitCode.DONE
 
 
 def _make_compare_parser(shown: Sequence[str] = (), least: str = "+") -> Parser:
     """Make the parser of `compare`, whose help shows the options of some benchmarks, or all."""
-    parser = _parser(compare, _COMPARE, "compared", 3, 6)
+    parser = _parser(
+        compare, _COMPARE, "compared", ExitCode.PARTLY_FAILED, ExitCode.GATE_NOT_PASSED
+    )
     add = parser.add_argument
     add(
         "file",
@@ -672,7 +673,7 @@ def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]
 
 def check(argv: Sequence[str]) -> int:
     """Find mistakes in datasets, settings and systems.json, or in predictions before a truth."""
-    parser = _parser(check, _CHECK, "nothing found", 4)
+    parser = _parser(check, _CHECK, "nothing found", ExitCode.FOUND)
     add = parser.add_argument
     add(
         "names",
@@ -706,7 +707,7 @@ def check(argv: Sequence[str]) -> int:
     work = partial(_check_change if args.owner is not None else _check_file, args, scorer)
     operators = [SETTINGS_FILE, f"prediction/{SYSTEMS_FILE}"]
     files = [*list_datasets(args.root), *list_predictions(args.root)]
-    codes = [0]
+    codes: list[int] = [ExitCode.DONE]
     for name in args.names or [*operators, *map(str, files)]:
         try:
             codes.append(work(name))
@@ -741,7 +742,7 @@ def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
         else:
             results = scorer.check(path)
     print_result(results, results.report(), args.json)
-    return 4 if results["findings"] else 0
+    return ExitCode.FOUND if results["findings"] else ExitCode.DONE
 
 
 def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
@@ -756,7 +757,7 @@ def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
     problem = find_refusal(Path(name), change, scorer)
     if problem:
         print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)
-    return 4 if problem else 0
+    return ExitCode.FOUND if problem else ExitCode.DONE
 
 
 def init(argv: Sequence[str]) -> int:
@@ -778,14 +779,14 @@ def init(argv: Sequence[str]) -> int:
         print(printable(line))
     words = shlex.join(["nightly", "--html", "--root", str(root)])
     print(printable(f"{command_line(PROGRAM)} {words} scores it; docs/ci.md says how it publishes"))
-    return 0
+    return ExitCode.DONE
 
 
 def ask(argv: Sequence[str]) -> int:
     """Ask a model the questions of a dataset, and score its replies."""
     from forecasteval.asking.commands import Command, add_options
 
-    parser = _parser(ask, _ASK, "asked and scored", 3, 5)
+    parser = _parser(ask, _ASK, "asked and scored", ExitCode.PARTLY_FAILED, ExitCode.LOCKED)
     add_options(parser.add_argument)
     args = parser.parse_args(argv)
     settings, options = _read_folder_options(args.root / SETTINGS_FILE)
@@ -798,7 +799,8 @@ def ask(argv: Sequence[str]) -> int:
     scored = [_score_run(run, scorer, args) for run in asked.runs]
     if asked.last_line:
         command.tell(asked.last_line)
-    return 0 if all(scored) and not asked.has_failed else 3
+    is_complete = all(scored) and not asked.has_failed
+    return ExitCode.DONE if is_complete else ExitCode.PARTLY_FAILED
 
 
 def _score_run(run: Run, scorer: Scorer, args: argparse.Namespace) -> bool:
@@ -891,7 +893,7 @@ _INIT: Final = """\
   {0} init --no-samples             the current folder, without them"""
 
 
-def _parser(command: Callable[..., int], examples: str, done: str, *codes: int) -> Parser:
+def _parser(command: Callable[..., int], examples: str, done: str, *codes: ExitCode) -> Parser:
     """Return a parser of a command, described by its docstring, with the options that all commands
     have.
 

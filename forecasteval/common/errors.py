@@ -1,4 +1,4 @@
-"""Errors of one printable line, foreign text made safe to print, and exit codes."""
+"""Errors of one printable line, each with its exit code; foreign text made safe to print."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from .exit_codes import ExitCode
+
 
 class EvaluationError(Exception):
     """Root of every error raised on purpose; its text is one line, safe to print."""
 
-    exit_code = 2
+    exit_code = ExitCode.REFUSED
 
     def __str__(self) -> str:
         return printable(super().__str__())
@@ -78,7 +80,7 @@ class ClashError(InputError):
 class LockedError(EvaluationError):
     """Another run uses the same folder."""
 
-    exit_code = 5
+    exit_code = ExitCode.LOCKED
 
 
 @contextlib.contextmanager
@@ -194,15 +196,15 @@ def run_command(program: str, work: Callable[[], int]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
-        return 130
+        return ExitCode.INTERRUPTED
     except OSError as error:
         if error.filename is not None:  # no error of a stream
             name = printable(error.filename, 200)
             print(f"{program}: {name}: cannot be used: {error.strerror}", file=sys.stderr)
-            return 2
+            return ExitCode.REFUSED
         # Python would try to write the rest once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # `eval.py … | head`
-            return 0
+            return ExitCode.DONE
         print(f"{program}: the output cannot be written: {error.strerror}", file=sys.stderr)
-        return 1
+        return ExitCode.FAULT

@@ -7,18 +7,10 @@ import textwrap
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from forecasteval.common.errors import printable
+from .errors import printable
+from .exit_codes import COMMON, ExitCode
 
 _PROSE: Final = 110  # columns of a paragraph, at most
-_CODES: Final = {
-    1: "internal fault",
-    2: "usage or unreadable input",
-    3: "scored but some files failed, or a language model did",
-    4: "a check found something",
-    5: "another run holds the lock",
-    6: "a gate is not passed",
-    130: "interrupted",
-}
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,7 +32,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2."""
         error = printable(f"{self.prog}: {message}")
-        self.exit(2, f"{error}\nusage: {command_line(self.prog)} --help\n")
+        self.exit(ExitCode.REFUSED, f"{error}\nusage: {command_line(self.prog)} --help\n")
 
 
 def program_name(path: str) -> str:
@@ -89,15 +81,15 @@ def _wrap_line(line: str, width: int) -> list[str]:
 
 
 def describe(
-    program: str, description: str, examples: str, done: str, *codes: int
+    program: str, description: str, examples: str, done: str, *codes: ExitCode
 ) -> dict[str, Any]:
     """Describe the texts of a command's help, as options of its parser.
 
     `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the
-    meaning of exit code 0, `codes` are the exit codes of the command besides 1, 2 and 130.
+    meaning of exit code 0, `codes` are the exit codes of the command besides those of all commands.
     """
-    meanings = [f"0 {done}", *(f"{code} {_CODES[code]}" for code in sorted({1, 2, 130, *codes}))]
-    exits = f"exit codes: {', '.join(meanings)}"
+    others = [f"{code} {code.meaning}" for code in sorted({*COMMON, *codes})]
+    exits = f"exit codes: {', '.join([f'{ExitCode.DONE} {done}', *others])}"
     return {
         "description": description,
         "epilog": f"examples:\n{examples.format(command_line(program))}\n\n{exits}",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable, show_count
+from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import WRAPPERS, Loaded, as_text, dump_json
 from forecasteval.common.usage import Parser, command_line, describe
@@ -70,7 +71,7 @@ def run(argv: Sequence[str], program: str) -> int:
         write_atomic(path, text)
     for line in lines:
         print(printable(line))
-    return 0
+    return ExitCode.DONE
 
 
 def build_parser(program: str) -> argparse.ArgumentParser:

@@ -11,6 +11,7 @@ from typing import Final
 from forecasteval.boards.report import format_csv
 from forecasteval.boards.tables import list_failed
 from forecasteval.common.errors import InputError, grouped_names, printable, show_count
+from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
 from forecasteval.nightly.tasks import NightOptions
@@ -73,11 +74,12 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     else:
         print_result(board, [*report, counts], args.json, args.format, args.columns)
     if any(entry["fault"] for entry in failed):
-        return 1
+        return ExitCode.FAULT
     if not (board.board.files or board.get("waiting")) and (failed or board["notes"]):
-        return 2
+        return ExitCode.REFUSED
     is_kept = any(file.kept for file in board.board.files)
-    return 3 if failed or is_kept or board["llm_failures"] else 0
+    is_partial = bool(failed or is_kept or board["llm_failures"])
+    return ExitCode.PARTLY_FAILED if is_partial else ExitCode.DONE
 
 
 def _read_processes(args: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from forecasteval.common.errors import EvaluationError, InputError, show_count
+from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.records import JsonObject
 from forecasteval.display.tables import show_number, show_p
 
@@ -15,7 +16,7 @@ from .systems import ALPHA
 class GateError(EvaluationError):
     """A gate that is not passed."""
 
-    exit_code = 6
+    exit_code = ExitCode.GATE_NOT_PASSED
 
 
 def find_breach(results: JsonObject, threshold: float) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
+from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.files import write_atomic
 from forecasteval.common.records import dump_json, load_records
 from forecasteval.common.usage import Parser, command_line, describe
@@ -79,7 +80,7 @@ def run(argv: Sequence[str], program: str) -> int:
     """
     args = build_parser(program).parse_args(argv)
     args.run(args, program)
-    return 0
+    return ExitCode.DONE
 
 
 def build_parser(program: str) -> argparse.ArgumentParser:
