@@ -784,6 +784,19 @@ def test_prices_in_cents(folder: Path) -> None:
     assert "above 1" not in succeed(folder, "-f", "p-x")
 
 
+@advice("that of the event (--prices each: at its own)")
+def test_prices_that_differ(folder: Path) -> None:
+    rows = [("q", "p", 0.8, "Yes", 0.5), ("q", "r", 0.8, "Yes", 0.9)]
+    table = [("question", "model", "probability", "resolution", "price"), *rows]
+    write_cells(folder / "prediction/t.csv", table)
+    options = ("-f", "t", "--min-events", "1")
+    advised = find(
+        r"paid at that of the event \((--\w+ \w+): at its own\)", succeed(folder, *options)
+    )
+    shown = call(folder, *options, *advised.split(), "--json").json["forecasters"]
+    assert [shown[name]["return_1"] for name in "pr"] == pytest.approx([0.8 / 0.5, 0.8 / 0.9])
+
+
 @advice("a file in dataset/ whose name begins like this one's, or --dataset")
 def test_forecasts_without_problems(folder: Path) -> None:
     shutil.copy(ROOT / "prediction/prophet-sample.json", folder / "prediction/w-x.json")

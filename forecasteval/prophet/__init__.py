@@ -154,6 +154,7 @@ def parse_metric(text: str) -> str:
 
 _EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
 CONTRACTS: Final = ("yes", "both")
+PRICES: Final = ("event", "each")
 _LEAST: Final = (
     "forecasters with fewer events are provisional, without ranks "
     "(5, or 20 %% of the events if more)"
@@ -169,6 +170,7 @@ OPTIONS: Final = (
         "gammas",
     ),
     Option("--contracts", "contracts that a return buys: yes, or both with No (yes)", CONTRACTS),
+    Option("--prices", "the price of a return: of the event, or of each forecast (event)", PRICES),
     Option("--min-events", _LEAST, int, metavar="N"),
     Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
     Option(

@@ -69,7 +69,7 @@ class ForecastData:
     owners: dict[str, str] = field(default_factory=dict)
     shown: ForecastScores | None = None  # for a page
 
-    def collect(self, late: str) -> tuple[Events, Forecasts]:
+    def collect(self, late: str, prices: str = "event") -> tuple[Events, Forecasts]:
         """Collect the forecasts that count, paid by their events, and the events that have any.
 
         InputError if none has; ClashError for files most of whose forecasts cannot be scored.
@@ -95,7 +95,7 @@ class ForecastData:
         present, event = np.unique(forecasts.event, return_inverse=True)
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
         events = make_events([problems[at] for at in present], DataNotes())
-        return settle_prices(events, forecasts._replace(event=event))
+        return settle_prices(events, forecasts._replace(event=event), prices == "each", notes)
 
     def messages(self) -> list[str]:
         return [text for file in (self.problems, *self.sources) for text in file.warnings]
@@ -128,6 +128,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry. items:
     results hold a row per forecast. contracts: returns buy Yes contracts ("yes"), or of every
     option the better of Yes and No ("both"); without bids No costs 1 - ask, which is counted.
+    prices: returns are paid at the price of the "event", or "each" forecast at its own.
     """
 
     benchmark = NAME
@@ -142,6 +143,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     prior: float = PRIOR
     items: bool = False
     contracts: str = "yes"
+    prices: str = "event"
 
     def __post_init__(self) -> None:
         _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
@@ -151,6 +153,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         _require_one("late", self.late, "keep", "drop")
         _require_one("response", self.response, "brier", "correct")
         _require_one("contracts", self.contracts, "yes", "both")
+        _require_one("prices", self.prices, "event", "each")
         self.prior = check_prior(self.prior)
         self.gammas = tuple(dict.fromkeys(map(check_gamma, self.gammas)))
         self.metrics = make_metrics(self.gammas, self.contracts)
@@ -207,13 +210,15 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         }
         if self.gammas != GAMMAS:  # reports show text only
             options["gamma"] = ",".join(f"{gamma:g}" for gamma in self.gammas)
+        if self.prices != "event":
+            options["prices"] = self.prices
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
     def score(self, data: ForecastData) -> tuple[ForecastScores, Models]:
         """Score the forecasts that count, of the events that have any; InputError if there are
         none.
         """
-        events, forecasts = data.collect(self.late)
+        events, forecasts = data.collect(self.late, self.prices)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()

@@ -4,26 +4,46 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Floats, Ints
+from .arrays import ROUNDING, Floats, Ints
 from .events import Events
+from .fields import DataNotes
 from .forecasts import Forecasts
 
 
-def settle_prices(events: Events, data: Forecasts) -> tuple[Events, Forecasts]:
-    """Price the events, and their forecasts alike; nan where there are no prices.
+def settle_prices(
+    events: Events, data: Forecasts, each: bool, notes: DataNotes
+) -> tuple[Events, Forecasts]:
+    """Price the events, and their forecasts; nan where there are no prices.
 
-    The price is the problem's. Without one it is the median of the odds that forecasters of the
-    event give: odds in files of forecasts are trusted. A bid is the median of the bids, at most
-    the ask.
+    The price of an event is the problem's. Without one it is the median of the odds that its
+    forecasters give: odds in files of forecasts are trusted. A bid is the median of the bids, at
+    most the ask. Forecasts are paid at the event's price; with `each` at their own, if they have
+    one.
     """
     slot, unpriced = events.slots(data.event), np.isnan(events.q)
     prices = []
-    for given, own in ((data.q, events.q), (data.bid, events.bid)):
+    for given, of_problem in ((data.q, events.q), (data.bid, events.bid)):
         known = unpriced[slot] & ~np.isnan(given)
         medians = find_medians(slot[known], given[known], len(unpriced))
-        prices.append(np.where(unpriced, medians, own))
+        prices.append(np.where(unpriced, medians, of_problem))
     q, bid = prices[0], np.minimum(*prices)
-    return events._replace(q=q, bid=bid), data._replace(q=q[slot], bid=bid[slot])
+    events = events._replace(q=q, bid=bid)
+    _note_differences(events, data, each, notes)
+    if not each:
+        return events, data._replace(q=q[slot], bid=bid[slot])
+    has_own = ~np.isnan(data.q)
+    own_q, own_bid = np.where(has_own, data.q, q[slot]), np.where(has_own, data.bid, bid[slot])
+    return events, data._replace(q=own_q, bid=own_bid)
+
+
+def _note_differences(events: Events, data: Forecasts, each: bool, notes: DataNotes) -> None:
+    """Note how many events have forecasts with other prices than that of the event."""
+    differs = np.abs(data.q - events.q[events.slots(data.event)]) > ROUNDING
+    count = len(np.unique(np.repeat(data.event, data.sizes)[differs]))
+    if count:
+        paid = "its own price" if each else "that of the event (--prices each: at its own)"
+        within = f"{count} event{'s' if count > 1 else ''}"
+        notes.lines.append(f"prices differ within {within}: a forecast is paid at {paid}")
 
 
 def find_medians(group: Ints, values: Floats, groups: int) -> Floats:

@@ -16,7 +16,7 @@ from .events import Events
 from .forecasts import BASELINES as BASELINES
 from .forecasts import Forecasts, join_forecasts
 from .metrics import Metric
-from .scores import BINS, PRICE_RANGE, bin_sums, winner_values
+from .scores import BINS, bin_sums, winner_values
 
 SUM_TOLERANCE: Final = 1e-3
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
@@ -134,15 +134,13 @@ def sum_bins(scored: ForecastScores, group: Ints, groups: int) -> Floats:
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     """Add the market and the crowd, one forecast per event, both paid at its prices.
 
-    market: the middle price, normalised for exclusive events (separate markets need not sum to 1)
-    and cut to 1 for the others; events with prices only. crowd: the mean of the event's forecasts.
+    market: the middle price, normalised for exclusive events, since separate markets need not sum
+    to 1; events with prices only. crowd: the mean of the event's forecasts.
     """
     size, last = len(events.ids), len(data.names)
     slot, count = events.slots(data.event), np.repeat(np.bincount(data.event), events.sizes)
     crowd = np.bincount(slot, data.p) / count
-    mid = np.clip(
-        (events.q + np.where(np.isnan(events.bid), events.q, events.bid)) / 2, *PRICE_RANGE
-    )
+    mid = (events.q + np.where(np.isnan(events.bid), events.q, events.bid)) / 2
     scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
     everywhere = Forecasts(
         [*data.names, *BASELINES],
@@ -154,7 +152,7 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
         q=events.q,
         bid=events.bid,
     )
-    p = np.minimum(mid / np.repeat(scale, events.sizes), 1)
+    p = mid / np.repeat(scale, events.sizes)
     market = everywhere._replace(forecaster=everywhere.forecaster - 1, p=p)
     priced = market.keep(everywhere.priced)
     return join_forecasts(everywhere.names, (data, priced, everywhere))

@@ -17,7 +17,7 @@ from forecasteval.common.records import number_text
 from .arrays import ROUNDING, Floats, Ints, flat_columns
 
 LOG_FLOOR: Final = 0.01
-PRICE_RANGE: Final = (0.005, 0.995)
+NO_FLOOR: Final = 0.001  # the least price of a No, whose option has a bid of 1
 EDGE_TIE: Final = 1e-12  # relative difference of p/q that is a tie at gamma = 0
 BINS: Final = 10
 
@@ -111,9 +111,9 @@ def crra_stake(
     gives a = p/Σp; γ = 0 stakes all on the largest p/q, ties (relative 1e-12) sharing in proportion
     to q, which is the limit γ → 0.
 
-    p, q: flat arrays (`brier_score`) in [0, 1]; prices are clipped to [0.005, 0.995]. Returns the
-    flat stakes. Raises InputError: γ outside [0, 1], a forecast with Σp = 0. Source: seed (its
-    closed form is derived here).
+    p, q: flat arrays (`brier_score`) in [0, 1], prices above 0. Returns the flat stakes. Raises
+    InputError: γ outside [0, 1], a forecast with Σp = 0, a price of 0. Source: seed (its closed
+    form is derived here).
 
     >>> crra_stake([0.75, 0.25], [0.5, 0.5], gamma=1).tolist()
     [0.75, 0.25]
@@ -125,9 +125,10 @@ def crra_stake(
     total = np.add.reduceat(p, starts)
     if (total <= 0).any():
         raise InputError("crra_stake", "every forecast must have a positive sum", "0")
+    if not q.all():
+        raise InputError("crra_stake", "every price must be above 0", "0")
     if gamma == 1:
         return np.asarray(p / np.repeat(total, sizes))
-    q = np.clip(q, *PRICE_RANGE)
     # ln 0, and anything over a tiny gamma, is -inf: no stake
     with np.errstate(divide="ignore", over="ignore"):
         edge = np.log(p) - np.log(q)
@@ -148,22 +149,21 @@ def contract_payoffs(
 
     Without `bid` it buys Yes contracts: a*_k / q_k. With bid prices (nan: the ask stands for it) it
     buys of every option the contract with the larger edge, Yes at q with the edge p/q or No at 1 -
-    bid with (1 - p)/(1 - bid), Yes if they are equal; `crra_stake` spreads the dollar over these,
-    as if they excluded each other, and a No pays if any other option wins. At γ = 0 no stakes on
-    these contracts have a larger expected payoff. Flat arrays as in `brier_score`; Σp = 1 for bids.
-    Source: the binary reduction of pm_rank 0.3.1.
+    bid (0.001 at least) with (1 - p)/(1 - bid), Yes if they are equal; `crra_stake` spreads the
+    dollar over these, as if they excluded each other, and a No pays if any other option wins. At γ
+    = 0 no stakes on these contracts have a larger expected payoff. Flat arrays as in `brier_score`;
+    Σp = 1 for bids. Source: the binary reduction of pm_rank 0.3.1.
 
     >>> contract_payoffs([0.25, 0.75], [0.5, 0.75], 0, bid=[0.5, 0.625]).tolist()
     [0.0, 2.0]
     """
     (p, q), starts, sizes = flat_columns("contract_payoffs", {"p": p, "q": q}, offsets)
-    ask = np.clip(q, *PRICE_RANGE)
     if bid is None:
-        return crra_stake(p, q, gamma, offsets) / ask
+        return crra_stake(p, q, gamma, offsets) / q
     bids = np.asarray(bid, dtype=float).reshape(-1)
-    no = np.clip(1 - np.where(np.isnan(bids), q, bids), *PRICE_RANGE)
-    is_no = (1 - p) / no > p / ask * (1 + EDGE_TIE)
-    price = np.where(is_no, no, ask)
+    no = np.maximum(1 - np.where(np.isnan(bids), q, bids), NO_FLOOR)
+    is_no = (1 - p) / no > p / q * (1 + EDGE_TIE)
+    price = np.where(is_no, no, q)
     contracts = crra_stake(np.where(is_no, 1 - p, p), price, gamma, offsets) / price
     sold = np.where(is_no, contracts, 0.0)
     return np.asarray(contracts - 2 * sold + np.repeat(np.add.reduceat(sold, starts), sizes))
@@ -180,10 +180,9 @@ def average_return(
     """Compute what one dollar pays gross in each forecast's event (`contract_payoffs`). Its mean is
     the average return.
 
-    1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event; q is
-    clipped as in `crra_stake`. The seed's text calls a*_c itself the payoff, which leaves out the
-    price that its own utility (over a/q) divides by: one dollar on an option at 0.25 buys four
-    contracts of one dollar.
+    1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event. The
+    seed's text calls a*_c itself the payoff, which leaves out the price that its own utility (over
+    a/q) divides by: one dollar on an option at 0.25 buys four contracts of one dollar.
 
     >>> average_return([0.75, 0.25], [0.5, 0.5], [1, 0], gamma=1).tolist()
     [1.5]

@@ -103,11 +103,7 @@ def test_results_are_means_of_scores() -> None:
         weights.append(sample_results()["problems"][row["problem_id"]]["discrimination"])
         if problem.get("exclusive", True):
             at = won.index(1)
-            returns.append(
-                row["prediction"][at]
-                / sum(row["prediction"])
-                / min(0.995, max(0.005, row["odds"][at]))
-            )
+            returns.append(row["prediction"][at] / sum(row["prediction"]) / row["odds"][at])
     got = sample_results()["forecasters"]["meridian-small"]
     assert got["brier"] == pytest.approx(np.mean(brier), rel=1e-12)
     assert got["weighted_brier"] == pytest.approx(np.average(brier, weights=weights), rel=1e-12)

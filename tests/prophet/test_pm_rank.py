@@ -72,10 +72,10 @@ def eighths(rng: np.random.Generator, count: int) -> Any:
 def ours(contracts: str = "yes", board: str = "sample") -> dict[str, Row]:
     problems, forecasts = records(board)
     quotes = {row["problem_id"]: (row["odds"], row["bids"]) for row in forecasts}
-    priced = [
-        {**row, "odds": quotes[row["problem_id"]][0], "bids": quotes[row["problem_id"]][1]}
-        for row in problems
-    ]
+    priced = []
+    for row in problems:  # they clip prices, which here count as they are given
+        odds, bids = (np.clip(price, 0.005, 0.995).tolist() for price in quotes[row["problem_id"]])
+        priced.append({**row, "odds": odds, "bids": bids})
     rows = [{**row, "odds": None, "bids": None} for row in forecasts]
     return dict(evaluate(rows, priced, contracts=contracts)["forecasters"])
 

@@ -69,7 +69,7 @@ def test_log_is_improper_below_its_floor() -> None:
 
 
 def utility(a: np.ndarray, p: np.ndarray, q: np.ndarray, gamma: float) -> float:
-    wealth = a / np.clip(q, 0.005, 0.995)
+    wealth = a / q
     if gamma == 1:
         return float(np.sum(p[p > 0] * np.log(np.maximum(wealth[p > 0], 1e-300))))
     return float(np.sum(p * wealth ** (1 - gamma)) / (1 - gamma))
@@ -238,8 +238,9 @@ def test_contracts_of_equal_edges_are_yes() -> None:
 
 
 def test_no_costs_what_the_bid_leaves_even_at_an_edge() -> None:
-    """The ask of 1 is clipped to .995, the bid of .98 is not moved by that."""
+    """An ask of 1 moves no bid of .98; a No whose option has a bid of 1 is not free."""
     assert hand([0.5, 0.5], [1.0, 0.5], [0.98, 0.4], 0) == pytest.approx([0, 1 / 0.02])
+    assert hand([0.5, 0.5], [1.0, 0.5], [1.0, 0.4], 0) == pytest.approx([0, 1 / 0.001])
 
 
 @pytest.mark.parametrize("seed", range(5))
