@@ -148,10 +148,32 @@ def add_options(
 
 
 class Late(NamedTuple):
-    """The answers of a file that came too late, by the ids of their questions."""
+    """What an evaluator has to know of the time at which answers came.
 
-    policy: str  # "mark", or "drop": they score as missing
-    ids: tuple[str, ...]
+    policy: "keep", "mark", or "drop": late answers score as missing.
+    ids: of questions whose answers came too late.
+    forecasts: those that came too late, each by file stem, forecaster, event and own time.
+    unranked: forecasters who changed or removed closed forecasts, and how many; with "mark" and
+        "drop" they have no rank.
+    withdrawn: forecasters whose forecasts of an event, or of all ("") are no entries.
+    """
+
+    policy: str
+    ids: tuple[str, ...] = ()
+    forecasts: frozenset[tuple[str, str, str, str]] = frozenset()
+    unranked: tuple[tuple[str, int], ...] = ()
+    withdrawn: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """Return what a signature says of late answers."""
+        policy = {} if self.policy == "keep" else {"late_files": self.policy}
+        of_forecasts = sorted(self.forecasts), self.unranked, sorted(self.withdrawn)
+        if any(of_forecasts):
+            return {**policy, "late_sha256": hash_text(dump_json([self.ids, *of_forecasts]))}
+        if self.ids:
+            return {**policy, "late_sha256": hash_text(dump_json(self.ids))}
+        return policy
 
 
 class Files(NamedTuple):
@@ -190,10 +212,7 @@ class Files(NamedTuple):
     @property
     def late_signature(self) -> dict[str, str]:
         """Return what a signature says of late answers."""
-        if self.late is None:
-            return {}
-        checksum = {"late_sha256": hash_text(dump_json(self.late.ids))} if self.late.ids else {}
-        return {"late_files": self.late.policy, **checksum}
+        return {} if self.late is None else self.late.signature
 
     def checksums(self, hash_each: Callable[[Path], str] = hash_file) -> dict[str, str]:
         """Hash the files, as a signature has them; InputError if one cannot be read."""
@@ -373,7 +392,8 @@ class Benchmark(NamedTuple):
     list_deadlines(dataset) and hash_answers(prediction), both by id, are those of a benchmark whose
     answers can be late. list_prompts(dataset, system, market): what a model is asked, in the name
     of a system; with the prices of a market where that is wanted. Without it the questions have a
-    prompt each.
+    prompt each. hash_forecasts(prediction, dataset) replaces hash_answers where files name their
+    forecasters: by forecaster, then by event and the forecast's own time.
     """
 
     name: str
@@ -387,6 +407,20 @@ class Benchmark(NamedTuple):
     list_deadlines: Callable[[Path], dict[str, Deadline]] | None = None
     hash_answers: Callable[[Path], dict[str, str]] | None = None
     list_prompts: Callable[[Path, str, bool], Iterator[Prompt]] | None = None
+    hash_forecasts: Callable[[Path, Path], dict[str, dict[tuple[str, str], str]]] | None = None
+
+    @property
+    def has_contest(self) -> bool:
+        """Return whether answers to this benchmark can be late."""
+        has_hashes = self.hash_answers is not None or self.hash_forecasts is not None
+        return has_hashes and self.list_deadlines is not None
+
+    def hash_entries(self, path: Path, dataset: Path) -> dict[str, dict[tuple[str, str], str]]:
+        """Hash what a file answers: by forecaster ("" if it names none), question and own time."""
+        if self.hash_forecasts is not None:
+            return self.hash_forecasts(path, dataset)
+        hashes = self.hash_answers(path) if self.hash_answers is not None else {}
+        return {"": {(name, ""): answer_hash for name, answer_hash in hashes.items()}}
 
 
 # --- Benchmarks of other packages ---

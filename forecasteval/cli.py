@@ -492,6 +492,11 @@ def nightly(argv: Sequence[str]) -> int:
         action="store_true",
         help="also write the pages of the runs, which leaderboard.html links",
     )
+    add(
+        "--begin-record",
+        action="store_true",
+        help="begin evaluation/seen.jsonl anew where it is missing or damaged",
+    )
     where = parser.add_mutually_exclusive_group()  # a cluster has as many processes as workers
     where.add_argument(
         "--jobs",

@@ -71,6 +71,7 @@ NO_ADVICE: Final = {
     "say that they refuse",
     "run {}: no answers, not written",
     "{}: damaged, set aside as {}: {}; the replies in it are asked for again",
+    "{}: a damaged file, set aside as {}",
     # What describes an option in a help, which tests/test_cli.py reads.
     "SOURCE is FutureX-Past: write its questions",
     "REPLIES: JSONL rows {id, reply}; rows of --unread with answers, too",
@@ -618,17 +619,27 @@ def test_an_own_benchmark_without_a_dataset(folder: Path, monkeypatch: pytest.Mo
     succeed(folder, "-f", "e-samples", find("or (--dataset)", said), "c")
 
 
-@advice("expected the nights of answers; restore it from an earlier night, or delete it: ")
-def test_a_damaged_record_of_nights(folder: Path) -> None:
+@advice(
+    "restore it from a backup, or run once with --begin-record",
+    "{} can be read: leave the option out",
+)
+@pytest.mark.parametrize("content", ["{", None])
+def test_a_damaged_record_of_nights(folder: Path, content: str | None) -> None:
     rows = [{**row, "closes": "2020-01-01"} for row in DATASET]
     write(folder, {"dataset/d.json": rows})
     words = ("nightly", "--late-files", "drop")
     call(folder, *words)
-    (record,) = (path for path in (folder / "evaluation").iterdir() if "seen" in path.name)
-    record.write_text("{")
+    record = folder / "evaluation/seen.jsonl"
+    whole = record.read_bytes()
+    record.unlink()
+    if content is not None:
+        record.write_text(content)
     said = refuse(folder, *words)
     assert record.name in said
-    record.unlink()
+    option = find("run once with (--[a-z-]+)", said)
+    assert call(folder, *words, option).code == 0
+    assert "leave the option out" in refuse(folder, *words, option)
+    record.write_bytes(whole)
     assert call(folder, *words).code == 0
 
 

@@ -294,8 +294,8 @@ OPTIONS: Final = {
         *POLICIES,
     ),
     "nightly": (
-        "--force", "--html", "--jobs", "--cluster", "--min-questions", "--min-datasets",
-        "--late-files", *POLICIES,
+        "--force", "--html", "--begin-record", "--jobs", "--cluster", "--min-questions",
+        "--min-datasets", "--late-files", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--by", "--html", "--fail-if-worse", *_FUTUREX),
     "check": ("--dataset", "--owner", "--base"),

@@ -141,13 +141,14 @@ WEEK_COLUMNS: Final = (
 
 
 def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
-    """Return how many answers have no score, lists are padded, and answers came late.
+    """Return how many answers have no score, came late or were taken back, and lists are padded.
 
     Text always has the first two, pages only what there is some of.
     """
-    counts = Counter(missing=0, unparsed=0, padded=0, late=0)
+    keys = ("missing", "unparsed", "padded", "late", "removed", "withdrawn")
+    counts = Counter(dict.fromkeys(keys, 0))
     for row in rows:
-        counts.update(missing=row.missing, unparsed=row.unparsed, padded=row.padded, late=row.late)
+        counts.update({key: getattr(row, key, 0) for key in keys})
     columns = []
     for key, count in counts.items():
         head = key.capitalize() if count else ""

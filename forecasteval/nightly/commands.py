@@ -48,6 +48,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         args.min_questions or 0,
         args.min_datasets,
         args.late_files or "keep",
+        args.begin_record,
         processes,
         args.cluster,
     )
@@ -57,7 +58,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         program,
         [*map(": ".join, list_failed(board.board)), *_list_model_failures(board["llm_failures"])],
     )
-    _warn(program, board["notes"])
+    _warn(program, [*board["record_notes"], *board["notes"]])
     scored = show_count(board["evaluated"], "file")
     counts = f"{scored} scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:

@@ -30,11 +30,11 @@ from forecasteval.boards.changes import (
     format_datasets,
     history_dataset,
 )
-from forecasteval.common.errors import InputError, printable, show_count
-from forecasteval.common.files import join_checksums, read_file, write_atomic
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import join_checksums, write_atomic
 from forecasteval.common.forms import from_record, to_record
 from forecasteval.common.records import JsonObject, as_text, dump_json, group_by
-from forecasteval.nightly.store import read_stored
+from forecasteval.nightly.store import read_journal, read_stored, set_lines_aside
 from forecasteval.ranking.board import (
     Board,
     PooledRow,
@@ -111,27 +111,16 @@ def open_history(folder: Path, aliases: Mapping[str, str]) -> tuple[History, lis
     cannot be read.
     """
     path = folder / HISTORY
-    whole: list[bytes] = []
     lines: list[HistoryLine] = []
-    damaged: list[bytes] = []
-    for text in _read_bytes(path).split(b"\n"):
-        if line := _read_line(text):
-            whole.append(text + b"\n")
+
+    def read_line(text: bytes) -> bool:
+        line = _read_line(text)
+        if line is not None:
             lines.append(replace(line, system=aliases.get(line.system, line.system)))
-        elif text.strip():
-            damaged.append(text + b"\n")
-    history = History(b"".join(whole), lines)
-    if not damaged:
-        return history, []
-    aside = path.with_name(f"{HISTORY}.damaged")
-    write_atomic(aside, b"".join([_read_bytes(aside), *damaged]))
-    write_atomic(path, history.raw)
-    note = f"{path}: {show_count(len(damaged), 'damaged line')} set aside in {aside.name}"
-    return history, [note]
+        return line is not None
 
-
-def _read_bytes(path: Path) -> bytes:
-    return read_file(path) if os.path.lexists(path) else b""
+    raw, damaged = read_journal(path, read_line)
+    return History(raw, lines), set_lines_aside(path, raw, damaged)
 
 
 def _read_line(text: bytes) -> HistoryLine | None:

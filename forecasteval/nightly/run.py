@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -24,11 +24,12 @@ from forecasteval.boards.report import BoardResults, format_csv, format_markdown
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import hash_file, write_atomic
 from forecasteval.common.forms import to_record
-from forecasteval.common.records import dump_json, hash_text
+from forecasteval.common.records import dump_json, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks, list_predictions
 from forecasteval.nightly.carried_over import KeptRows, is_part, keep_rows
-from forecasteval.nightly.first_seen import record_first_seen
+from forecasteval.nightly.entry_book import BOOK
+from forecasteval.nightly.first_seen import BookOptions, Observations, record_first_seen
 from forecasteval.nightly.history import (
     Corrections,
     QuestionChanges,
@@ -49,11 +50,17 @@ from forecasteval.nightly.store import (
     write_changed,
 )
 from forecasteval.nightly.tasks import NightOptions, score_files
-from forecasteval.ranking.board import Board, OpenDataset, read_board
+from forecasteval.ranking.board import Board, PooledTable, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
 from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
-from forecasteval.ranking.systems import file_row, rename
+from forecasteval.ranking.systems import (
+    System,
+    count_entries,
+    file_row,
+    make_missing,
+    rename,
+)
 from forecasteval.scoring import Scorer
 
 from .pages import run_key
@@ -86,19 +93,21 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         rows = {file.name: file for file in last.files}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
         hash_once = cache(hash_file)
-        observed = record_first_seen(root, scorer, tasks, options.late_files, hash_once)
+        about = read_systems(root / "prediction")
+        book_options = BookOptions(options.late_files, options.begin_record)
+        observed = record_first_seen(root, scorer, tasks, book_options, last, about, hash_once)
         tasks = [_add_owners(task, last) for task in observed.tasks]
         plan = _plan(root, scorer, options, tasks, rows, hash_once)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
         # Now: a file may have gone meanwhile.
-        present = [path.name for path in list_predictions(root)]
+        names = [path.name for path in list_predictions(root)]
+        present = [name for name in names if name not in observed.left_out]
         waiting = chain.from_iterable(scored.waiting.values())
         tonight = [each for each in plan.holding if not is_partial(each.row)] + scored.results
         stay = keep_rows(last, tonight, present, waiting, root, folder)
         remove_gone(folder, {task.name for task in tasks}, present, rows)
-        about = read_systems(root / "prediction")
-        failures += plan.failures + scored.failures
-        board = _rank(last, options, stay, scored, failures, about, observed.open_datasets)
+        failures += observed.failures + plan.failures + scored.failures
+        board = _rank(last, options, stay, scored, failures, about, observed)
         changes, written = _write(
             board, last, folder, options, about, present, scored.corrections, date
         )
@@ -107,7 +116,13 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         "reused": len(plan.holding),
         "ignored": ignored,
         "llm_failures": scored.llm_failures,
-        "notes": [*observed.notes, *scored.notes, *_say_kept(stay), *written],
+        "notes": [
+            *_describe_unchecked(observed, tonight),
+            *scored.notes,
+            *_say_kept(stay),
+            *written,
+        ],
+        "record_notes": observed.notes,
         "changes": changes,
     }
     return BoardResults(board, more, changes)
@@ -290,9 +305,11 @@ def _rank(
     scored: _Scored,
     failures: Sequence[Failure],
     about: Systems,
-    open_: list[OpenDataset],
+    observed: Observations,
 ) -> Board:
     """Rank the results, unless `last` is the board of just these already and nothing is forced."""
+    missing = _make_missing(options, observed, last, stay.results)
+    record = BOOK if observed.has_book else ""
     failed: list[Any] = sorted(failures, key=_BY_FILE)
     least = options.min_questions, options.min_datasets
     inputs = hash_text(
@@ -307,13 +324,22 @@ def _rank(
                 to_record([*about]),
                 scored.waiting,
                 sorted(scored.void),
-                to_record(open_),
+                to_record(observed.open_datasets),
+                to_record(observed.withdrawn),
+                {stem: sorted(names) for stem, names in observed.late.items()},
+                {stem: sorted(names) for stem, names in observed.removed.items()},
+                {system.name: [system.group, system.outcomes] for system in missing},
+                record,
             ]
         )
     )
     if last.inputs_sha256 == inputs and not options.force:
         return last
-    systems = [result.read() for result in sorted(stay.results, key=lambda each: each.name)]
+    systems = [
+        _count_entries(result.read(), observed)
+        for result in sorted(stay.results, key=lambda each: each.name)
+    ]
+    systems += missing
     about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
     ranked = rank_results(
         [rename(system, about.aliases) for system in systems], *least, about.baselines
@@ -325,14 +351,85 @@ def _rank(
             inputs_sha256=inputs,
             waiting=dict(sorted(scored.waiting.items())),
             void=sorted(scored.void),
-            open=open_,
+            open=observed.open_datasets,
+            withdrawn=observed.withdrawn,
+            record=record,
         ),
         about,
     )
+    ranked = _add_withdrawn(ranked)
     if mistakes := about.mistakes + taken:
         more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
         failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
     return replace(ranked, failed=sorted(failed, key=_BY_FILE))
+
+
+# --- Entries ---
+
+
+def _describe_unchecked(observed: Observations, tonight: Sequence[StoredResult]) -> list[str]:
+    """Name the files that have a result although nobody could read when their answers came."""
+    scored = {Path(name).stem for result in tonight for name in result.row.predictions}
+    unchecked = sorted(observed.unchecked & scored)
+    if not unchecked:
+        return []
+    return [f"late as a whole, since they could not be checked: {grouped_names(unchecked)}"]
+
+
+def _make_missing(
+    options: NightOptions,
+    observed: Observations,
+    last: Board,
+    results: Sequence[StoredResult],
+) -> list[System]:
+    """Make the systems of files that stay entries although they are gone.
+
+    Only where another file of the dataset has a result: else there is no rank to gain.
+    """
+    if options.late_files == "keep":
+        return []
+    by_dataset = group_by(results, lambda result: result.row.dataset)
+    predictions = {row.name: row.prediction for row in last.files}
+    missing = []
+    for file in observed.missing:
+        templates = [result for result in by_dataset.get(file.dataset, ()) if not result.row.kept]
+        if not templates:
+            continue
+        template = templates[0].read()
+        if isinstance(template, System):
+            system = make_missing(template, file.stem, predictions.get(file.stem))
+            missing.append(count_entries(system, (), file.questions))
+    return missing
+
+
+def _count_entries(
+    result: System | ForecasterTable, observed: Observations
+) -> System | ForecasterTable:
+    """Count the late answers of a result, and those that were taken back."""
+    if not isinstance(result, System):
+        return result
+    none = frozenset[str]()
+    late = observed.late.get(result.name, none)
+    return count_entries(result, late, observed.removed.get(result.name, none))
+
+
+def _add_withdrawn(board: Board) -> Board:
+    """Count in the rows of a board what its owner has withdrawn."""
+    if not board.withdrawn:
+        return board
+    names = group_by(board.withdrawn, attrgetter("system"))
+
+    def count(row: Any, label: str) -> int:
+        of_system = [entry.name for entry in names.get(row.system_name, ())]
+        return sum(not label or name.startswith(f"{label}@") for name in of_system)
+
+    def add(table: Any) -> Any:
+        label = "" if isinstance(table, PooledTable) else table.label
+        rows = [replace(row, withdrawn=count(row, label)) for row in table.rows]
+        return replace(table, rows=rows)
+
+    tables = [table if isinstance(table, ForecasterTable) else add(table) for table in board.tables]
+    return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
 
 # --- What is written ---

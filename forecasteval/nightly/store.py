@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,8 +20,9 @@ from forecasteval.common.errors import (
     InputError,
     LockedError,
     extra_package,
+    show_count,
 )
-from forecasteval.common.files import hash_file, require_regular, write_atomic
+from forecasteval.common.files import hash_file, read_file, require_regular, write_atomic
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
 from forecasteval.ranking.names import BOARD
 
@@ -172,6 +173,49 @@ def is_current(path: Path, key: str) -> bool:
             return f'<meta name="key" content="{key}'.encode() in file.read(_HEAD)
     except (OSError, ValueError):  # a name that no file can have
         return False
+
+
+# --- Files of lines that cannot be made again ---
+
+
+def read_journal(path: Path, read_line: Callable[[bytes], bool]) -> tuple[bytes, bytes]:
+    """Read a file that grows line by line; return its whole lines, and the damaged ones.
+
+    read_line: takes over a line, and returns False for a damaged one.
+    Raises InputError if the file cannot be read.
+    """
+    whole: list[bytes] = []
+    damaged: list[bytes] = []
+    for line in read_file(path).split(b"\n") if os.path.lexists(path) else ():
+        if line.strip():
+            (whole if read_line(line) else damaged).append(line + b"\n")
+    return b"".join(whole), b"".join(damaged)
+
+
+def set_lines_aside(path: Path, whole: bytes, damaged: bytes) -> list[str]:
+    """Move the damaged lines of a file to `NAME.damaged`, with a note; nothing without any."""
+    if not damaged:
+        return []
+    aside = path.with_name(f"{path.name}.damaged")
+    before = read_file(aside) if os.path.lexists(aside) else b""
+    write_atomic(aside, before + damaged)
+    write_atomic(path, whole)
+    count = show_count(damaged.count(b"\n"), "damaged line")
+    return [f"{path}: {count} set aside in {aside.name}"]
+
+
+def set_aside(path: Path) -> str:
+    """Rename a file that cannot be read to `NAME.damaged`, or a free name like that."""
+    number = 1
+    name = f"{path.name}.damaged"
+    while os.path.lexists(path.with_name(name)):
+        number += 1
+        name = f"{path.name}.damaged-{number}"
+    try:
+        path.rename(path.with_name(name))
+    except OSError as error:
+        raise EvaluationError(f"{path}: cannot be moved: {error.strerror or error}") from None
+    return name
 
 
 # --- The lock ---

@@ -48,6 +48,7 @@ class NightOptions(NamedTuple):
     min_questions: int = 0
     min_datasets: int | None = None
     late_files: str = "keep"  # or "mark", or "drop"
+    begin_record: bool = False  # in the place of a book that is missing or damaged
     processes: int = 0
     cluster: str | None = None
 

@@ -38,7 +38,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Files, Option, Prompt
+from forecasteval.benchmark import ITEMS, Benchmark, Deadline, Files, Option, Prompt
 from forecasteval.common.errors import printable
 from forecasteval.common.records import Loaded, first_keys
 from forecasteval.display.results import Results
@@ -140,6 +140,20 @@ def list_forecasters(path: Path) -> set[str]:
     return {parse_id(row.get("username")) for row in rows if isinstance(row, Mapping)}
 
 
+def list_deadlines(dataset: Path) -> dict[str, Deadline]:
+    """List by id when the events of a dataset close, and whether they have an outcome."""
+    from .entries import list_deadlines
+
+    return list_deadlines(dataset)
+
+
+def hash_forecasts(path: Path, dataset: Path) -> dict[str, dict[tuple[str, str], str]]:
+    """Hash the forecasts of a file by forecaster, event and own time."""
+    from .entries import hash_forecasts
+
+    return hash_forecasts(path, dataset)
+
+
 def parse_metric(text: str) -> str:
     """Return the name of a metric; ArgumentTypeError for any other text."""
     from .metrics import find_metric, make_metrics
@@ -194,4 +208,6 @@ BENCHMARK: Final = Benchmark(
     holds_events,
     check_answers,
     list_prompts=list_prompts,
+    list_deadlines=list_deadlines,
+    hash_forecasts=hash_forecasts,
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from forecasteval.benchmark import Evaluator, Files
+from forecasteval.benchmark import Evaluator, Files, Late
 from forecasteval.common.errors import (
     ClashError,
     InputError,
@@ -67,6 +67,7 @@ class ForecastData:
     sources: Sequence[Loaded]
     notes: DataNotes = field(default_factory=DataNotes)
     owners: dict[str, str] = field(default_factory=dict)
+    late: Late | None = None
     shown: ForecastScores | None = None  # for a page
 
     def collect(self, late: str, prices: str = "event") -> tuple[Events, Forecasts]:
@@ -78,7 +79,7 @@ class ForecastData:
         problems, places = choose_problems(self.problems, notes)
         events = make_events(problems, notes)
         # Nothing else may hold what was read: of millions two copies are enough.
-        data = [read_forecasts(self.sources, events, places, notes, self.owners)]
+        data = [read_forecasts(self.sources, events, places, notes, self.owners, self.late)]
         self.sources = [replace(source, records=()) for source in self.sources]
         forecasts = choose_forecasts(data.pop(), events, late, notes)
         if not len(events.ids) and notes.pending["event"]:
@@ -197,7 +198,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             raise InputError(str(paths[0]), f"{expected} ({how})", "none")
         problems = load_problems(datasets[0])
         sources = [load_forecasts(path, problems) for path in sorted(paths)]
-        return ForecastData(str(paths[0]), problems, sources, owners=dict(files.owners))
+        owners = dict(files.owners)
+        return ForecastData(str(paths[0]), problems, sources, owners=owners, late=files.late)
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
@@ -244,7 +246,12 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         measures = measure(everything, bins, models)
         records = make_records(measures, everything, bins)
         least = required_events(self.min_events, len(events.ids))
-        ranked = [at for at in range(len(names)) if records[at]["n_events"] >= least]
+        unranked = dict(data.late.unranked) if data.late is not None else {}
+        ranked = [
+            at
+            for at, name in enumerate(names)
+            if records[at]["n_events"] >= least and name not in unranked
+        ]
         add_ranks(records, ranked, measures, self.metrics)
         named = dict(zip(names, records, strict=False))  # the last records are the baselines'
         forecasters = {names[at]: records[at] for at in ranked}
@@ -262,7 +269,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
             "ranked_by": {"metric": by, "why": why},
-            "ranking": _make_ranking(forecasters, provisional, data.owners),
+            "ranking": _make_ranking(forecasters, provisional, data.owners, unranked),
             "forecasters": forecasters,
             "provisional": provisional,
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
@@ -297,7 +304,10 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
 
 
 def _make_ranking(
-    forecasters: Mapping[str, object], provisional: JsonObject, files: Mapping[str, str]
+    forecasters: Mapping[str, object],
+    provisional: JsonObject,
+    files: Mapping[str, str],
+    unranked: Mapping[str, int],
 ) -> list[dict[str, object]]:
     """Make the rows for a leaderboard of many files: those with a rank, then the others by name."""
     metric = "adjusted_brier"
@@ -312,6 +322,7 @@ def _make_ranking(
             "n": record["n_events"],
             "file": files[name],
             **({"provisional": True} if name in provisional else {}),
+            **({"removed": unranked[name]} if name in unranked else {}),
         }
         for name, record in {**forecasters, **provisional}.items()
     ]

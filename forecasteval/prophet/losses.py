@@ -10,8 +10,9 @@ EXCLUDED: Final = "of an event that is excluded"
 UNKNOWN: Final = "unknown problem id"
 LATE: Final = "after the event closed"
 UNTIMED: Final = "without a time where others of its file have one, so late"
+FIRST_SEEN_LATE: Final = "first seen after its event had closed or had an outcome"
 # Reasons that are no misreading of a file: many of its forecasts may be lost for one of them.
-HARMLESS: Final = frozenset({EXCLUDED, UNKNOWN, LATE, UNTIMED})
+HARMLESS: Final = frozenset({EXCLUDED, UNKNOWN, LATE, UNTIMED, FIRST_SEEN_LATE})
 
 
 class Name(NamedTuple):

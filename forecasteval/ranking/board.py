@@ -30,6 +30,7 @@ class RunRow(FileRow):
     unparsed: int
     padded: int
     late: int = 0
+    removed: int = 0
 
 
 class _Overall:
@@ -57,6 +58,7 @@ class ScoredRow(_Overall, FileRow):
     unparsed: int
     padded: int
     late: int = 0  # answers to resolved questions that came too late
+    removed: int = 0  # answers that were taken back after their question had closed
     runs: list[RunRow] = field(default_factory=list)  # none if it has a single one
     run_deviation: float | None = None
     runs_differ: bool | None = None  # as wholes, not only in how they answer single questions
@@ -74,6 +76,7 @@ class SystemRow(Ranked, ScoredRow):
     level_scores: dict[Level, Score]
     n: int
     rank_interval: tuple[int, int] | None
+    withdrawn: int = 0  # runs that are no entries
     about: About = UNKNOWN
 
     @property
@@ -138,6 +141,7 @@ class SeasonRow(_Overall):
     unparsed: int
     padded: int
     late: int = 0
+    removed: int = 0
     warnings: int
     degraded: bool
     blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it
@@ -151,6 +155,7 @@ class PooledRow(Ranked, SeasonRow):
     provisional: bool
     rank: int | None
     rank_interval: tuple[int, int] | None
+    withdrawn: int = 0  # datasets and runs that are no entries
     about: About = UNKNOWN
 
     @property
@@ -221,6 +226,15 @@ class OpenDataset:
     closes: list[str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class WithdrawnEntry:
+    """A dataset or run of a system that the owner of the board has withdrawn."""
+
+    system: str
+    name: str
+    is_after_truth: bool  # its first truth was known by then
+
+
 RankedTable = SystemTable | ForecasterTable
 Ranking = PooledTable | RankedTable
 RankedRow = SystemRow | PooledRow | ForecasterRow
@@ -243,6 +257,8 @@ class Board:
     waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
     open: list[OpenDataset] = field(default_factory=list)
     void: list[str] = field(default_factory=list)  # datasets of these whose questions are all void
+    withdrawn: list[WithdrawnEntry] = field(default_factory=list)
+    record: str = ""  # the name of the entry book, if there is one
     inputs_sha256: str = ""
 
     @property

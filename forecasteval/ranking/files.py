@@ -93,6 +93,7 @@ class ForecasterRow(Ranked):
     n: int
     file: str = ""  # that names the forecaster
     provisional: bool = False
+    removed: int = 0  # closed forecasts that were changed or removed
     about: About = UNKNOWN
 
     @property

@@ -3,8 +3,9 @@ systems: their other names, and metadata.
 
 `prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
 `name` (to be shown), `aliases` (other names that its files have), `organisation`, `cost` (per
-question), `owner` (the logins of who may change its files) and `baseline` (true of one that only
-guesses), none of which is needed. Other keys are ignored.
+question), `owner` (the logins of who may change its files), `baseline` (true of one that only
+guesses) and `withdrawn` (datasets and runs that are no entries), none of which is needed. Other
+keys are ignored.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class About:
 
 
 UNKNOWN: Final = About()
-_KEYS: Final = ("name", "aliases", "organisation", "cost", "owner", "baseline")
+_KEYS: Final = ("name", "aliases", "organisation", "cost", "owner", "baseline", "withdrawn")
 
 
 class Systems(NamedTuple):
@@ -105,6 +106,7 @@ class Systems(NamedTuple):
     aliases: dict[str, str]
     mistakes: list[str]
     owners: dict[str, tuple[str, ...]]  # logins by system, without "@"
+    withdrawn: dict[str, tuple[str, ...]]  # datasets and runs by system
 
     def system_of(self, stem: str, dataset: str | None) -> str:
         """Return the system of a prediction file."""
@@ -157,7 +159,7 @@ class Systems(NamedTuple):
         return [system, *other, *filter(None, [self.entries.get(system, UNKNOWN).name])]
 
 
-NO_SYSTEMS: Final = Systems({}, {}, [], {})
+NO_SYSTEMS: Final = Systems({}, {}, [], {}, {})
 
 
 def read_systems(folder: Path) -> Systems:
@@ -189,8 +191,11 @@ def read_systems(folder: Path) -> Systems:
         for name, entry in read.items()
         if "owner" in entry
     }
+    withdrawn = {
+        name: tuple(entry.pop("withdrawn")) for name, entry in read.items() if "withdrawn" in entry
+    }
     entries = {name: About(**entry) for name, entry in read.items() if entry}
-    return Systems(entries, aliases, mistakes, owners)
+    return Systems(entries, aliases, mistakes, owners, withdrawn)
 
 
 def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]:
@@ -213,11 +218,12 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]
 
 def _find_problem(key: str, value: object) -> str:
     """Say what the value of a key must be; "" for a valid value."""
-    if key in ("aliases", "owner"):
+    if key in ("aliases", "owner", "withdrawn"):
         names = [name for name in _as_list(value) if isinstance(name, str) and name.strip(" @")]
         if key == "owner":
             return "" if names and names == _as_list(value) else "a login or a list of logins"
-        return "" if names == value else "a list of names"
+        expected = "a list of datasets and runs" if key == "withdrawn" else "a list of names"
+        return "" if names == value else expected
     if key == "cost":
         return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
     if key == "baseline":

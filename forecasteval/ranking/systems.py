@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import InputError
+from forecasteval.common.records import as_text
 from forecasteval.common.statistics import cluster_values
 
 from .files import (
@@ -21,6 +22,7 @@ from .files import (
 from .scale import Level, Scaled
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
+REMOVED: Final = "removed"  # in the place of the checksum of a file that is gone
 UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 
@@ -106,6 +108,11 @@ class System(Scaled):
         return used / (sum(self.weights.values()) - waiting or 1.0)
 
     @property
+    def outcomes(self) -> dict[Level, dict[str, int]]:
+        """Return how often each outcome is among the answers of a level."""
+        return {level: questions.outcomes for level, questions in self.questions.items()}
+
+    @property
     def is_blank(self) -> bool:
         """Return whether no answer to a resolved question could be read."""
         return not any(any(questions.answered) for questions in self.questions.values())
@@ -173,6 +180,7 @@ class UnreadCounts(TypedDict):
     unparsed: int
     padded: int
     late: int
+    removed: int
 
 
 def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> UnreadCounts:
@@ -186,7 +194,63 @@ def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> UnreadCo
         unparsed=unparsed,
         padded=outcomes["padded"],
         late=outcomes["late"],
+        removed=outcomes["removed"],
     )
+
+
+# --- Entries ---
+
+
+def count_entries(system: System, late: Collection[str], removed: Collection[str]) -> System:
+    """Return the system with the numbers of answers that came too late, or were taken back."""
+    if not late and not removed:
+        return system
+    questions = {}
+    for level, columns in system.questions.items():
+        ids = [as_text(name) for name in columns.ids]
+        n_late = sum(name in late for name in ids)
+        outcomes = {
+            **columns.outcomes,
+            "late": max(columns.outcomes.get("late", 0), n_late),
+            "removed": sum(name in removed for name in ids),
+        }
+        questions[level] = replace(columns, outcomes=outcomes)
+    return replace(system, questions=questions)
+
+
+def make_missing(template: System, stem: str, prediction: str | None) -> System:
+    """Make the system of a file that stays an entry although it is gone: no answer is left.
+
+    template: a system on the same questions, with the same rules.
+    """
+    scale = template.scale
+    worst = scale.low if scale.higher_is_better else scale.high
+    signature = {
+        **template.row.signature,
+        "prediction_sha256": REMOVED,
+        "late_sha256": None,
+    }
+    row = FileRow(
+        name=stem,
+        benchmark=template.row.benchmark,
+        dataset=template.row.dataset,
+        prediction=prediction or f"{stem}.json",
+        warnings=0,
+        degraded=False,
+        signature=signature,
+        file_sha256=REMOVED,
+    )
+    questions = {}
+    for level, columns in template.questions.items():
+        count = len(columns.ids)
+        pending = columns.outcomes.get("pending", 0)
+        questions[level] = replace(
+            columns,
+            scores=[worst] * count,
+            answered=[False] * count,
+            outcomes={"missing": count, "pending": pending},
+        )
+    return replace(template, row=row, questions=questions, runs=())
 
 
 def require_same_policy(a: System, b: System) -> None:

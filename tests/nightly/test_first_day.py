@@ -83,7 +83,7 @@ def test_all_pending(tmp_path: Path) -> None:
 
 
 def test_other_benchmarks_and_closed_datasets(tmp_path: Path) -> None:
-    problem = {"problem_id": "p", "options": ["x", "y"]}
+    problem = {"problem_id": "p", "options": ["x", "y"], "correct_option_idx": 0}
     root = write(tmp_path, {"dataset/g.json": [problem], "dataset/w.json": [question()]})
     assert night(root, 1) == "0 files scored, 0 unchanged, 0 failed\n"
     assert read_json(root / "evaluation/leaderboard.json")["tables"] == []

@@ -280,7 +280,7 @@ def test_a_file_of_a_set_is_not_that_of_each_forecaster(tmp_path: Path) -> None:
         rows = [row for row in forecasts if (row["username"] < "m") == (name == "early")]
         write(tmp_path, {f"prediction/p-{name}.json": rows})
     assert night(tmp_path) == {}
-    write(tmp_path, {"prediction/p-late.json": rows[:-40]})
+    write(tmp_path, {"prediction/p-late.json": [*rows[:40], *rows[80:]]})
     assert {*night(tmp_path).values()} == {"new answers in its set"}
     (tmp_path / "prediction/p-late.json").rename(tmp_path / "prediction/p-later.json")
     assert {*night(tmp_path).values()} == {"renamed in its set"}

@@ -12,6 +12,8 @@ import pytest
 
 from boards_folders import contents, stored
 from cli import Done, assert_refused, question, read_json, run, write
+from forecasteval.common.files import hash_file
+from forecasteval.nightly.store import result_pieces
 from forecasteval.questions import deadlines
 
 DAY: Final = 86400
@@ -43,6 +45,15 @@ def night(root: Path, day: int, policy: str = "drop", *words: str) -> Done:
     """A night that many days after 1970-01-01."""
     clock = {"SOURCE_DATE_EPOCH": str(day * DAY)}
     return run(root, "nightly", "--late-files", policy, *words, **clock)
+
+
+def forget_record(root: Path) -> None:
+    """Make the folder one of a version before the record of entries."""
+    board = stored(root)
+    del board["record"]
+    text = "".join(result_pieces(board))
+    (root / "evaluation/leaderboard.json").write_text(text, encoding="utf-8")
+    (root / "evaluation/seen.jsonl").unlink()
 
 
 def late(root: Path, name: str) -> list[str]:
@@ -95,8 +106,8 @@ def test_what_is_shown(tmp_path: Path) -> None:
     night(root, 2)
     answer(root, "copy", q0="A", q1="B", q3="B")
     kept = night(root, 3, "keep")
-    assert (kept.err, "Late" in kept.out, "late" in kept.out) == ("", False, False)
-    assert table(root)["w-copy"] == (1, 0, 0)
+    assert (kept.err, "Late" in kept.out) == ("", True)
+    assert table(root)["w-copy"] == (1, 0, 2)  # counted, and scored as any other
     marked = night(root, 4, "mark", "--html")
     assert "Late" in marked.out
     assert table(root)["w-copy"] == (1, 0, 2)
@@ -193,8 +204,10 @@ def test_what_an_older_folder_holds_is_unknown(tmp_path: Path) -> None:
     answer(root, "a", **ALL)
     resolve(root, q0="A", q1="A")
     night(root, 9, "keep")
-    (root / "evaluation/seen.jsonl").unlink()
-    assert night(root, 10).code == 0
+    forget_record(root)
+    done = night(root, 10)
+    assert done.code == 0
+    assert "seen.jsonl: the record of entries begins tonight for FutureX" in done.err
     answer(root, "b", **ALL)
     night(root, 11)
     assert table(root) == {"w-a": (1, 0, 0), "w-b": (0, 2, 2)}
@@ -238,8 +251,9 @@ def test_a_damaged_night_of_a_file_costs_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["w-b.json", "w-a@2.json", "w-a.jsonl"])
-def test_a_file_with_another_name_keeps_its_nights(tmp_path: Path, name: str) -> None:
+def test_a_file_with_another_name_of_its_system_keeps_its_nights(tmp_path: Path, name: str) -> None:
     root = two_nights(tmp_path)
+    write(root, {"prediction/systems.json": {"a": {"aliases": ["b"]}}})
     (root / "prediction/w-a.json").unlink()
     rows = "\n".join(json.dumps({"id": key, "answer": value}) for key, value in ALL.items())
     write(root, {f"prediction/{name}": rows if name.endswith("l") else ALL})
@@ -280,51 +294,112 @@ def test_answers_that_are_as_before_are_not_read(
     assert table(root) == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
 
 
-def test_a_file_above_10_mb_is_named(tmp_path: Path) -> None:
+def test_no_size_is_exempt(tmp_path: Path) -> None:
     root = ask(tmp_path)
     answer(root, "a", **ALL)
     resolve(root, q0="A")
     night(root, 1)
     answer(root, "b", **{**ALL, "q3": "A" + " " * 10_000_000})
     assert night(root, 2, "keep").err == ""
-    done = night(root, 3)
-    assert "not recorded, and never late, as it is above 10 MB: w-b.json" in done.err
-    assert (done.code, table(root)["w-b"]) == (0, (1, 0, 0))
+    assert (night(root, 3).err, table(root)["w-b"]) == ("", (0, 1, 1))
 
 
-def test_a_damaged_record(tmp_path: Path) -> None:
+def record_of_320(root: Path) -> str:
+    """The record of version 3.2.0 for the answers of a, and the truth of q0 a night later."""
+    path = root / "prediction/w-a.json"
+    hashes = deadlines.hash_answers(path)
+    files = {"w-a": [hash_file(path), {name: [digest, 0] for name, digest in hashes.items()}]}
+    nights = [DAY_1, "1970-01-03T00:00:00+00:00"]
+    return json.dumps({"files": files, "nights": nights, "truths": {"w": {"q0": 1}}}) + "\n"
+
+
+def test_a_record_of_version_3_2_0_keeps_its_meaning(tmp_path: Path) -> None:
+    """But for files above 10 MB, which it did not look at."""
+    root = ask(tmp_path)
+    answer(root, "a", **ALL)
+    answer(root, "b", **ALL)
+    answer(root, "large", **{**ALL, "q3": "A" + " " * 10_000_000})
+    resolve(root, q0="A")
+    write(root, {"evaluation/seen.jsonl": record_of_320(root)})
+    assert "begins tonight for FutureX" in night(root, 3).err
+    assert table(root) == {"w-a": (1, 0, 0), "w-large": (1, 0, 0), "w-b": (0, 1, 1)}
+    (root / "prediction/w-a.json").unlink()
+    assert night(root, 4).err == ""
+    assert table(root) == {"w-a": (0, 1, 0), "w-large": (1, 0, 0), "w-b": (0, 1, 1)}
+
+
+DAMAGES: Final[dict[str, bytes]] = {
+    name: text if isinstance(text, bytes) else text.encode()
+    for name, text in {
+        "another value": "[]\n",
+        "empty": "",
+        "no object": '{"nights": []}\n',
+        "nested too deep": "[" * 10**5,
+        "no text": b"\x00\xff",
+        "no time": '{"files": {}, "nights": ["x"], "truths": {}}',
+        "no zone": '{"files": {}, "nights": ["2026-01-01"], "truths": {}}',
+        **{
+            f"answers {answers}": json.dumps(
+                {"files": {"w-a": ["", answers]}, "nights": [DAY_1], "truths": {}}
+            )
+            for answers in (["q0"], "q0", {"q0": "x"}, {"q0": [1, 0]}, {"q0": ["x", "0"]})
+        },
+        "a night that was none": '{"files": {"w-a": ["", {"q0": ["x", 1]}]}, "nights": []}',
+    }.items()
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_record(tmp_path: Path, damage: bytes) -> None:
     """It is begun anew where nothing rests on it; else a night without it would be unfair."""
     root = ask(tmp_path)
     answer(root, "a", **ALL)
     resolve(root, q0="A")
     night(root, 1)
     record = root / "evaluation/seen.jsonl"
-    times = [
-        json.dumps({"files": {}, "nights": [time], "truths": {}}) for time in ("x", "2026-01-01")
-    ]
-    whole = record.read_text()
-    shapes = [
-        json.dumps({"files": {"w-a": ["", answers]}, "nights": [DAY_1], "truths": {}})
-        for answers in (
-            ["q0"],
-            "q0",
-            {"q0": "x"},
-            {"q0": [1, 0]},
-            {"q0": ["x", "0"]},
-            {"q0": ["x", 1]},
-        )
-    ]
-    texts = ["[]\n", "", whole[:90], '{"nights": []}\n', "[" * 10**5, *times, *shapes]
-    for damage in (b"\x00\xff" + whole.encode(), *map(str.encode, texts)):
-        record.write_bytes(damage)
-        assert_refused(night(root, 2), "seen.jsonl", "restore it from an earlier night")
-        assert night(root, 2, "keep").code == 0
-        assert night(root, 3).code == 0
+    record.write_bytes(damage)
+    before = contents(root)
+    assert_refused(night(root, 2), "seen.jsonl", "a damaged file", "--begin-record")
+    assert contents(root) == before
+    kept = night(root, 2, "keep")
+    assert (kept.code, kept.err.count("\n")) == (0, 1)
+    assert "a damaged file, set aside as seen.jsonl.damaged" in kept.err
+    assert (root / "evaluation/seen.jsonl.damaged").read_bytes() == damage
+    assert night(root, 3).code == 0
+    record.write_bytes(damage)
+    assert night(root, 4, "drop", "--begin-record").code == 0
+    assert (root / "evaluation/seen.jsonl.damaged-2").read_bytes() == damage
+    assert_refused(night(root, 5, "drop", "--begin-record"), "can be read")
+
+
+def test_a_missing_record(tmp_path: Path) -> None:
+    root = two_nights(tmp_path)
+    record = root / "evaluation/seen.jsonl"
     record.unlink()
+    answer(root, "b", **ALL)
+    assert_refused(night(root, 3), "seen.jsonl", "no such file", "--begin-record")
     record.symlink_to("elsewhere")
-    assert_refused(night(root, 2), "seen.jsonl", "restore it from an earlier night")
-    assert night(root, 2, "keep").code == 0
-    assert table(root) == {"w-a": (1, 0, 0)}
+    assert_refused(night(root, 3), "seen.jsonl", "--begin-record")
+    done = night(root, 3, "drop", "--begin-record")
+    assert (done.code, "begins tonight for FutureX" in done.err) == (0, True)
+    assert table(root) == {"w-a": (1, 0, 0), "w-b": (1, 0, 0)}
+
+
+@pytest.mark.parametrize("policy", ["keep", "drop"])
+def test_damaged_lines_are_set_aside(tmp_path: Path, policy: str) -> None:
+    """The whole ones count: one byte more gains nothing."""
+    root = two_nights(tmp_path)
+    record = root / "evaluation/seen.jsonl"
+    whole = record.read_bytes()
+    record.write_bytes(whole + b"x")
+    answer(root, "b", **ALL)
+    done = night(root, 3, policy)
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert "1 damaged line set aside in seen.jsonl.damaged" in done.err
+    assert (root / "evaluation/seen.jsonl.damaged").read_bytes() == b"x\n"
+    assert record.read_bytes().startswith(whole)
+    night(root, 4)
+    assert table(root) == {"w-a": (1, 0, 0), "w-b": (0, 1, 1)}
 
 
 def test_it_is_a_setting_of_the_folder(tmp_path: Path) -> None:

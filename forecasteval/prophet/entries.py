@@ -1,0 +1,61 @@
+"""What decides whether a forecast is late: when its event closes, and what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from forecasteval.benchmark import Deadline
+from forecasteval.common.records import as_text
+
+from .events import NO_OUTCOME, read_problems
+from .fields import parse_id
+from .forecast_sets import load_forecasts, load_problems
+
+# What scores depend on. The own time of a forecast is part of its key.
+_FIELDS: Final = ("prediction", "probs", "odds", "bids")
+
+
+def list_deadlines(dataset: Path) -> dict[str, Deadline]:
+    """List by id when the events of a dataset close, and whether they have an outcome."""
+    deadlines = {}
+    for problem in read_problems(load_problems(dataset)):
+        closes = None
+        if math.isfinite(problem.closed):
+            closes = datetime.fromtimestamp(problem.closed, UTC)
+        has_outcome = problem.fault != NO_OUTCOME
+        deadlines[problem.id] = Deadline(closes, has_outcome)
+    return deadlines
+
+
+def hash_forecasts(path: Path, dataset: Path) -> dict[str, dict[tuple[str, str], str]]:
+    """Hash the forecasts of a file by forecaster, event and own time.
+
+    Several of one event and time are hashed together, in any order.
+    """
+    texts: defaultdict[str, defaultdict[tuple[str, str], list[str]]]
+    texts = defaultdict(lambda: defaultdict(list))
+    for row in load_forecasts(path, load_problems(dataset)):
+        if isinstance(row, Mapping):
+            values = [as_text(row.get(name)) for name in _FIELDS]
+            texts[parse_id(row.get("username"))][name_forecast(row)].append(repr(values))
+    return {
+        forecaster: {key: _hash(sorted(same)) for key, same in of_forecaster.items()}
+        for forecaster, of_forecaster in texts.items()
+    }
+
+
+def name_forecast(row: Mapping[str, object]) -> tuple[str, str]:
+    """Name a forecast by its event and its own time, as they are written."""
+    return parse_id(row.get("problem_id")), as_text(row.get("timestamp"))
+
+
+def _hash(values: list[str]) -> str:
+    # 16 bytes: of fewer, two forecasts with one hash can be searched for.
+    text = repr(values).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
