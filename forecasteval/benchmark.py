@@ -10,8 +10,8 @@ import hashlib
 import os
 import sys
 from abc import ABC, abstractmethod
-from argparse import SUPPRESS, ArgumentError, ArgumentTypeError, BooleanOptionalAction
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from argparse import SUPPRESS, Action, ArgumentError, ArgumentTypeError, BooleanOptionalAction
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -70,7 +70,7 @@ class Option(NamedTuple):
     def name(self) -> str:
         return self.keyword or self.flag.removeprefix("--").replace("-", "_")
 
-    def add_to(self, add: Callable[..., object]) -> None:
+    def add_to(self, add: Callable[..., Action]) -> Action:
         """Declare the option with the `add_argument` of argparse; a switch has its `--no-…`."""
         words: dict[str, object] = {"type": self.kind, "metavar": self.metavar}
         if self.kind is bool:
@@ -79,7 +79,7 @@ class Option(NamedTuple):
             words = {"choices": self.kind}
         elif self.repeatable:
             words["action"] = "append"
-        add(self.flag, dest=self.name, help=self.help, default=None, **words)
+        return add(self.flag, dest=self.name, help=self.help, default=None, **words)
 
     def find_problem(self, value: object) -> str:
         """Say what a value of a settings file must be, and what it is; "" for a valid one."""
@@ -118,30 +118,37 @@ ITEMS: Final = Option("--items", "show a line per question, or per forecast", bo
 
 
 def add_options(
-    parser: ArgumentParser,
-    wings: Iterable[Benchmark],
-    ranked: bool,
-    is_shown: Callable[[Benchmark], bool] = bool,
-) -> None:
-    """Add the options of the benchmarks, a group each; `ranked`: for commands that rank systems,
-    which are scored alike. A help shows those of some. InputError for one that another has.
+    parser: ArgumentParser, benchmarks: Iterable[Benchmark], ranked: bool
+) -> dict[str, list[Action]]:
+    """Add the options of the benchmarks, a group each; return them by the name of the benchmark.
+
+    `ranked`: for commands that rank systems, which are scored alike. InputError for an option that
+    another benchmark has.
     """
     scopes = ("score", "ranked") if ranked else ("score", "run", "report", "file")
-    for wing in wings:
-        if options := [
-            option
-            for option in wing.options
-            if option.scope in scopes and option.flag != ITEMS.flag
-        ]:
-            group = parser.add_argument_group(wing.name)
+    actions: dict[str, list[Action]] = {}
+    for benchmark in benchmarks:
+        in_scope = [option for option in benchmark.options if option.scope in scopes]
+        options = [option for option in in_scope if option.flag != ITEMS.flag]
+        if not options:
+            continue
+        group = parser.add_argument_group(benchmark.name)
+        added = actions[benchmark.name] = []
+        for option in options:
+            try:
+                added.append(option.add_to(group.add_argument))
+            except ArgumentError:
+                expected = f"expected another option than {option.flag}, which is taken"
+                raise InputError(f"benchmark {benchmark.name}", expected) from None
+    return actions
+
+
+def hide_options(actions: Mapping[str, Iterable[Action]], shown: Collection[str]) -> None:
+    """Leave the options of benchmarks out of a help, but for those `shown`."""
+    for name, options in actions.items():
+        if name not in shown:
             for option in options:
-                if not is_shown(wing):
-                    option = option._replace(help=SUPPRESS)
-                try:
-                    option.add_to(group.add_argument)
-                except ArgumentError:
-                    expected = f"expected another option than {option.flag}, which is taken"
-                    raise InputError(f"benchmark {wing.name}", expected) from None
+                option.help = SUPPRESS
 
 
 # --- Files in, results out ---

@@ -27,6 +27,7 @@ from forecasteval.benchmark import (
     Files,
     Option,
     add_options,
+    hide_options,
     list_benchmarks,
     whole_number,
 )
@@ -126,7 +127,7 @@ def score(argv: Sequence[str]) -> int:
     Find each file and its dataset, score it by its benchmark, print a report. Files of one dataset
     that are one set of predictions have one report. A file that cannot be scored costs only itself.
     """
-    parser = _make_score_parser()
+    parser, options = _make_score_parser()
     asked = [word for word in argv if word not in ("-h", "--help")]
     args, unknown = parser.parse_known_args(asked)
     if unknown and unknown[0] in COMMANDS and not args.file:  # which no command takes
@@ -134,8 +135,9 @@ def score(argv: Sequence[str]) -> int:
         words = shlex.join([unknown[0], *asked])
         expected = f"run it as {command_line(PROGRAM)} {words}, the command first"
         raise InputError(unknown[0], expected)
-    if len(asked) < len(argv):
-        parser = _make_score_parser(_find_benchmarks(args.file or (), args))
+    shown = _find_benchmarks(args.file or (), args) if len(asked) < len(argv) else []
+    if shown:
+        hide_options(options, shown)
     return _score_files(_parse(parser, argv))
 
 
@@ -151,8 +153,8 @@ def _find_benchmarks(names: Sequence[str], args: argparse.Namespace) -> list[str
     return found
 
 
-def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
-    """Make the parser of `score`, whose help shows the options of some benchmarks, or all."""
+def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
+    """Make the parser of `score`; the options of benchmarks come second."""
     parser = _parser(score, _SCORE, "scored", ExitCode.PARTLY_FAILED, ExitCode.GATE_NOT_PASSED)
     add = parser.add_argument
     add(
@@ -178,13 +180,7 @@ def _make_score_parser(shown: Sequence[str] = ()) -> Parser:
         type=_parse_threshold,
         help="exit with 6 if a score is below SCORE",
     )
-    add_options(
-        parser,
-        reversed(list_benchmarks(BENCHMARKS)),
-        False,
-        lambda wing: not shown or wing.name in shown,
-    )
-    return parser
+    return parser, add_options(parser, reversed(list_benchmarks(BENCHMARKS)), ranked=False)
 
 
 def _score_files(args: argparse.Namespace) -> int:
@@ -520,12 +516,12 @@ def nightly(argv: Sequence[str]) -> int:
 
 def compare(argv: Sequence[str]) -> int:
     """Test the differences of systems on the same questions, pair by pair."""
-    parser = _make_compare_parser()
-    if not {"-h", "--help"}.isdisjoint(argv):
-        args, _ = _make_compare_parser(least="*").parse_known_args(
-            [word for word in argv if word not in ("-h", "--help")]
-        )
-        parser = _make_compare_parser(_find_benchmarks(args.file, args))
+    parser, options = _make_compare_parser()
+    asked = [word for word in argv if word not in ("-h", "--help")]
+    if len(asked) < len(argv):
+        without_names, _ = _make_compare_parser(least="*")
+        args, _ = without_names.parse_known_args(asked)
+        hide_options(options, _find_benchmarks(args.file, args) or options)
     args = _parse(parser, argv)
     from forecasteval.nightly import pages
     from forecasteval.ranking.gate import require_not_worse
@@ -551,8 +547,8 @@ def compare(argv: Sequence[str]) -> int:
     return ExitCode.DONE
 
 
-def _make_compare_parser(shown: Sequence[str] = (), least: str = "+") -> Parser:
-    """Make the parser of `compare`, whose help shows the options of some benchmarks, or all."""
+def _make_compare_parser(least: str = "+") -> tuple[Parser, dict[str, list[argparse.Action]]]:
+    """Make the parser of `compare`; the options of benchmarks come second."""
     parser = _parser(
         compare, _COMPARE, "compared", ExitCode.PARTLY_FAILED, ExitCode.GATE_NOT_PASSED
     )
@@ -583,14 +579,11 @@ def _make_compare_parser(shown: Sequence[str] = (), least: str = "+") -> Parser:
         action="store_true",
         help="exit with 6 if a system is significantly worse than the first one",
     )
-    wings = reversed(list_benchmarks(BENCHMARKS))
-    add_options(
-        parser,
-        wings,
-        True,
-        lambda wing: not wing.ranks_together and (not shown or wing.name in shown),
-    )
-    return parser
+    benchmarks = list_benchmarks(BENCHMARKS)
+    options = add_options(parser, reversed(benchmarks), ranked=True)
+    # Forecasters are compared within their file, by its options.
+    hide_options(options, [each.name for each in benchmarks if not each.ranks_together])
+    return parser, options
 
 
 def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Results], Results]:

@@ -18,6 +18,7 @@ from filelock import FileLock
 
 from cli import ROOT, question, write
 from forecasteval import cli as program
+from forecasteval.common.exit_codes import ExitCode
 from llm_server import LlmServer, error, questions
 from pages import read_table
 
@@ -250,4 +251,4 @@ def test_these_are_all_commands(folder: Path) -> None:
 
 def test_the_table_has_all_codes_and_no_other() -> None:
     listed = {int(code) for code, _ in read_table("docs/scoring.md", "Exit code")}
-    assert listed == {code for command in COMMANDS for code in ways(command)}
+    assert listed == {code for command in COMMANDS for code in ways(command)} == {*ExitCode}
