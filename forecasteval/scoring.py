@@ -10,6 +10,7 @@ from typing import Any, Final
 from forecasteval.benchmark import Benchmark, Evaluator, Files
 from forecasteval.common.errors import ClashError, EvaluationError, InputError
 from forecasteval.common.files import find_dataset, find_truths, require_regular, stamp_of
+from forecasteval.common.replies import count_usage
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
 from forecasteval.display.submissions import submission_results
@@ -63,6 +64,9 @@ class Scorer:
                     "expected no truths beside this dataset, whose benchmark does not use them"
                 )
                 raise InputError(str(truths), expected, name)
+        usage = count_usage(files.path) if len(files.predictions) == 1 else {}
+        if usage:
+            results["usage"] = usage
         results["signature"] |= {"code_sha256": self.hash_code(name), **files.late_signature}
         return results
 

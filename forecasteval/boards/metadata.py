@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.display.tables import cut_middle
-from forecasteval.ranking.board import Board, RankedRow
-from forecasteval.ranking.names import UNKNOWN, Systems, show_distinct
+from forecasteval.ranking.board import Board, RankedRow, SystemTable
+from forecasteval.ranking.names import UNKNOWN, About, Systems, show_distinct
 
 _WIDTH: Final = 60  # of a name
 _LONGEST: Final = 255  # characters of a name before it is cut in its middle
@@ -29,8 +29,14 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
         for system, about in systems.entries.items()
     }
 
+    costs = _count_costs(board, systems)
+
+    def describe(system: str) -> About:
+        about = entries.get(system, UNKNOWN)
+        return replace(about, cost=costs.get(system)) if about.cost is None else about
+
     def add(table: Any) -> Any:
-        rows = [replace(row, about=entries.get(row.system_name, UNKNOWN)) for row in table.rows]
+        rows = [replace(row, about=describe(row.system_name)) for row in table.rows]
         return replace(table, rows=rows)
 
     # Of those that wait for a truth nothing is missing.
@@ -46,6 +52,23 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
         without_result=sorted(entries.keys() - waiting - {row.system_name for row in rows}),
     )
     return board, [*taken.values()]
+
+
+def _count_costs(board: Board, systems: Systems) -> dict[str, float]:
+    """Count what a question cost each system whose prices are known, over all of its files."""
+    usage: dict[str, Counter[str]] = {}
+    for table in board.tables:
+        for row in table.rows if isinstance(table, SystemTable) else ():
+            for file in row.files:
+                usage.setdefault(row.system_name, Counter()).update(file.usage)
+    costs = {}
+    for system, counts in usage.items():
+        if counts["replies"] and system in systems.prices:
+            of_prompts, of_replies = systems.prices[system]
+            total = counts["prompt_tokens"] * of_prompts + counts["completion_tokens"] * of_replies
+            # Four digits: prices of providers have two or three.
+            costs[system] = float(f"{total / 1e6 / counts['replies']:.4g}")
+    return costs
 
 
 def shown_names(rows: Sequence[RankedRow]) -> list[str]:

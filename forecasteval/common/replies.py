@@ -1,8 +1,11 @@
-"""Replies of OpenAI's API."""
+"""Replies of OpenAI's API, and the tokens that they took."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 MOST_CHOICES: Final = 1000
@@ -55,3 +58,28 @@ def join_parts(content: object) -> object:
         return content
     texts = [part.get("text") for part in content if isinstance(part, Mapping)]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def count_usage(path: Path) -> dict[str, int]:
+    """Count the replies in a file of rows that say what they took, and their tokens.
+
+    `{"replies": 52, "prompt_tokens": 8257, "completion_tokens": 572}`, or nothing if its first row
+    says nothing.
+    """
+    counts = dict.fromkeys(("replies", "prompt_tokens", "completion_tokens"), 0)
+    if path.suffix != ".jsonl":
+        return {}
+    with path.open("rb") as file:
+        for line in file:
+            usage: object = None
+            if b'"usage"' in line:
+                with suppress(ValueError, AttributeError, RecursionError):
+                    usage = json.loads(line).get("usage")
+            if isinstance(usage, Mapping):
+                counts["replies"] += 1
+                for key in ("prompt_tokens", "completion_tokens"):
+                    tokens = usage.get(key)
+                    counts[key] += tokens if type(tokens) is int else 0
+            elif not counts["replies"]:
+                return {}
+    return counts if counts["replies"] else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from forecasteval.common.errors import printable
@@ -46,6 +46,7 @@ class FileRow:
     system: str = ""  # the name on every dataset, where the file has an alias of it
     damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
+    usage: dict[str, int] = field(default_factory=dict)  # of its replies, where it says so
     kept: bool = False  # from the last board, as its file has no result
 
     @property

@@ -3,8 +3,9 @@ systems: their other names, and metadata.
 
 `prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
 `name` (to be shown), `aliases` (other names that its files have), `organisation`, `cost` (per
-question), `owner` (the logins of who may change its files), `baseline` (true of one that only
-guesses) and `withdrawn` (datasets and runs that are no entries), none of which is needed. Other
+question), `prices` (of a million tokens, from which the cost follows), `owner` (the logins of who
+may change its files), `baseline` (true of one that only guesses) and `withdrawn` (datasets and runs
+that are no entries), none of which is needed. Other
 keys are ignored.
 """
 
@@ -94,12 +95,22 @@ class About:
 
 
 UNKNOWN: Final = About()
-_KEYS: Final = ("name", "aliases", "organisation", "cost", "owner", "baseline", "withdrawn")
+PRICES: Final = ("prompt", "completion")  # of a million tokens, in dollars
+_KEYS: Final = (
+    "name",
+    "aliases",
+    "organisation",
+    "cost",
+    "prices",
+    "owner",
+    "baseline",
+    "withdrawn",
+)
 
 
 class Systems(NamedTuple):
     """The metadata by system, the system of each alias, and the mistakes in the file. What has no
-    mistake is kept.
+    mistake is kept. `prices` of a million tokens of prompts and of replies, by system.
     """
 
     entries: dict[str, About]
@@ -107,6 +118,7 @@ class Systems(NamedTuple):
     mistakes: list[str]
     owners: dict[str, tuple[str, ...]]  # logins by system, without "@"
     withdrawn: dict[str, tuple[str, ...]]  # datasets and runs by system
+    prices: dict[str, tuple[float, float]]
 
     def system_of(self, stem: str, dataset: str | None) -> str:
         """Return the system of a prediction file."""
@@ -159,7 +171,7 @@ class Systems(NamedTuple):
         return [system, *other, *filter(None, [self.entries.get(system, UNKNOWN).name])]
 
 
-NO_SYSTEMS: Final = Systems({}, {}, [], {}, {})
+NO_SYSTEMS: Final = Systems({}, {}, [], {}, {}, {})
 
 
 def read_systems(folder: Path) -> Systems:
@@ -194,8 +206,13 @@ def read_systems(folder: Path) -> Systems:
     withdrawn = {
         name: tuple(entry.pop("withdrawn")) for name, entry in read.items() if "withdrawn" in entry
     }
+    prices = {
+        name: (float(given["prompt"]), float(given["completion"]))
+        for name, entry in read.items()
+        if (given := entry.pop("prices", None))
+    }
     entries = {name: About(**entry) for name, entry in read.items() if entry}
-    return Systems(entries, aliases, mistakes, owners, withdrawn)
+    return Systems(entries, aliases, mistakes, owners, withdrawn, prices)
 
 
 def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]:
@@ -225,10 +242,20 @@ def _find_problem(key: str, value: object) -> str:
         expected = "a list of datasets and runs" if key == "withdrawn" else "a list of names"
         return "" if names == value else expected
     if key == "cost":
-        return "" if number_text(value) and float(number_text(value)) >= 0 else "a number >= 0"
+        return "" if _is_amount(value) else "a number >= 0"
+    if key == "prices":
+        given = value if isinstance(value, dict) else {}
+        if given.keys() == {*PRICES} and all(map(_is_amount, given.values())):
+            return ""
+        return 'the prices of a million tokens, as {"prompt": 0.15, "completion": 0.6}'
     if key == "baseline":
         return "" if isinstance(value, bool) else "true or false"
     return "" if isinstance(value, str) and value.strip() else "text"
+
+
+def _is_amount(value: object) -> bool:
+    text = number_text(value)
+    return bool(text) and float(text) >= 0
 
 
 def _as_list(value: object) -> list[Any]:

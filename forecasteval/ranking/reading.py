@@ -17,7 +17,7 @@ from .scale import Level, read_scale
 from .systems import QuestionColumns, System
 
 _GUESS: Final = "avg_relative_score"  # of RxnOptBench, the mean of its items' scores
-_COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines")
+_COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines", "usage")
 
 
 def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:

@@ -53,6 +53,49 @@ def test_name_organisation_and_cost_are_kept_and_shown(root: Path) -> None:
     assert "| Alpha |" in (root / "evaluation/leaderboard.md").read_text("utf-8")
 
 
+USAGE: Final = {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100}
+
+
+def replies(answers: str, usage: object = USAGE) -> list[dict[str, Any]]:
+    """Rows as `ask` writes them."""
+    return [
+        {"id": f"q{n}", "answer": answer, "usage": usage} for n, answer in enumerate(answers, 1)
+    ]
+
+
+def test_prices_give_a_cost_by_what_the_replies_took(root: Path) -> None:
+    """2,000 tokens at $2 and 100 at $10, a million each, are half a cent; of two runs the mean."""
+    thrice = {"prompt_tokens": 6000, "completion_tokens": 300}
+    files = {
+        "prediction/d-c.jsonl": replies("AAAA"),
+        "prediction/d-e@1.jsonl": replies("AABB"),
+        "prediction/d-e@2.jsonl": replies("AABB", thrice),
+        "prediction/d-f.jsonl": replies("AABB", {"prompt_tokens": "many"}),
+        "prediction/d-g.jsonl": replies("AAAA"),
+    }
+    write(root, files)
+    prices = {"prompt": 2, "completion": 10}
+    about = {name: {"prices": prices} for name in "acef"}
+    done = tell(root, {**about, "g": {"prices": prices, "cost": 7}})
+    assert (done.code, done.err) == (0, "")
+    costs = {row["name"]: row.get("about", {}).get("cost") for row in rows(root)}
+    assert costs == {"d-a": None, "d-b": None, "d-c": 0.005, "d-e": 0.01, "d-f": 0.0, "d-g": 7}
+    assert "$0.005" in done.out
+    again = run(root, "nightly")
+    assert (again.code, counts(again)) == (0, (0, 7, 0))
+
+
+def test_a_file_that_has_both_rows_with_usage_and_without(root: Path) -> None:
+    others = ['{"id": "q3", "answer": "A"}', '{"id": "q4", "answer": "A", "usage": 7}']
+    mixed = [*replies("AA"), *others]
+    write(root, {"prediction/d-c.jsonl": mixed})
+    results = run(root, "-f", "d-c", "--json").json
+    assert results["usage"] == {
+        "replies": 2, "prompt_tokens": 4000, "completion_tokens": 200,
+    }  # fmt: skip
+    assert "usage" not in run(root, "-f", "d-a", "--json").json
+
+
 def test_only_columns_that_are_given(root: Path) -> None:
     plain = run(root, "nightly").out
     done = tell(root, {"a": {"organisation": "m"}})
@@ -257,6 +300,11 @@ def test_nothing_else_in_the_folder(tmp_path: Path) -> None:
         ({"a": {"baseline": "yes"}}, "system a: 'baseline' must be true or false, got 'yes'"),
         ({"a": {"cost": "1"}}, "system a: 'cost' must be a number >= 0, got '1'"),
         ({"a": {"cost": -1}}, "system a: 'cost' must be a number >= 0, got -1"),
+        ({"a": {"prices": {"prompt": 1}}},
+         "system a: 'prices' must be the prices of a million tokens, as "),
+        ({"a": {"prices": {"prompt": 1, "completion": -1}}},
+         "system a: 'prices' must be the prices of a million tokens, as "),
+        ({"a": {"prices": 3}}, "system a: 'prices' must be the prices of a million tokens, as "),
         ({"a": {"cost": True}}, "system a: 'cost' must be a number >= 0, got True"),
         ('{"a": {"cost": NaN}}', "system a: 'cost' must be a number >= 0, got nan"),
         ('{"a": {"cost": 1' + "0" * 5000 + "}}",
