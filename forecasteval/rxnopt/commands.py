@@ -149,7 +149,8 @@ def _import_options(add: Add) -> None:
     column("--isolated-yield", "column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
         column(f"--{field}", f"column of the {field}")
-    column("--conditions", "columns of conditions", nargs="+", default=())
+    text = "columns of conditions; NAME=COL+COL is one of several columns: text, SMILES, amount"
+    column("--conditions", text, nargs="+", default=())
     column("--entry", "column of the entry number (default: the number of the row)")
     for side in ("reactants", "products"):
         column(f"--{side}", f"columns of {side}", nargs="+", default=())

@@ -142,7 +142,14 @@ def check_against_source(question: Record, source: Record) -> None:
         assert plain(reference["conditions"]) not in options
         assert entry["row_index"] not in meta["global_best_entry_indices"]
     if question["target_key"]:
-        assert all(set(option) == {question["target_key"]} for option in question["options"])
+        assert question["target_key"] in question["options"][0]
+        assert len({tuple(option) for option in question["options"]}) == 1
+        others = [plain({**context, **option}) for option in question["options"]]
+        for key in question["options"][0]:  # more than one: they change together in all rows
+            pairs = {(row.get(question["target_key"]), row.get(key)) for row in real}
+            asked = {(row.get(question["target_key"]), row.get(key)) for row in others}
+            assert asked <= pairs
+            assert len(asked) == len(others)
     else:
         assert "fixed_conditions" not in given
         assert len(options) >= (5 if references else 2)
@@ -274,9 +281,47 @@ def test_what_is_not_asked_is_counted_over_all_tables() -> None:
     ]
     equal: list[Row] = [({"base": f"b{n}"}, {"yield_ratio": 5}) for n in range(3)]
     made = build(table("a", equal), table("b", lonely), table("c", lonely))
-    # of a: base and all_varying tie; of b and c: no two rows differ in base alone, or in ligand
-    # alone
-    assert made.counts["not_asked"] == {"all_options_tie": 2, "fewer_than_two_options": 4}
+    # of a: base and all_varying tie; of b and c: base and ligand are all that vary, together
+    assert made.counts["not_asked"] == {"all_options_tie": 2, "all_change_together": 4}
+
+
+def test_conditions_that_change_together_are_one() -> None:
+    """A ligand's name and its SMILES removed each other's question: the other one stayed fixed."""
+    cells = [("XPhos", "CC1", "DMF"), ("SPhos", "CC2", "DMF"), ("XPhos", "CC1", "toluene"),
+             ("SPhos", "CC2", "toluene")]  # fmt: skip
+    rows: list[Row] = [
+        (dict(zip(("ligand", "ligand_smiles", "solvent"), row, strict=True)), {"yield_ratio": n})
+        for n, row in enumerate(cells, 5)
+    ]
+    made = build(table("t", rows))
+    assert made.warnings == ["t.json: ligand, ligand_smiles: always change together, asked as one"]
+    assert made.counts["not_asked"] == {"asked_with_another": 1}
+    found = by_id(made)
+    assert sorted(found) == ["t_q1", "t_q3", "t_q4"]  # numbers of the conditions
+    assert found["t_q1"]["target_key"] == "ligand"
+    assert [list(option) for option in found["t_q1"]["options"]] == [
+        ["ligand", "ligand_smiles"]
+    ] * 2
+    assert list(found["t_q1"]["input"]["fixed_conditions"]) == ["solvent"]
+    assert [list(option) for option in found["t_q3"]["options"]] == [["solvent"]] * 2
+    assert len(found["t_q4"]["options"]) == 4
+
+
+def test_rows_that_differ_in_a_footnote_mark_are_no_repeats() -> None:
+    """66 and 84 became 75, although the footnote says that something else was changed."""
+    rows: list[Row] = [
+        ({"base": base}, {"yield_ratio": amount})
+        for base, amount in (("K2CO3", 50), ("Cs2CO3", 66), ("Cs2CO3[b]", 84), ("Et3N", 20))
+    ]
+    raw = table("t", [*rows, ({"base": "Et3N"}, {"yield_ratio": 38})], duplicates="median")
+    raw["entries"][4]["entry_idx"] = "5[c]"
+    made = build(raw)
+    words = "equal but for a mark; a footnote says what was changed: write it"
+    assert made.warnings == [f"t.json: entries 2, 3: {words}", f"t.json: entries 4, 5[c]: {words}"]
+    assert made.counts["left_out"] == {"equal_but_for_a_mark": 2}
+    (question,) = (each for each in made.questions if each["question_type"] == "all_varying")
+    assert sorted(question["meta"]["yields"]) == [20.0, 50.0, 66.0]
+    assert build({**raw, "duplicates": "best"}).counts["left_out"] == {"equal_conditions": 2}
 
 
 # --- The folder of a build: whole, the same whatever the order, or not there at all ---

@@ -65,6 +65,34 @@ def test_blank_rows_and_columns_and_delimiters(tmp_path: Path, text: str) -> Non
     assert [(row["a"], row["y"]) for row in cells(sheet)] == [("1", "2")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "75.0,0.5,1.0,1.5,2.4\n75.0,0.5,1.2,1.5,4.6\n80.0,0.5,1.2,1.5,14.6\n",
+        "CC1CCCC1P,K2CO3,45\nCC2CCCC2P,K2CO3,54\nCC2CCCC2P,Cs2CO3,64\n",
+        "BPin,XPhos,THF,61.6\nBPin,SPhos,THF,51.6\nBF3K,XPhos,MeCN,41.6\n",
+        "-1e-3,5 %\n2.5,6\n",
+    ],
+)
+def test_a_first_row_that_is_an_experiment_is_no_header(tmp_path: Path, text: str) -> None:
+    """The first of them was lost, and conditions were called 75.0."""
+    with pytest.raises(InputError, match=r"line 1: the first row is an experiment: write names"):
+        read_sheet(write(tmp_path / "t.csv", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "base,2,yield\nK,x,50\nNa,y,60\n",
+        "base,solvent,yield\nbase,solvent,yield\nNa,y,60\n",  # import names the second header
+        "NCS,NBS,yield\n1,2,50\n2,1,60\n",
+        "base,2,ligand,yield\nK,1,x,50\nNa,2,y,60\n",
+    ],
+)
+def test_names_that_are_words_are_a_header(tmp_path: Path, text: str) -> None:
+    assert read_sheet(write(tmp_path / "t.csv", text)).header == text.split("\n")[0].split(",")
+
+
 def test_columns_without_a_name_keep_their_cells(tmp_path: Path) -> None:
     sheet = read_sheet(write(tmp_path / "t.csv", ",a,\n0,x,\n1,y,\n"))
     assert sheet.header == ["(column 1)", "a"]

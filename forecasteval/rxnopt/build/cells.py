@@ -22,7 +22,12 @@ _FOOTNOTES: Final = (  # 27 c · 54f · 61 f , g, but not 8O, which is 80
     r"(?!(?<=[0-9])[oil](?![a-z]))[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"
 )
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
-_ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?)"
+_ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?|大?约为?)"
+_BOUNDS: Final = {  # words of a bound, and its sign; ">= 95" before "> 95"
+    re.compile(r"(?:at least|no(?:t)? less than|至少|不[低小少]于)(?=\s?[0-9])"): "≥",
+    re.compile(r"(?:less than|below|under|[低小少]于|不[足到])(?=\s?[0-9])"): "<",
+    re.compile(r"(?:greater than|more than|above|over|[高大多]于|超过)(?=\s?[0-9])"): ">",
+}
 _NOTE_MARKS: Final = any_case(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> · *
     r"\^?\[[a-z*]{1,2}(?:\s?[,;]\s?[a-z*]{1,2}){0,5}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?"
     r"|[*†‡§¶#]",
@@ -45,13 +50,13 @@ _LABELLED: Final = re.compile(
 _ZERO: Final = (
     r"traces?(?:\samounts?)?|tr\b\.?|spuren|n[./]?\s?d\b\.?|n[./]?\s?r\b\.?|n\.\s?[op]\b\.?"
     r"|(?:not?|none)\s(?:detected|observed|formed|found|reaction|rxn|product)"
-    r"|痕量|未检测到|未检出|[未无不]反应"
+    r"|[痕微]量|未检测到|未检出|[未无不]反应"
 )
 _PLAIN_YIELD: Final = re.compile(
     rf"""(?:(?:yield|[收产]率)\s?(?:[:=]\s?|of\s)?)?
     (?: (?P<zero>{_ZERO})
       | (?P<quantitative>quant(?:itative)?\b\.?)
-      | (?:{_ABOUT}\s?)? (?:(?P<bound>[<>≤≥])=?\s?)? (?P<low>-?{_NUMBER})\s?%?
+      | (?:{_ABOUT}\s?)? (?:(?P<bound>[<>≤≥])=?\s?)? (?P<low>[+-]?{_NUMBER})\s?%?
         (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%? | \+ )?
     )
     (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:(?:yield|isolated|nmr|gc|hplc|[收产]率)\b|isol\b\.?))?
@@ -141,6 +146,8 @@ def cell_text(cell: object) -> str | None:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", drop_raised(text))
     text = drop_marks(" ".join(text.lower().split())).translate(_SIGNS)
+    for words, sign in _BOUNDS.items():
+        text = words.sub(sign, text)
     text = " ".join(_DOTTED.sub(r"\1\2", text).split())
     return text if len(text) <= MAX_CELL else None
 

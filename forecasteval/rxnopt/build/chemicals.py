@@ -25,6 +25,7 @@ _ENTITY: Final = re.compile(r"&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});
 _LOST_ESCAPE: Final = re.compile(r"\\u((?![dD][89a-fA-F])[0-9a-fA-F]{4})")
 _ABSENT: Final = frozenset({"", ABSENT, "–", "-", "−", "nan"})
 _SIGNS: Final = str.maketrans("−–—‒―‐‑º˚", "-------°°")
+_RAISED: Final = re.compile(r"[ªᵃ-ᵿⁱⁿ]+$|(?<=[0-9]) [a-z](?: ?, ?[a-z])*$")
 _FOOTNOTE: Final = re.compile(r"(?:\[[a-z](?:,[a-z])*\]|\^[a-z]|[*†‡§¶])$")  # 1 [m]
 
 
@@ -69,6 +70,22 @@ def is_smiles(text: str) -> bool:
     return all(count % 2 == 0 for count in rings.values())
 
 
+def looks_like_smiles(cells: Sequence[str]) -> bool:
+    """Return whether all of some cells are written like SMILES, short ones such as O, too.
+
+    >>> looks_like_smiles(["CN(C)C=O", "O", "c1ccccc1"]), looks_like_smiles(["NCS", "O"])
+    (True, False)
+    """
+    has_structure = any(re.search(r"[=#()\[\]0-9]", cell) for cell in cells)
+    has_atoms = all(re.search("[A-Za-z]", cell) for cell in cells)  # 564483-18-7 has none
+    return has_structure and has_atoms and all(map(_SMILES.fullmatch, cells))
+
+
+def is_absent(cell: str) -> bool:
+    """Return whether a cell says by a dash that there is none of something."""
+    return cell.strip() in _ABSENT - {"", "nan"}
+
+
 @lru_cache(maxsize=100_000)
 def fold(text: str) -> str:
     """Fold `text` for comparison: NFKC, one minus sign, no blanks, no footnote, no case unless case
@@ -88,6 +105,17 @@ def fold(text: str) -> str:
         )
     text = re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
     return text if is_smiles(text) else _FOOTNOTE.sub("", text.casefold()) or text.casefold()
+
+
+def find_marks(text: str) -> str:
+    """Find the footnote marks at the end of a condition or of an entry's number, which say that
+    something else was changed; "" if there are none.
+
+    >>> find_marks("Cs2CO3[b]"), find_marks("5 f , g"), find_marks("1ᵃ"), find_marks("1a")
+    ('[b]', 'f , g', 'ᵃ', '')
+    """
+    found = _FOOTNOTE.search(text.strip()) or _RAISED.search(text.strip())
+    return found[0].strip() if found else ""
 
 
 def read_items(value: object) -> list[Substance]:

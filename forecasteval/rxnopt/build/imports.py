@@ -16,8 +16,9 @@ from forecasteval.common.errors import InputError, RecordNotes, grouped_names, p
 from forecasteval.common.records import dump_json, group_by
 
 from .cells import read_fraction, read_yield
-from .chemicals import YIELDS, Substance, any_case, is_smiles, read_items
+from .chemicals import YIELDS, Substance, any_case, compare_key, is_smiles, read_items
 from .columns import find_header, find_second_quantity, may_give_away, names_standard
+from .conditions import Condition, find_conditions, missing_column
 from .settings import Settings
 from .sheets import DateText, Sheet, SheetRow, read_sheet, show_names
 from .tables import Unused
@@ -75,12 +76,6 @@ class Layout:
     year: int | None = None
     fraction: bool | None = None
 
-    @property
-    def columns(self) -> list[str]:
-        """List the columns that are used."""
-        named = [*self.conditions, *self.reactants, *self.products, self.entry or ""]
-        return [*self.results.values(), *filter(None, named)]
-
 
 class Experiment(NamedTuple):
     """A row whose results can be read: the entry of a table file, and its reaction. All entries of
@@ -91,63 +86,107 @@ class Experiment(NamedTuple):
     sides: tuple[list[Substance], list[Substance]]  # reactants, products
 
 
+class Columns(NamedTuple):
+    """The conditions of a sheet, and the names of all columns that are used."""
+
+    conditions: Sequence[Condition]
+    used: Sequence[str]
+
+    @property
+    def of_conditions(self) -> list[str]:
+        """Return the names of the columns of conditions."""
+        return [column for each in self.conditions for column in each.columns.values()]
+
+
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     """Make tables by file name, and notes, of a sheet of experiments.
 
     A table holds the experiments that agree in reactants and products. Every row of the file is in
     a table, or left out under a reason that the notes name. Raises InputError (line, column).
     """
-    where, named = str(path), layout.columns
-    _check_columns(where, layout)
+    where = str(path)
     sheet = read_sheet(path, layout.sheet)
-    if missing := [name for name in named if name not in sheet.header]:
-        expected = f"no column {printable(missing[0], 60)} in the first row, which is the header"
-        raise InputError(where, expected, show_names(sheet.header))
-    _require_tidy(where, sheet, layout)
+    columns = _find_columns(where, layout, sheet)
+    _require_tidy(where, sheet, layout, columns)
     _require_scale(where, sheet, layout)
-    used: list[Experiment] = []
+    used: list[tuple[SheetRow, Experiment]] = []
     left_out, doubts = RecordNotes(), RecordNotes()
     for number, row in enumerate(sheet.rows, 1):
         try:
-            used.append(_read_experiment(row, number, layout, doubts))
+            experiment = _read_experiment(row, number, layout, columns.conditions, doubts)
+            used.append((row, experiment))
         except Unused as left:
             left_out[left.reason].append(row.place + left.detail)
     reasons = [f"left out: {line}" for line in left_out.lines()]
     if not used:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
     notes = [*sheet.notes, *(f"warning: {line}" for line in doubts.lines()), *reasons]
-    if leaks := [
-        name
-        for name in layout.conditions
-        if may_give_away(name, [row.cells[name] for row in sheet.rows])
-    ]:
-        notes.append(f"warning: {_LEAK}: {show_names(leaks)}")
-    if unused := [name for name in sheet.header if name not in named]:
-        notes.append(f"columns that are not used: {show_names(unused)}")
+    notes += _describe_columns(sheet, columns, used)
     total = len(sheet.rows)
     notes.append(f"rows: {total}, used {len(used)}, left out {total - len(used)}")
-    return _make_tables(path, used, layout), notes
+    return _make_tables(path, [experiment for _, experiment in used], layout), notes
+
+
+def _describe_columns(
+    sheet: Sheet, columns: Columns, used: Sequence[tuple[SheetRow, Experiment]]
+) -> list[str]:
+    """Describe conditions that give the result away, and columns that are not used."""
+    cells = {name: [row.cells[name] for row in sheet.rows] for name in sheet.header}
+    notes = []
+    if leaks := [name for name in columns.of_conditions if may_give_away(name, cells[name])]:
+        notes.append(f"warning: {_LEAK}: {show_names(leaks)}")
+    unused = [name for name in sheet.header if name not in columns.used]
+    repeats = group_by(used, lambda each: _compare_key(each[1])).values()
+    differing = [
+        name
+        for name in unused
+        if len(set(cells[name])) < len(cells[name])  # no number of a row
+        and not may_give_away(name, cells[name])
+        and any(len({row.cells[name] for row, _ in group}) > 1 for group in repeats)
+    ]
+    if differing:
+        notes.append(f"warning: equal conditions differ in: {show_names(differing)} (not used)")
+    if unused:
+        notes.append(f"columns that are not used: {show_names(unused)}")
+    return notes
+
+
+def _compare_key(experiment: Experiment) -> str:
+    """Make a text that is equal for experiments that build takes for repeats."""
+    conditions = experiment.entry["conditions"]
+    values = {name: compare_key(items, True) for name, items in conditions.items()}
+    return dump_json([values, experiment.sides])
 
 
 # --- What is no tidy table ---
 
 
-def _check_columns(where: str, layout: Layout) -> None:
-    """Refuse a column with two uses or two quantities, or one that build leaves out."""
-    named = layout.columns
+def _find_columns(where: str, layout: Layout, sheet: Sheet) -> Columns:
+    """Find the columns of a layout; refuse one with two uses or two quantities, or one that build
+    leaves out.
+    """
     for field in (*YIELDS, "ee"):
         if other := find_second_quantity(name := layout.results.get(field, "")):
             got = f"{printable(other, 40)} in the name {printable(name, 60)}"
             raise InputError(where, f"{SPLIT}, or rename it if it holds one", got)
-    for name in named:
-        if named.count(name) > 1:
+    others = [*layout.results.values(), *layout.reactants, *layout.products, layout.entry or ""]
+    for name in filter(None, others):
+        if name not in sheet.header:
+            raise missing_column(where, name, sheet.header)
+    conditions = find_conditions(where, layout.conditions, sheet)
+    columns = Columns(conditions, [*filter(None, others)])
+    used = [*columns.of_conditions, *columns.used]
+    for name in used:
+        if used.count(name) > 1:
             raise InputError(where, f"the column {printable(name, 60)} is named twice")
-    if hidden := set(layout.conditions).intersection(Settings().condition_keys_blacklist):
+    names = {condition.name for condition in conditions}
+    if hidden := names.intersection(Settings().condition_keys_blacklist):
         expected = "must have another name: build leaves it out of prompts"
         raise InputError(where, f"the column {min(hidden)} {expected}")
+    return columns._replace(used=used)
 
 
-def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
+def _require_tidy(where: str, sheet: Sheet, layout: Layout, columns: Columns) -> None:
     """Refuse second headers, ditto marks, and yields beside another quantity."""
     problems = RecordNotes()
     results = layout.results
@@ -160,13 +199,13 @@ def _require_tidy(where: str, sheet: Sheet, layout: Layout) -> None:
         unread = [cell for field, cell in words.items() if read_cell(field, cell, False)[1]]
         if cell := find_header(row.cells, [*results.values()]) or ", ".join(unread[1:]):
             problems[_ONE_HEADER].append(f"{row.place}: {cell}")
-        for name in layout.columns:
+        for name in columns.used:
             cell = row.cells[name]
             place = f"{row.place}, {name}: {cell}"
             is_date = isinstance(cell, DateText) or _DATE.fullmatch(cell)
             if _DITTO.fullmatch(cell):
                 problems[_NO_DITTO].append(place)
-            elif is_date and name in layout.conditions:
+            elif is_date and name in columns.of_conditions:
                 problems[_NO_DATE].append(place)
             elif name in map(results.get, YIELDS) and read_yield(cell).selectivity:
                 problems[SPLIT].append(place)
@@ -211,16 +250,20 @@ def _are_shares(numbers: Sequence[float]) -> bool:
 # --- Rows ---
 
 
-def _read_experiment(row: SheetRow, number: int, layout: Layout, doubts: RecordNotes) -> Experiment:
+def _read_experiment(
+    row: SheetRow,
+    number: int,
+    layout: Layout,
+    conditions: Sequence[Condition],
+    doubts: RecordNotes,
+) -> Experiment:
     """Read the experiment of a row, or raise Unused; notes what is doubtful in it."""
     if _SUMMARY.fullmatch(next(filter(None, row.cells.values()), "")):
         raise Unused("an average or a total")
-    conditions = {name: row.cells[name] for name in layout.conditions}
-    if not any(conditions.values()):
+    columns = [column for each in conditions for column in each.columns.values()]
+    if not any(row.cells[column] for column in columns):
         raise Unused("no condition")
-    for name, cell in conditions.items():
-        if not cell:  # merged and repeated values are blank, too, in what other programs write
-            raise Unused(f"{name}: blank (write – for none, else fill the value above down)")
+    items = {condition.name: condition.read(row.cells) for condition in conditions}
     results = {field: cell for field, name in layout.results.items() if (cell := row.cells[name])}
     if _DE.search(layout.results.get("dr", "")) and _NUMBER.match(results.get("dr", "")):
         results["dr"] += " de"  # below `de (%)` 20 is a share of 60, and not 20:1
@@ -236,15 +279,13 @@ def _read_experiment(row: SheetRow, number: int, layout: Layout, doubts: RecordN
             doubts[reason].append(f"{row.place}: {cell}")
     if found.isdisjoint(YIELDS):
         raise Unused("no yield")
-    for name, cell in conditions.items():
-        if names_standard(name, cell):
-            doubts[f"{name}: {cell!r} {_STANDARD}"].append(row.place)
+    for name, item in items.items():
+        if names_standard(name, item["content"]):
+            doubts[f"{name}: {item['content']!r} {_STANDARD}"].append(row.place)
     entry = {
         "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
         "rxn_id": "0",
-        "conditions": {
-            name: read_items(_item(name, cell, False)) for name, cell in conditions.items()
-        },
+        "conditions": {name: read_items(item) for name, item in items.items()},
         "results": results,
     }
     reactants = _read_side(row, layout.reactants_smiles, layout.reactants)
@@ -268,19 +309,19 @@ def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]
 
 def _read_side(row: SheetRow, smiles: Sequence[str], columns: Sequence[str]) -> list[Substance]:
     """Read reactants or products: the user's SMILES, else those of the columns."""
-    return [_item("smiles", text, True) for text in smiles if text] or [
-        _item(name, cell, True) for name in columns if (cell := row.cells[name])
+    return [_make_molecule("smiles", text) for text in smiles if text] or [
+        _make_molecule(name, cell) for name in columns if (cell := row.cells[name])
     ]
 
 
-def _item(column: str, cell: str, molecule: bool) -> Substance:
-    """Make an item. Its text is its SMILES, too, if the column's name says so, or if a molecule is
-    written like one.
+def _make_molecule(column: str, cell: str) -> Substance:
+    """Make the item of a molecule. Its text is its SMILES, too, if the column's name says so, or if
+    it is written like one.
 
     CO alone is carbon monoxide or methanol: then only the name of the column decides.
     """
-    smiles = "smiles" in column.lower() or (molecule and is_smiles(cell))
-    return {"content": cell, "SMILES": cell if smiles else ""}
+    is_written_so = "smiles" in column.lower() or is_smiles(cell)
+    return {"content": cell, "SMILES": cell if is_written_so else ""}
 
 
 def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) -> Tables:

@@ -49,7 +49,7 @@ class Draft(NamedTuple):
     """A question before it is written down."""
 
     number: int  # in its table, from 1
-    key: str | None  # the condition that it is about; None: all that vary
+    keys: Sequence[str]  # the condition that it is about, with its twins; empty: all that vary
     form: str  # "", "_reference" or "_reference_control"
     options: Sequence[UsableRow]
     references: Sequence[UsableRow] = ()
@@ -65,19 +65,19 @@ def make_questions(
     (questions that do not offer all their options, and options left out).
     """
     questions: list[ChoiceQuestion] = []
-    for number, key in enumerate([*table.varying, None], 1):
-        options = balance(table, settings) if key is None else largest_group(table, key)
+    for number, keys in _find_targets(table, counts):
+        options = largest_group(table, keys) if keys else balance(table, settings)
         drafts: list[Draft] = []
         try:
             if len(options) < 2:
                 raise Unused("fewer_than_two_options")
             _require_difference(options)
-            drafts.append(Draft(number, key, "", options))
-            references = choose_references(table, options, key is None, settings)
-            rest = [row for row in options if row not in references] if key is None else options
+            drafts.append(Draft(number, keys, "", options))
+            references = choose_references(table, options, not keys, settings)
+            rest = options if keys else [row for row in options if row not in references]
             _require_difference(rest)
-            drafts.append(Draft(number, key, "_reference", rest, references))
-            drafts.append(Draft(number, key, "_reference_control", rest))
+            drafts.append(Draft(number, keys, "_reference", rest, references))
+            drafts.append(Draft(number, keys, "_reference_control", rest))
         except Unused as left:
             counts["skipped" if drafts else "not_asked"][left.reason] += 1
         for draft in drafts:
@@ -86,6 +86,23 @@ def make_questions(
                 counts["capped"].update(questions=1, options=more)
             questions.append(write_question(table, draft._replace(options=offered), settings, seed))
     return questions
+
+
+def _find_targets(table: ReactionTable, counts: Counts) -> list[tuple[int, list[str]]]:
+    """Find what the questions of a table ask about, each with its number: a condition, all of them.
+
+    Conditions that always change together, as a ligand's name and its SMILES, are one. Where the
+    others were fixed there would be nothing to ask about either of them.
+    """
+    targets: list[tuple[int, list[str]]] = []
+    for twins in table.twins:
+        if len(twins) == len(table.varying) > 1:  # the question of all that vary asks for them
+            counts["not_asked"]["all_change_together"] += len(twins)
+            continue
+        if len(twins) > 1:
+            counts["not_asked"]["asked_with_another"] += len(twins) - 1
+        targets.append((table.varying.index(twins[0]) + 1, twins))
+    return [*sorted(targets), (len(table.varying) + 1, [])]
 
 
 def _require_difference(rows: Sequence[UsableRow]) -> None:
@@ -105,12 +122,12 @@ def write_question(
     order = sorted(draft.options, key=lambda row: row.number)
     digest = hashlib.sha256(f"{seed}\0{name.removesuffix('_control')}".encode()).digest()
     random.Random(int.from_bytes(digest, "big")).shuffle(order)
-    shown = table.varying if draft.key is None else [draft.key]
+    shown = draft.keys or table.varying
     best = max(row.effective for row in order)
     return {
         "id": name,
-        "question_type": ("all_varying" if draft.key is None else "single_varying") + draft.form,
-        "target_key": draft.key,
+        "question_type": ("single_varying" if draft.keys else "all_varying") + draft.form,
+        "target_key": draft.keys[0] if draft.keys else None,
         "varying_keys": table.varying,
         "input": _given(table, draft, settings),
         "options": [row.shown(shown) for row in order],
@@ -130,8 +147,9 @@ def _given(table: ReactionTable, draft: Draft, settings: Settings) -> Input:
         else table.products,
         "constant_conditions": first.shown(table.constant),
     }
-    if draft.key is not None:
-        given["fixed_conditions"] = first.shown([key for key in table.varying if key != draft.key])
+    if draft.keys:
+        fixed = [key for key in table.varying if key not in draft.keys]
+        given["fixed_conditions"] = first.shown(fixed)
     if draft.references:
         every = sorted([*table.constant, *table.varying])
         given["reference_conditions"] = [
@@ -182,10 +200,12 @@ def _source_entry(row: UsableRow) -> dict[str, object]:
 # --- Which rows are options, which are references ---
 
 
-def largest_group(table: ReactionTable, key: str) -> list[UsableRow]:
-    """Find the rows that differ in `key` only: most values of it, of equal ones the first group."""
-    other_keys = [name for name in table.varying if name != key]
-    # Rows have different conditions, so a group never has a value of `key` twice.
+def largest_group(table: ReactionTable, keys: Sequence[str]) -> list[UsableRow]:
+    """Find the rows that differ in a condition and its twins only: most values of it, of equal ones
+    the first group.
+    """
+    other_keys = [name for name in table.varying if name not in keys]
+    # Rows have different conditions, so a group never has a value of the condition twice.
     groups = group_by(table.rows, lambda row: tuple(row.values.get(name) for name in other_keys))
     return max(groups.values(), key=len)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,10 +18,13 @@ from forecasteval.common.files import read_file
 from forecasteval.common.records import number_text
 from forecasteval.common.text import csv_rows, decode_text
 
-from .chemicals import repair
+from .chemicals import is_smiles, repair
 
 MOST_CELLS: Final = 5_000_000
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
+
+
+_NUMBER: Final = re.compile(r"[<>≤≥~≈]?\s?-?[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?\s?%?")
 
 
 class SheetRow(NamedTuple):
@@ -61,6 +65,7 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     if twice := [column for column in header if header.count(column) > 1]:
         expected = "expected a name of its own for each column: rename one"
         raise InputError(f"{where}: {place}", expected, show_names(twice))
+    _require_names(f"{where}: {place}", names, [cells for _, cells in below])
     rows = []
     for place, cells in below:
         if len(cells) != len(header):
@@ -73,6 +78,30 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
         if name or any(row.cells[column] for row in rows)
     ]
     return Sheet(shown, rows, notes)
+
+
+def _require_names(where: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Refuse a first row that is an experiment: half of its cells are like those below them.
+
+    They are numbers above numbers, SMILES above SMILES, or words that occur below; one is a number
+    or a SMILES, since words alone are a header that is repeated.
+    """
+    columns = [
+        [row[index] for row in rows if index < len(row) and row[index]]
+        for index in range(len(names))
+    ]
+    named = [(name, cells) for name, cells in zip(names, columns, strict=True) if name and cells]
+    values = [name for name, cells in named if _is_value(name, cells)]
+    words = [name for name, cells in named if name not in values and name in cells]
+    if values and 2 * len(values + words) >= len(named):
+        expected = "the first row is an experiment: write names above it"
+        raise InputError(where, expected, show_names(names))
+
+
+def _is_value(name: str, cells: Sequence[str]) -> bool:
+    """Return whether a name is a number above numbers, or a SMILES above SMILES."""
+    is_value = _NUMBER.fullmatch if _NUMBER.fullmatch(name) else is_smiles
+    return bool(is_value(name)) and 2 * sum(map(bool, map(is_value, cells))) >= len(cells)
 
 
 def fold_name(name: str) -> str:

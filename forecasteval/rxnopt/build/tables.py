@@ -27,6 +27,7 @@ from .chemicals import (
     Conditions,
     Substance,
     compare_key,
+    find_marks,
     fold,
     item_text,
     read_items,
@@ -84,6 +85,7 @@ class ReactionTable(NamedTuple):
     rows: list[UsableRow]
     varying: list[str]
     constant: list[str]
+    twins: list[list[str]]  # the varying keys, those that always change together in one list
     best: float  # effective score
     left_out: Counter[str]  # rows that are no options, by reason
     conflicts: list[str]  # equal conditions whose scores are more than CONFLICT points apart
@@ -103,12 +105,14 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         lacks_items = left_out["condition_require"] > 0
         reason = "filter_condition_require" if lacks_items else "fewer_than_two_readable_rows"
         raise Unused(reason, f"{len(readable)} of {len(raw['entries'])}")
-    rows, conflicts = _distinct(readable, duplicates, name)
+    unmarked = _leave_marked(readable, duplicates, name, warnings)
+    left_out["equal_but_for_a_mark"] = len(readable) - len(unmarked)
+    rows, conflicts = _distinct(unmarked, duplicates, name)
     keys = sorted({key for row in rows for key in row.values})
     varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
     if not varying:
         raise Unused("no_varying_condition")
-    left_out["equal_conditions"] = len(readable) - len(rows)
+    left_out["equal_conditions"] = len(unmarked) - len(rows)
     file_name = name.rpartition("/")[2]
     title = item_text(raw.get("root_img_name")).strip()
     return ReactionTable(
@@ -121,10 +125,28 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         rows=rows,
         varying=varying,
         constant=[key for key in keys if key not in varying],
+        twins=_find_twins(rows, varying, name, warnings),
         best=max(row.effective for row in rows),
         left_out=+left_out,
         conflicts=conflicts,
     )
+
+
+def _find_twins(
+    rows: Sequence[UsableRow], varying: Sequence[str], name: str, warnings: list[str]
+) -> list[list[str]]:
+    """Group the varying keys: those that determine each other in all rows are together."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for key in varying:
+        numbers: dict[object, int] = {}  # of its values, in the order in which they occur
+        values = (row.values.get(key) for row in rows)
+        pattern = tuple(numbers.setdefault(value, len(numbers)) for value in values)
+        groups.setdefault(pattern, []).append(key)
+    for twins in groups.values():
+        if len(twins) > 1:
+            shown = ", ".join(printable(key, 60) for key in twins)
+            warnings.append(printable(f"{name}: {shown}: always change together, asked as one"))
+    return [*groups.values()]
 
 
 # --- Filters ---
@@ -277,6 +299,35 @@ def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
         if key not in settings.condition_keys_blacklist and (wanted is None or key in wanted)
         if (items := read_items(value))
     }
+
+
+def _leave_marked(
+    rows: Sequence[UsableRow], duplicates: str, name: str, warnings: list[str]
+) -> list[UsableRow]:
+    """Leave out rows that differ from others in a footnote mark only, where their median would
+    count; warn of all.
+
+    `Cs2CO3[b]` is not a repeat of `Cs2CO3`: its footnote says what else was changed.
+    """
+    merged: set[int] = set()
+    for group in group_by(rows, lambda row: frozenset(row.values.items())).values():
+        marks = [_find_marks(row) for row in group]
+        if len(set(marks)) == 1:
+            continue
+        shown = ", ".join(printable(item_text(row.entry.get("entry_idx")), 20) for row in group)
+        todo = "a footnote says what was changed: write it"
+        warnings.append(printable(f"{name}: entries {shown}: equal but for a mark; {todo}"))
+        plain = min(marks, key=len)
+        if duplicates == "median":
+            pairs = zip(group, marks, strict=True)
+            merged.update(row.number for row, mark in pairs if mark != plain)
+    return [row for row in rows if row.number not in merged]
+
+
+def _find_marks(row: UsableRow) -> tuple[str, ...]:
+    """Find the footnote marks of a row's entry number and conditions, without those of others."""
+    texts = [item["content"] for key in sorted(row.conditions) for item in row.conditions[key]]
+    return tuple(filter(None, map(find_marks, [item_text(row.entry.get("entry_idx")), *texts])))
 
 
 def _distinct(
