@@ -1215,7 +1215,7 @@ def test_replies_without_an_index(folder: Path) -> None:
     assert read_json(folder / "p x.json") == {"t_q1": 2, "t_q2": 1}
 
 
-@advice("{}: blank (write – for none, else fill the value above down)")
+@advice("blank (write – for none, else fill the value above down)")
 def test_blank_conditions(folder: Path) -> None:
     columns = ("--yield", "y", "--conditions", "base", "ligand")
     sheet(folder, "base,ligand,y", "KOH,L1,10", ",L2,20", "NaOH,L1,90")
@@ -1223,6 +1223,55 @@ def test_blank_conditions(folder: Path) -> None:
     for cell in (mark, "KOH"):
         sheet(folder, "base,ligand,y", "KOH,L1,10", f"{cell},L2,20", "NaOH,L1,90")
         accept_sheet(folder, *columns)
+
+
+@advice("write – for none, or what was used")
+def test_unknown_conditions(folder: Path) -> None:
+    columns = ("--yield", "y", "--conditions", "base", "ligand=name+eq")
+    for name, amount in (("NA", "1"), ("L2", "")):
+        sheet(folder, "base,name,eq,y", "KOH,L1,1,10", f"KOH,{name},{amount},20")
+        mark = find(r"\(write (.) for none, or what was used\)", bring_in(folder, *columns).out)
+        for cells in (f"{mark},", "L2,2"):
+            sheet(folder, "base,name,eq,y", "KOH,L1,1,10", f"KOH,{cells},20")
+            accept_sheet(folder, *columns)
+
+
+@advice("the first row is an experiment: write names above it")
+def test_a_sheet_without_a_header(folder: Path) -> None:
+    sheet(folder, "75.0,10", "80.0,90")
+    assert "write names above it" in refuse_sheet(folder)
+    sheet(folder, "base,y", "75.0,10", "80.0,90")
+    accept_sheet(folder)
+
+
+@advice("{} can be read in two ways: rename a column")
+def test_a_condition_that_can_be_read_in_two_ways(folder: Path) -> None:
+    words = ("--yield", "y", "--conditions", "base=a+b")
+    sheet(folder, "a,b,a+b,y", "KOH,1 M,x,10", "NaOH,1 M,z,90")
+    assert "rename a column" in refuse_sheet(folder, *words)
+    sheet(folder, "a,b,both,y", "KOH,1 M,x,10", "NaOH,1 M,z,90")
+    accept_sheet(folder, *words)
+
+
+@advice("{}, and no shares: leave out --fraction")
+def test_percents_that_are_said_to_be_shares(folder: Path) -> None:
+    words = ("--yield", "y", "--conditions", "base")
+    sheet(folder, "base,y", "KOH,10", "NaOH,90")
+    assert "leave out --fraction" in refuse_sheet(folder, *words, "--fraction")
+    accept_sheet(folder, *words)
+
+
+@advice("a footnote says what was changed: write it")
+def test_rows_that_differ_in_a_mark(folder: Path) -> None:
+    columns = ("--yield", "y", "--conditions", "base", "time")
+    build = ("rxnopt", "build", "t", "-o", "q", "--reactant-product-require", "none")
+    sheet(folder, "base,time,y", "KOH,1 h,10", "NaOH,1 h,50", "NaOH[b],1 h,90")
+    accept_sheet(folder, *columns)
+    assert "a footnote says what was changed: write it" in call(folder, *build).err
+    shutil.rmtree(folder / "q")
+    sheet(folder, "base,time,y", "KOH,1 h,10", "NaOH,1 h,50", "NaOH,2 h,90")
+    accept_sheet(folder, *columns)
+    succeed(folder, *build)
 
 
 @advice("expected a value in every cell: unmerge the cells and fill them")
