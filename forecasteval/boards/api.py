@@ -12,7 +12,7 @@ from forecasteval.display.breakdown import PartDifference, compare_parts, differ
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
 from forecasteval.ranking import comparison, datasets, reading
-from forecasteval.ranking.board import Comparison
+from forecasteval.ranking.board import Comparison, SeasonComparison
 from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
 from forecasteval.ranking.systems import rename
 
@@ -113,6 +113,9 @@ def _view_comparison(
         systems=[replace(row, name=names[row.name]) for row in values.systems],
         pairs=[replace(pair, a=names[pair.a], b=names[pair.b]) for pair in values.pairs],
     )
+    if isinstance(shown, SeasonComparison):
+        by_dataset = [replace(row, a=names[row.a], b=names[row.b]) for row in shown.by_dataset]
+        shown = replace(shown, by_dataset=by_dataset)
     tables: Report = []
     for column, parts in (by or {}).items():
         tables += ["", differences_table(column, parts, names)]

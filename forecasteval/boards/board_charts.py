@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
 from operator import attrgetter
 from os.path import commonprefix
-from typing import Final
+from typing import Final, NamedTuple
 
+from forecasteval.common.records import number_text
 from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, number_axis
 from forecasteval.display.html import (
     Head,
@@ -22,7 +24,8 @@ from forecasteval.display.html import (
     soft,
 )
 from forecasteval.display.marks import draw_panel
-from forecasteval.display.tables import Table, cut_middle
+from forecasteval.display.run_page import draw_marks
+from forecasteval.display.tables import Column, Table, cut_middle, make_table
 from forecasteval.ranking.board import SystemTable
 
 from .standings import ShownRanking, files_of, show_cell
@@ -82,6 +85,71 @@ def history_chart(standing: ShownRanking) -> Chart | None:
     note += f"Not complete: {', '.join(pending)}." if pending else ""
     name = standing.name.replace("ranking", "history")
     return Chart(name, "Score by week", note.strip(), Table((), ()), [panel])
+
+
+# --- Score against cost ---
+
+
+class _Priced(NamedTuple):
+    """A system with a cost; it is on the front if none that costs as little is better."""
+
+    name: str
+    cost: float
+    score: float
+    on_front: bool
+
+
+def draw_costs(standing: ShownRanking) -> Html:
+    """Draw the scores against the costs, where two systems or more have a cost."""
+    chart = cost_chart(standing)
+    if chart is None:
+        return Html()
+    panel = draw_panel(chart.panels[0], f"{chart.title}: {standing.title}")
+    numbers = draw_scroll(chart.title, draw_marks(chart.table))
+    fold = draw_fold("Scores and costs in numbers", numbers)
+    return draw_section(chart.title, panel, fold, note=chart.description, name=chart.name)
+
+
+def cost_chart(standing: ShownRanking) -> Chart | None:
+    """Return the scores against the costs, with the front: the best score for each cost."""
+    systems = _list_priced(standing)
+    if len(systems) < 2:
+        return None
+    front = [(system.cost, system.score) for system in systems if system.on_front]
+    lines = [ChartLine("best score for its cost", front, dots=[0.0] * len(front), faint=True)]
+    for system in systems:
+        lines.append(ChartLine(system.name, [(system.cost, system.score)], dots=[0.5]))
+    x = number_axis([0.0, *(system.cost for system in systems)])
+    y = number_axis([system.score for system in systems])
+    panel = Panel("", lines, x._replace(title="cost per question, $"), y, height=300)
+    note = "Dots: systems. Line: the best score that a cost buys."
+    name = standing.name.replace("ranking", "costs")
+    return Chart(name, "Score against cost", note, make_table(_PRICED, systems), [panel])
+
+
+def _list_priced(standing: ShownRanking) -> list[_Priced]:
+    """List the systems with a cost, the cheapest first."""
+    sign = standing.table.scale.sign
+    known = [
+        (row.about.cost, row.score, standing.names[row.system_name])
+        for row in standing.table.rows
+        if row.about.cost is not None
+    ]
+    known.sort(key=lambda system: (system[0], -sign * system[1], system[2]))
+    systems: list[_Priced] = []
+    best = -math.inf
+    for cost, score, name in known:
+        systems.append(_Priced(name, cost, score, on_front=sign * score > best))
+        best = max(best, sign * score)
+    return systems
+
+
+_PRICED: Final = (
+    Column("System", attrgetter("name")),
+    Column("Cost, $", lambda system: number_text(system.cost), "number"),
+    Column("Score", attrgetter("score"), "number"),
+    Column("Best for its cost", lambda system: "yes" if system.on_front else ""),
+)
 
 
 # --- Every system in every week ---

@@ -45,7 +45,7 @@ from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
 
-from .board_charts import draw_history, draw_weeks, history_chart
+from .board_charts import cost_chart, draw_costs, draw_history, draw_weeks, history_chart
 from .changes import History, history_dataset, summarise_changes, tabulate_changes
 from .columns import Entry, list_columns
 from .metadata import name_systems
@@ -344,6 +344,7 @@ def _draw_body(
         yield _draw_changes(history, names)
     for standing in standings:
         yield draw_history(standing)
+        yield draw_costs(standing)
     for place, standing in enumerate(standings, 1):
         table = standing.newest
         # What a single system answered is on the page of its run.
@@ -415,4 +416,5 @@ def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
         for standing in standings
     ]
     charts += filter(None, map(history_chart, standings))
+    charts += filter(None, map(cost_chart, standings))
     return {chart.name: chart for chart in charts}

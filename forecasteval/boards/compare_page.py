@@ -18,11 +18,16 @@ from forecasteval.common.markup import show_truth
 from forecasteval.common.records import JsonObject, group_by
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
+    Head,
     Html,
     Page,
+    TableLine,
     choose_digits,
     draw_fold,
+    draw_scroll,
     draw_section,
+    draw_table,
+    heat_class,
     join,
     show_signed,
     span,
@@ -62,6 +67,7 @@ from forecasteval.ranking.board import (
     Pair,
     PairedDifference,
     ScoredRow,
+    SeasonComparison,
     SeasonRow,
     Tally,
 )
@@ -71,7 +77,7 @@ from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 
 from .standings import heat_of, list_names, show_cell
-from .tables import AnyComparison, list_verdicts, season_remarks
+from .tables import AnyComparison, compared_datasets, list_verdicts, season_remarks
 
 _MAX_SYSTEMS: Final = 4  # of more the page shows no questions: they would be of ten pairs
 _LEGEND: Final = (
@@ -272,6 +278,56 @@ def _mark(comparison: AnyComparison, values: Pair | BothRead | LevelDifference) 
     return IntervalCell(values.difference, values.interval, 0.0, kind.lower())
 
 
+# --- Every system against every other, and dataset by dataset ---
+
+
+def _draw_matrix(comparison: AnyComparison) -> Html:
+    """Draw the difference of each row's system from each column's; coloured if it is decided."""
+    names = [row.name for row in comparison.systems]
+    pairs = {(pair.a, pair.b): (pair, 1) for pair in comparison.pairs}
+    pairs |= {(pair.b, pair.a): (pair, -1) for pair in comparison.pairs}
+    largest = max(abs(pair.difference) for pair in comparison.pairs) or 1.0
+    heads = [Head("System"), *(Head(cut_middle(_cut(name), 14), "c") for name in names)]
+    lines = []
+    for name in names:
+        cells = [join(_cut(name))]
+        for other in names:
+            pair, sign = pairs.get((name, other), (None, 1))
+            cells.append(_draw_difference(comparison, pair, sign, largest))
+        lines.append(TableLine(cells))
+    note = (
+        "The score of the row less that of the column. Coloured: decided "
+        f"(p < {ALPHA} with Holm’s adjustment), blue where the row is better. Without colour: not "
+        "told apart."
+    )
+    title = "Every system against every other"
+    table = draw_scroll(title, draw_table(heads, lines, "mx"))
+    return draw_section(title, table, note=note, name="matrix")
+
+
+def _draw_difference(
+    comparison: AnyComparison, pair: Pair | None, sign: int, largest: float
+) -> Html:
+    """Draw one difference; nothing for a system and itself."""
+    if pair is None:
+        return Html()
+    difference = sign * pair.difference
+    shown = show_signed(difference, 2)
+    if not _decide(comparison, pair):
+        return span("z", shown)
+    share = 0.5 + 0.5 * comparison.scale.sign * difference / largest
+    return tag("span", shown, class_=heat_class(share), title=f"{difference:+.4f}")
+
+
+def _draw_datasets(comparison: SeasonComparison) -> Html:
+    """Draw the differences from the first system on each dataset, with their intervals."""
+    table = compared_datasets(comparison)
+    first = _cut(comparison.systems[0].name)
+    note = f"{first} less the other system. Lines: 95% intervals of the questions alone."
+    drawn = draw_scroll("By dataset", draw_marks(table))
+    return draw_section("By dataset", drawn, note=note, name="datasets")
+
+
 _TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
 
 
@@ -310,7 +366,10 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
     """Draw the questions that decide it, of each pair of a few systems; over all weeks how the
     model is made.
     """
+    if len(comparison.systems) > 2:
+        yield _draw_matrix(comparison)
     if not isinstance(comparison, Comparison):
+        yield _draw_datasets(comparison)
         remarks = [tag("p", remark) for remark in season_remarks(comparison)]
         yield draw_section("How weeks are compared", *remarks, note=_MODEL)
         return

@@ -22,6 +22,7 @@ from .metadata import name_systems
 from .tables import (
     ENTER,
     AnyComparison,
+    compared_datasets,
     compared_pairs,
     compared_systems,
     describe_waiting,
@@ -98,7 +99,7 @@ def comparison_report(comparison: AnyComparison) -> Report:
         if len(comparison.pairs) > PAIRS:
             report += ["", f"What moves the other {len(comparison.pairs) - PAIRS} pairs: --json"]
     else:
-        report += season_remarks(comparison)
+        report += [*season_remarks(comparison), "", compared_datasets(comparison)]
     return [*report, "", format_signature(comparison.signature, dataset)]
 
 

@@ -14,6 +14,7 @@ from forecasteval.common.records import group_by
 from forecasteval.display.tables import (
     Column,
     Heading,
+    IntervalCell,
     Remark,
     Report,
     Table,
@@ -37,7 +38,7 @@ from forecasteval.ranking.board import (
     SystemRow,
     SystemTable,
 )
-from forecasteval.ranking.files import ForecasterTable
+from forecasteval.ranking.files import ForecasterTable, label_dataset
 from forecasteval.ranking.scale import Level, Scaled
 from forecasteval.ranking.systems import ALPHA
 
@@ -271,6 +272,24 @@ def compared_pairs(comparison: AnyComparison) -> Table:
         title = f"Level {level}" if level else "Wins"
         columns.append(Column(title, partial(_show_tally, level), "number", spare=place))
     return make_table(columns, comparison.pairs)
+
+
+def compared_datasets(comparison: SeasonComparison) -> Table:
+    """Return the differences of the first system from each other one, dataset by dataset."""
+    return make_table(_DATASETS, comparison.by_dataset)
+
+
+_DATASETS: Final = (
+    Column("Dataset", lambda row: label_dataset(printable(row.dataset, 60))),
+    Column("A", lambda row: printable(row.a, 60)),
+    Column("B", lambda row: printable(row.b, 60)),
+    Column("n", attrgetter("n"), "number"),
+    Column("Score A", lambda row: row.scores[0], "number"),
+    Column("Score B", lambda row: row.scores[1], "number"),
+    Column("A − B", lambda row: f"{row.difference:+.4f}", "number"),
+    Column("A − B", lambda row: IntervalCell(row.difference, row.interval, 0.0), "mark"),
+    Column("95% interval", attrgetter("interval"), "number", page="no"),
+)
 
 
 def _show_tally(level: Level, pair: Pair) -> str:

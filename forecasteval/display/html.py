@@ -136,9 +136,19 @@ def show_heat(
     share = score if share is None else share
     if share is None or math.isnan(share):
         return span(f"hx {kind}", show_score(score, 2))
-    style = f"h{min(_STRIPES - 1, max(0, int(share * _STRIPES)))} {kind}"
+    style = f"{heat_class(share)} {kind}"
     title = show_score(score, 4)
     return tag("a" if href else "span", show_score(score, 2), class_=style, href=href, title=title)
+
+
+def heat_class(share: float) -> str:
+    """Return the class of the colour of a share: from orange (0) to blue (1).
+
+    >>> heat_class(0.0), heat_class(1.0)
+    ('h0', 'h8')
+    """
+    stripe = int(share * _STRIPES)
+    return f"h{min(_STRIPES - 1, max(0, stripe))}"
 
 
 # --- Tables ---

@@ -102,6 +102,7 @@ class RunPage:
     orders: Sequence[tuple[str, str]] = ()
     lead: str = ""
     share: Callable[[float], float] = float
+    more: Callable[[], Iterable[Html]] = tuple  # further sections
 
     @property
     def below(self) -> list[Chart]:

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, filterfalse, repeat
+from operator import itemgetter
+from statistics import median
 from typing import Final
 
 from forecasteval.common.markup import show_truth
 from forecasteval.common.records import JsonObject, as_text
-from forecasteval.display.charts import Chart
-from forecasteval.display.html import Page, join
+from forecasteval.display.charts import Chart, fenced_axis
+from forecasteval.display.html import (
+    Head,
+    Html,
+    Page,
+    TableLine,
+    draw_fold,
+    draw_scroll,
+    draw_section,
+    draw_table,
+    join,
+    show_signed,
+)
+from forecasteval.display.marks import axis_head, draw_dots
 from forecasteval.display.pages import choose_shown, make_keys, mark, show_text, text_limit
 from forecasteval.display.results import Results
 from forecasteval.display.rows import draw_levels
-from forecasteval.display.run_page import RunPage, ShownQuestion
-from forecasteval.display.tables import Cell
+from forecasteval.display.run_page import RunPage, ShownQuestion, draw_marks
+from forecasteval.display.tables import Cell, Column, make_table
 from forecasteval.questions.join import is_void, raw_answer
 
 from .questions import Truth, parse_record
@@ -54,6 +68,7 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
         texts=lambda: _list_texts(read()),
         filters=[draw_levels("questions", {item["level"] for item in items})],
         orders=[("level", "by level")],
+        more=partial(_draw_errors, items),
     ).page()
 
 
@@ -70,6 +85,36 @@ def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
         else WEIGHTS[item["level"]] / total / counts[item["level"]] * (1 - item["score"])
         for item in items
     ]
+
+
+# --- Errors of numbers ---
+
+
+def _draw_errors(items: Sequence[AnswerItem]) -> Iterator[Html]:
+    """Draw how far numbers lie from their truths, in σ: all on one side are a bias."""
+    errors = [(str(item["id"]), item["sigmas"]) for item in items if item["sigmas"] is not None]
+    if len(errors) < 2:
+        return
+    errors.sort(key=itemgetter(1))
+    sizes = [error for _, error in errors]
+    axis = fenced_axis(sizes, [-1.0, 0.0, 1.0])
+    heads = [Head("Numbers"), axis_head(axis, "← too low", "too high →"), Head("n", "n")]
+    dots = draw_dots(axis, errors, median(sizes))
+    strip = draw_table(heads, [TableLine([join("all"), dots, join(str(len(errors)))])], "lvl")
+    too_high = sum(error > 0 for error in sizes)
+    note = (
+        f"{too_high} of {len(errors)} are too high; the median (diamond) is "
+        f"{show_signed(median(sizes), 2)} σ. Beyond 1 σ nothing scores."
+    )
+    numbers = draw_marks(make_table(_ERRORS, errors))
+    fold = draw_fold("Errors in numbers", draw_scroll("Errors in numbers", numbers))
+    yield draw_section("Errors of numbers, in σ", strip, fold, note=note, name="errors")
+
+
+_ERRORS: Final = (
+    Column("Question", lambda error: show_text(error[0], 60)),
+    Column("Error, σ", itemgetter(1), "number"),
+)
 
 
 # --- Questions ---

@@ -373,8 +373,22 @@ class Comparison(Scaled):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DatasetDifference:
+    """The score of A less that of B on a dataset that both answered."""
+
+    a: str
+    b: str
+    dataset: str
+    n: int
+    scores: list[float]  # of A and B
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SeasonComparison(SeasonTable):
     """Systems compared over all datasets."""
 
     systems: list[SeasonRow]
     pairs: list[Pair]
+    by_dataset: list[DatasetDifference]  # of the first system and each other one

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, compress
 from operator import and_
@@ -25,6 +25,7 @@ from forecasteval.common.version import __version__
 from .board import (
     BothRead,
     Comparison,
+    DatasetDifference,
     LevelDifference,
     Mover,
     Pair,
@@ -311,7 +312,37 @@ def compare_over_weeks(
         **vars(season.describe()),
         systems=[rows[name] for name in names],
         pairs=_make_pairs(gaps, answers, names, [*season.weights]),
+        by_dataset=[
+            difference
+            for other in names[1:]
+            for difference in _compare_datasets(season, names[0], other)
+        ],
     )
+
+
+def _compare_datasets(season: Season, name: str, other: str) -> Iterator[DatasetDifference]:
+    """Measure the difference of two systems on each dataset that both answered.
+
+    An interval is that of the questions alone, and no test is made: the model over all datasets
+    decides between two systems.
+    """
+    shared = season.answered[name].keys() & season.answered[other].keys()
+    for group in sorted(shared):
+        a = season.answered[name][group]
+        b = season.answered[other][group]
+        levels = [level for level in season.weights if a.counts[level]]
+        if not levels:
+            continue
+        difference, interval, _ = _subtract(a, b, levels, a.share)
+        yield DatasetDifference(
+            a=name,
+            b=other,
+            dataset=group[1],
+            n=sum(a.counts[level] for level in levels),
+            scores=[stratified_mean(system.strata(levels)) for system in (a, b)],
+            difference=difference,
+            interval=interval,
+        )
 
 
 def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Season:
