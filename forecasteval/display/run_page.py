@@ -159,6 +159,7 @@ class RunPage:
         for chart in self.below:
             table = draw_scroll(chart.title, draw_marks(chart.table))
             yield draw_section(chart.title, table, note=chart.description, name=chart.name)
+        yield from self.more()
 
 
 # --- Scores ---
