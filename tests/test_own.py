@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 from cli import ROOT, Done, assert_refused, box, q, read_json, run, warning, write
+from forecasteval import custom
 from forecasteval.benchmark import list_benchmarks
 from html_page import check_page
 from llm_server import LlmServer, completion
@@ -314,3 +316,13 @@ def test_rows_of_a_benchmark_that_is_gone_stay(
     list_benchmarks.cache_clear()
     done = run(root, "nightly")
     assert (done.code, "Leaderboard  CRPS, one system" in done.out) == (0, True)
+
+
+def test_the_old_name_of_the_module_still_works_and_warns() -> None:
+    sys.modules.pop("forecasteval.plain", None)
+    with pytest.warns(DeprecationWarning, match=r"forecasteval\.custom .*QuestionEvaluator"):
+        plain = importlib.import_module("forecasteval.plain")
+    assert plain.PlainEvaluator is custom.QuestionEvaluator
+    old_names = {*plain.__all__} - {"PlainEvaluator"}
+    assert old_names <= {*custom.__all__}
+    assert all(getattr(plain, name) is getattr(custom, name) for name in old_names)
