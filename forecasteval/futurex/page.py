@@ -10,6 +10,7 @@ from operator import itemgetter
 from statistics import median
 from typing import Final
 
+from forecasteval.common.errors import printable
 from forecasteval.common.markup import show_truth
 from forecasteval.common.records import JsonObject, as_text
 from forecasteval.display.charts import Chart, fenced_axis
@@ -92,7 +93,9 @@ def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
 
 def _draw_errors(items: Sequence[AnswerItem]) -> Iterator[Html]:
     """Draw how far numbers lie from their truths, in σ: all on one side are a bias."""
-    errors = [(str(item["id"]), item["sigmas"]) for item in items if item["sigmas"] is not None]
+    errors = [
+        (printable(item["id"], 60), item["sigmas"]) for item in items if item["sigmas"] is not None
+    ]
     if len(errors) < 2:
         return
     errors.sort(key=itemgetter(1))
@@ -112,7 +115,7 @@ def _draw_errors(items: Sequence[AnswerItem]) -> Iterator[Html]:
 
 
 _ERRORS: Final = (
-    Column("Question", lambda error: show_text(error[0], 60)),
+    Column("Question", itemgetter(0)),
     Column("Error, σ", itemgetter(1), "number"),
 )
 
