@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forecasteval import prophet
+from forecasteval.benchmark import Benchmark, Deadline
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -19,10 +20,11 @@ from forecasteval.common.errors import (
     printable,
     show_count,
 )
-from forecasteval.common.files import find_dataset
+from forecasteval.common.files import belongs_to, find_dataset
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
 from forecasteval.lookup import explain, find_tasks, list_predictions
+from forecasteval.nightly.entry_book import AnswerHashes, judge_change
 from forecasteval.ranking.names import read_systems, split_name
 from forecasteval.ranking.owners import find_foreign, find_stranger
 from forecasteval.scoring import Scorer
@@ -62,6 +64,8 @@ def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
 
 # --- A change of somebody ---
 
+Entries = Mapping[str, AnswerHashes]  # of a file, by author
+
 
 class ProposedChange(NamedTuple):
     """A change of files in `root` by a person: datasets and owners are those of `base`, the
@@ -81,48 +85,92 @@ def find_refusal(path: Path, change: ProposedChange, scorer: Scorer) -> str:
     target = change.base or change.root
     if problem := find_foreign(path, change.root, target, change.login):
         return problem
-    if not os.path.lexists(path):  # of one that they removed only its name counts
-        return ""
-    if scorer.has_questions(path):
+    is_there = os.path.lexists(path)
+    if is_there and scorer.has_questions(path):
         return "has questions of its own"
     dataset = find_dataset(path, target / "dataset")
-    wing = scorer.recognise(path, dataset)
-    if wing.name == prophet.NAME:
+    if dataset is None:
+        return ""
+
+    benchmark = scorer.recognise(path if is_there else dataset, dataset)
+    if is_there and benchmark.name == prophet.NAME:
         # Two files with one forecaster cost both of them their results.
         systems = read_systems(target / "prediction")
         names = prophet.list_forecasters(path)
-        return max([find_stranger(name, systems, change.login) for name in names], default="")
-    if dataset and wing.hash_answers and wing.list_deadlines:
-        answers = wing.hash_answers(path)
-        former = _find_former(path, answers, change, wing.hash_answers)
-        deadlines = wing.list_deadlines(dataset)
-        late = [
-            name
-            for name in answers.keys() & deadlines.keys()
-            if answers[name] != former.get(name)
-            and (
-                deadlines[name].is_past(change.now)
-                or (change.truths_close and deadlines[name].has_truth)
-            )
-        ]
-        if late:
-            problem = "has new or changed answers to questions that are closed or have a truth"
-            return f"{problem}: {grouped_names(sorted(late))}"
-    return ""
+        strangers = [find_stranger(name, systems, change.login) for name in names]
+        if problem := max(strangers, default=""):
+            return problem
+    if benchmark.list_deadlines is None or not benchmark.has_contest:
+        return ""
+    deadlines = benchmark.list_deadlines(dataset)
+    new, former = _pair_entries(path, dataset, change, benchmark)
+    return _describe_late_change(new, former, deadlines, change)
 
 
-def _find_former(
-    path: Path,
-    answers: Mapping[str, str],
-    change: ProposedChange,
-    hash_answers: Callable[[Path], dict[str, str]],
-) -> Mapping[str, str]:
-    """Find the answers that a file had before the change, maybe under another name."""
-    for former in list_predictions(change.base) if change.base else ():
-        is_same = former.stem == path.stem  # .jsonl in place of .json is the same file
-        if is_same or not os.path.lexists(change.root / "prediction" / former.name):
-            with contextlib.suppress(InputError):
-                known = hash_answers(former)
-                if is_same or known == answers:
-                    return known
-    return {}
+def _pair_entries(
+    path: Path, dataset: Path, change: ProposedChange, benchmark: Benchmark
+) -> tuple[Entries, Entries]:
+    """Read the entries of a file after and before a change.
+
+    A file that got another name of the same system has the entries that it had under the old one.
+    """
+    target = change.base or change.root
+    systems = read_systems(target / "prediction")
+    system = systems.system_of(path.stem, dataset.name)
+
+    def read(root: Path | None, is_partner: Callable[[Path], bool]) -> dict[str, Entries]:
+        entries: dict[str, Entries] = {}
+        for file in list_predictions(root) if root else ():
+            if file.stem == path.stem or is_partner(file):
+                with contextlib.suppress(InputError, OSError):
+                    entries[file.stem] = benchmark.hash_entries(file, dataset)
+        return entries
+
+    def is_partner(file: Path, other_root: Path | None) -> bool:
+        """Return whether a file of this system is in one of the two folders only."""
+        is_of_dataset = belongs_to(file.stem, dataset.stem)
+        is_system = benchmark.hash_forecasts is not None or (
+            systems.system_of(file.stem, dataset.name) == system
+        )
+        names = [other.stem for other in list_predictions(other_root)] if other_root else []
+        return is_of_dataset and is_system and file.stem not in names
+
+    after = read(change.root, lambda file: is_partner(file, change.base))
+    before = read(change.base, lambda file: is_partner(file, change.root))
+    new, former = after.get(path.stem, {}), before.get(path.stem, {})
+    if not former:
+        former = next((entries for entries in before.values() if entries == new), {})
+    if not new:
+        new = next((entries for entries in after.values() if entries == former), {})
+    return new, former
+
+
+def _describe_late_change(
+    new: Entries, former: Entries, deadlines: Mapping[str, Deadline], change: ProposedChange
+) -> str:
+    """Say which answers a change adds, changes or removes too late; "" if it does not."""
+
+    def is_in_time(question: str, night: int) -> bool:
+        deadline = deadlines.get(question)
+        if night == 0 or deadline is None:
+            return True
+        is_known = change.truths_close and deadline.has_truth
+        return not is_known and not deadline.is_past(change.now)
+
+    late: set[str] = set()
+    removed: set[str] = set()
+    for author in {**former, **new}:
+        verdict = judge_change(former.get(author, {}), new.get(author, {}), is_in_time)
+        prefix = f"{author}: " if author else ""
+        late.update(f"{prefix}{name}" for name, _ in verdict.late)
+        removed.update(f"{prefix}{name}" for name, _ in verdict.removed)
+    late_removed = {
+        "has new or changed answers to questions": late,
+        "removes answers to questions": removed - late,
+    }
+    problems = [
+        f"{what} that are closed or have a truth: {grouped_names(sorted(names))}"
+        for what, names in late_removed.items()
+        if names
+    ]
+    return "; ".join(problems)

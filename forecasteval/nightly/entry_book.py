@@ -371,6 +371,16 @@ def find_new_states(entry: Entry, hashes: AnswerHashes) -> AnswerHashes:
     return {key: digest for key, digest in new.items() if digest != known.get(key, "")}
 
 
+def judge_change(
+    former: AnswerHashes, new: AnswerHashes, is_in_time: Callable[[str, int], bool]
+) -> Verdict:
+    """Judge a change of an entry: run 0 saw what was there before it, and run 1 what is now."""
+    entry: Entry = {key: [State(answer_hash, 0)] for key, answer_hash in former.items()}
+    for key, answer_hash in find_new_states(entry, new).items():
+        entry.setdefault(key, []).append(State(answer_hash, 1))
+    return judge_entry(entry, is_in_time)
+
+
 def is_cut_short(entry: Entry, hashes: AnswerHashes) -> bool:
     """Return whether answers are gone, and those that are left follow each other without a gap, as
     in a file of which only a part has been uploaded.

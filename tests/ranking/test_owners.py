@@ -131,3 +131,70 @@ def test_a_wrong_owner_is_a_mistake(tmp_path: Path) -> None:
     assert_refused(
         refused, "systems.json", "'owner' must be a login or a list of logins, got 7", code=3
     )
+
+
+# --- What is closed ---
+
+CLOSED = "2020-01-01"
+BEFORE = {
+    "dataset/w.json": [
+        question("old", ground_truth=None, closes=CLOSED),
+        question("new", ground_truth=None, closes="2999-01-01"),
+    ],
+    "dataset/g.json": [{**PROBLEM, "end_date": CLOSED}, {**PROBLEM, "problem_id": "open"}],
+    "prediction/systems.json": SYSTEMS,
+    "prediction/w-me.json": {"old": "A", "new": "A"},
+    "prediction/g-me.json": [
+        {"username": "me", "problem_id": name, "prediction": [0.5, 0.5]} for name in ("p", "open")
+    ],
+}
+W, G = "prediction/w-me.json", "prediction/g-me.json"
+ADDED = "has new or changed answers to questions that are closed or have a truth: 1"
+REMOVED = "removes answers to questions that are closed or have a truth: 1"
+CHANGES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
+    "nothing": ({}, {W: "", G: ""}),
+    "an open answer": ({W: {"old": "A", "new": "B"}}, {W: ""}),
+    "an open answer removed": ({W: {"old": "A"}}, {W: ""}),
+    "a closed answer": ({W: {"old": "B", "new": "A"}}, {W: f"{ADDED} (old)"}),
+    "a closed answer removed": ({W: {"new": "A"}}, {W: f"{REMOVED} (old)"}),
+    "the file removed": ({W: None}, {W: f"{REMOVED} (old)"}),
+    "another form of the file": ({W: None, "prediction/w-me.jsonl": ["x"]}, {W: REMOVED}),
+    "the file renamed": (
+        {W: None, "prediction/w-my-old@2.json": BEFORE["prediction/w-me.json"]},
+        {W: "", "prediction/w-my-old@2.json": ""},
+    ),
+    "the file renamed and changed": (
+        {W: None, "prediction/w-me@2.json": {"old": "A", "new": "B"}},
+        {W: f"{REMOVED} (old)", "prediction/w-me@2.json": f"{ADDED} (old)"},
+    ),
+    "a new run": ({"prediction/w-me@2.json": {"old": "A"}}, {"prediction/w-me@2.json": ADDED}),
+    "a closed forecast": (
+        {G: [{"username": "me", "problem_id": "p", "prediction": [0.9, 0.1]}]},
+        {G: f"{ADDED} (me: p)"},
+    ),
+    "a closed forecast at another time": (
+        {G: [{"username": "me", "problem_id": "p", "prediction": [0.9, 0.1], "timestamp": CLOSED}]},
+        {G: f"{ADDED} (me: p)"},
+    ),
+    "a closed forecast removed": (
+        {G: [{"username": "me", "problem_id": "open", "prediction": [0.5, 0.5]}]},
+        {G: f"{REMOVED} (me: p)"},
+    ),
+    "the forecasts removed": ({G: None}, {G: f"{REMOVED} (me: p)"}),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), CHANGES.values(), ids=CHANGES)
+def test_what_is_closed_stays(
+    tmp_path: Path, files: dict[str, object], expected: dict[str, str]
+) -> None:
+    base, root = (write(tmp_path / name, BEFORE) for name in ("base", "root"))
+    for name, content in files.items():
+        if content is None:
+            (root / name).unlink()
+        else:
+            write(root, {name: content})
+    for name, problem in expected.items():
+        done = run(root, "check", "--owner", "ann", "--base", str(base), str(root / name))
+        assert (done.code, problem in done.err) == (4 if problem else 0, True), done
+        assert bool(done.err) == bool(problem)
