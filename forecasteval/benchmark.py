@@ -163,6 +163,8 @@ class Late(NamedTuple):
     unranked: forecasters who changed or removed closed forecasts, and how many; with "mark" and
         "drop" they have no rank.
     withdrawn: forecasters whose forecasts of an event, or of all ("") are no entries.
+    first_seen: of each forecast, named like those of `forecasts`, when a run first saw it, in
+        seconds since 1970; only where scores depend on it.
     """
 
     policy: str
@@ -170,12 +172,16 @@ class Late(NamedTuple):
     forecasts: frozenset[tuple[str, str, str, str]] = frozenset()
     unranked: tuple[tuple[str, int], ...] = ()
     withdrawn: frozenset[tuple[str, str]] = frozenset()
+    first_seen: frozenset[tuple[tuple[str, str, str, str], float]] = frozenset()
 
     @property
     def signature(self) -> dict[str, str]:
         """Return what a signature says of late answers."""
         policy = {} if self.policy == "keep" else {"late_files": self.policy}
-        of_forecasts = sorted(self.forecasts), self.unranked, sorted(self.withdrawn)
+        of_forecasts: list[object]
+        of_forecasts = [sorted(self.forecasts), self.unranked, sorted(self.withdrawn)]
+        if self.first_seen:
+            of_forecasts.append(sorted(self.first_seen))
         if any(of_forecasts):
             return {**policy, "late_sha256": hash_text(dump_json([self.ids, *of_forecasts]))}
         if self.ids:

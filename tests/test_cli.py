@@ -285,7 +285,9 @@ _FUTUREX: Final = (
     "--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--no-llm-names",
     "--workers", "--llm-deadline", "--cache", "--no-cache",
 )  # fmt: skip
-_PROPHET: Final = ("--contracts", "--prices", "--gamma", "--min-events", "--late")
+_PROPHET: Final = (
+    "--contracts", "--prices", "--gamma", "--min-events", "--late", "--horizon",
+)  # fmt: skip
 POLICIES: Final = (*_FUTUREX, *_PROPHET)
 OPTIONS: Final = {
     "": (

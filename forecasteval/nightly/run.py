@@ -94,7 +94,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
         hash_once = cache(hash_file)
         about = read_systems(root / "prediction")
-        book_options = BookOptions(options.late_files, options.begin_record)
+        needs_times = bool(scorer.given.get("horizon"))
+        book_options = BookOptions(options.late_files, options.begin_record, needs_times)
         observed = record_first_seen(root, scorer, tasks, book_options, last, about, hash_once)
         tasks = [_add_owners(task, last) for task in observed.tasks]
         plan = _plan(root, scorer, options, tasks, rows, hash_once)

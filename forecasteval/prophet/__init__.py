@@ -44,6 +44,7 @@ from forecasteval.common.records import Loaded, first_keys
 from forecasteval.display.results import Results
 
 from .columns import is_tidy
+from .times import parse_horizons
 
 if TYPE_CHECKING:
     from forecasteval.display.submissions import Checked
@@ -187,6 +188,12 @@ OPTIONS: Final = (
     Option("--prices", "the price of a return: of the event, or of each forecast (event)", PRICES),
     Option("--min-events", _LEAST, int, metavar="N"),
     Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
+    Option(
+        "--horizon",
+        "only forecasts so long before closing: 24h, or 7d,24h,1h, which ranks by the first",
+        parse_horizons,
+        metavar="TIME",
+    ),
     Option(
         "--sort",
         "the metric that orders the leaderboard (adjusted_brier)",

@@ -16,6 +16,7 @@ from forecasteval.common.records import hash_question
 from .arrays import Columns, Floats, make_rows, plain_values, weighted_means
 from .events import Events
 from .fields import Exclusion
+from .horizons import HorizonRow
 from .metrics import Matrix
 from .models import Models
 from .ranks import ForecasterRecord
@@ -184,6 +185,7 @@ class ProphetResult(TypedDict):
     fits: dict[str, dict[str, object] | None]
     warnings: list[str]
     signature: dict[str, object]
+    horizons: NotRequired[list[HorizonRow]]
     items: NotRequired[list[dict[str, object]]]
 
 

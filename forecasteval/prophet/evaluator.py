@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -28,10 +29,11 @@ from forecasteval.display.results import Results
 from . import details
 from .csv_files import load_csv
 from .estimates import measure
-from .events import Events, choose_problems, make_events
+from .events import Events, Problem, choose_problems, make_events
 from .fields import DataNotes, show_exclusion
 from .forecast_sets import load_forecasts, load_problems
 from .forecasts import BASELINES, Forecasts, choose_forecasts, read_forecasts, required_events
+from .horizons import summarise_horizon
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, check_prior, fit_models
 from .page import KEPT, make_page
@@ -46,6 +48,7 @@ from .score_table import (
     with_baselines,
 )
 from .scores import check_gamma
+from .times import parse_horizons
 
 if TYPE_CHECKING:
     from forecasteval.display.html import Page
@@ -68,12 +71,17 @@ class ForecastData:
     notes: DataNotes = field(default_factory=DataNotes)
     owners: dict[str, str] = field(default_factory=dict)
     late: Late | None = None
+    at_horizons: dict[str, tuple[Events, Forecasts]] = field(default_factory=dict)
     shown: ForecastScores | None = None  # for a page
 
-    def collect(self, late: str, prices: str = "event") -> tuple[Events, Forecasts]:
+    def collect(
+        self, late: str, prices: str = "event", horizons: Sequence[str] = ()
+    ) -> tuple[Events, Forecasts]:
         """Collect the forecasts that count, paid by their events, and the events that have any.
 
-        InputError if none has; ClashError for files most of whose forecasts cannot be scored.
+        With several horizons these are the forecasts of the first; those of all go to
+        `at_horizons`. InputError if none counts; ClashError for files most of whose forecasts
+        cannot be scored.
         """
         notes = self.notes
         problems, places = choose_problems(self.problems, notes)
@@ -81,7 +89,11 @@ class ForecastData:
         # Nothing else may hold what was read: of millions two copies are enough.
         data = [read_forecasts(self.sources, events, places, notes, self.owners, self.late)]
         self.sources = [replace(source, records=()) for source in self.sources]
-        forecasts = choose_forecasts(data.pop(), events, late, notes)
+        if horizons:
+            self._require_times()
+            self._collect_horizons(problems, events, data[0], horizons)
+        horizon = horizons[0] if horizons else ""
+        forecasts = choose_forecasts(data.pop(), events, late, notes, horizon)
         if not len(events.ids) and notes.pending["event"]:
             raise PendingError(
                 self.where, notes.pending["event"], "; ".join(["", *notes.warnings()])
@@ -97,6 +109,35 @@ class ForecastData:
         notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
         events = make_events([problems[at] for at in present], DataNotes())
         return settle_prices(events, forecasts._replace(event=event), prices == "each", notes)
+
+    def _require_times(self) -> None:
+        """Refuse the files without any time, of which nobody knows what was said when."""
+        expected = "expected forecasts with times, which a horizon needs"
+        if self.notes.untimed:
+            raise ClashError(
+                {path: InputError(path, expected, "none has one") for path in self.notes.untimed}
+            )
+        if self.late is None or not self.late.first_seen:
+            self.notes.lines.append("horizons go by the times in the files, which nobody verifies")
+
+    def _collect_horizons(
+        self,
+        problems: Sequence[Problem],
+        events: Events,
+        data: Forecasts | None,
+        horizons: Sequence[str],
+    ) -> None:
+        """Choose the forecasts of every horizon; what the others leave out is not noted."""
+        for horizon in horizons:
+            notes = DataNotes()
+            notes.losses.paths = self.notes.losses.paths
+            forecasts = choose_forecasts(data, events, "drop", notes, horizon)
+            if forecasts is None:
+                continue
+            present, event = np.unique(forecasts.event, return_inverse=True)
+            events_there = make_events([problems[at] for at in present], DataNotes())
+            priced = settle_prices(events_there, forecasts._replace(event=event), False, notes)
+            self.at_horizons[horizon] = priced
 
     def messages(self) -> list[str]:
         return [text for file in (self.problems, *self.sources) for text in file.warnings]
@@ -119,6 +160,16 @@ def _require_one(name: str, value: object, *known: str) -> None:
     _require(name, value, " or ".join(known), value in known)
 
 
+def _check_horizon(horizon: object) -> str:
+    """Check horizons in the form of `parse_horizons`; "" is none."""
+    if not horizon:
+        return ""
+    try:
+        return parse_horizons(str(horizon))
+    except ArgumentTypeError as error:
+        raise InputError("horizon", str(error)) from None
+
+
 @dataclass(eq=False)
 class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models]]):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
@@ -129,7 +180,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry. items:
     results hold a row per forecast. contracts: returns buy Yes contracts ("yes"), or of every
     option the better of Yes and No ("both"); without bids No costs 1 - ask, which is counted.
-    prices: returns are paid at the price of the "event", or "each" forecast at its own.
+    prices: returns are paid at the price of the "event", or "each" forecast at its own. horizon:
+    only forecasts so long before closing count, as "24h" or "7d"; of several, "7d,24h,1h", the
+    board is that of the first, and results have scores of all.
     """
 
     benchmark = NAME
@@ -145,6 +198,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     items: bool = False
     contracts: str = "yes"
     prices: str = "event"
+    horizon: str = ""
 
     def __post_init__(self) -> None:
         _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
@@ -155,6 +209,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         _require_one("response", self.response, "brier", "correct")
         _require_one("contracts", self.contracts, "yes", "both")
         _require_one("prices", self.prices, "event", "each")
+        self.horizon = _check_horizon(self.horizon)
         self.prior = check_prior(self.prior)
         self.gammas = tuple(dict.fromkeys(map(check_gamma, self.gammas)))
         self.metrics = make_metrics(self.gammas, self.contracts)
@@ -214,13 +269,16 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             options["gamma"] = ",".join(f"{gamma:g}" for gamma in self.gammas)
         if self.prices != "event":
             options["prices"] = self.prices
+        if self.horizon:
+            options["horizon"] = self.horizon
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
     def score(self, data: ForecastData) -> tuple[ForecastScores, Models]:
         """Score the forecasts that count, of the events that have any; InputError if there are
         none.
         """
-        events, forecasts = data.collect(self.late, self.prices)
+        horizons = self.horizon.split(",") if self.horizon else []
+        events, forecasts = data.collect(self.late, self.prices, horizons)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
@@ -295,6 +353,11 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
                 "questions_sha256": hash_questions(checksums),
             },
         }
+        if data.at_horizons:
+            values["horizons"] = [
+                summarise_horizon(horizon, *there, self.metrics)
+                for horizon, there in data.at_horizons.items()
+            ]
         if self.items:
             values["items"] = details.make_items(scored, checksums)
         return dict(values)

@@ -84,7 +84,7 @@ class DataNotes:
     `pending`: how many events have no outcome yet, and forecasts of them. `examples`: of a reason
     the first by name of what was left out, and the cell that is the reason. `faults`: by file how
     many events cannot be used, by reason, and under "" how many there are. `losses`: the forecasts
-    that are not scored.
+    that are not scored. `untimed`: the files of which no forecast has a time.
     """
 
     def __init__(self) -> None:
@@ -95,6 +95,7 @@ class DataNotes:
         self.examples: dict[str, tuple[str, str]] = {}
         self.faults: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.losses = Losses()
+        self.untimed: list[str] = []
 
     def fail_event(self, source: str, reason: str, name: str, cell: str) -> None:
         """Count an event of a file as unusable, with the cell that is the reason."""

@@ -56,6 +56,7 @@ from .report import (
     board_rows,
     category_table,
     describe_size,
+    horizon_table,
     known_metrics,
     list_metrics,
     list_remarks,
@@ -88,6 +89,7 @@ def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Pa
     parts = {
         "calibration": ("Calibration", _choose_ranked(rows)),
         "over-time": ("Over time", _find_return(results, rows)),
+        "horizons": ("Before closing", results.get("horizons")),
         "categories": ("Categories", results["by_category"]),
         "events": ("Events", shown),
         "every-metric": ("Every metric", True),
@@ -122,6 +124,12 @@ def _draw_body(
         title = f"{panel.title} over time"
         drawn = draw_panel(panel, panel.title)
         yield draw_section(title, drawn, note=_OVER_TIME, name="over-time")
+    if horizons := results.get("horizons"):
+        panel = _horizon_panel(results, rows)
+        curve = draw_panel(panel, panel.title) if panel else Html()
+        table = _draw_cells("By horizon", horizon_table(results, horizons))
+        title = "Score by time before closing"
+        yield draw_section(title, curve, table, note=_HORIZONS, name="horizons")
     if results["by_category"]:
         title = "Brier score by category"
         cells = _draw_cells(title, category_table(results, ranked[: pages.CHARTED]))
@@ -145,10 +153,12 @@ def _make_charts(results: ProphetResult, rows: Sequence[BoardRow]) -> dict[str, 
     """Make what `plot` draws."""
     ranked = _choose_ranked(rows)
     panels = [_time_panel(results, ranked, name) for name in list_metrics(results)]
+    by_horizon = [panel for panel in (_horizon_panel(results, rows),) if panel]
     charts = [
         ranking_chart(results, rows, results["ranked_by"]["metric"]),
         Chart("reliability", "Calibration", _CALIBRATION, panels=_list_diagrams(results, ranked)),
         Chart("scores", "Scores over time", _OVER_TIME, panels=[*filter(None, panels)]),
+        Chart("horizons", "Score by time before closing", _HORIZONS, panels=by_horizon),
     ]
     return {chart.name: chart for chart in charts if chart.panels or chart.table.rows}
 
@@ -260,6 +270,37 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
     ticks = np.linspace(low, high, 4).tolist()
     dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]
     return Panel(title_of(metric), lines, Axis("", dates, low, high), fenced_axis(ys, named), even)
+
+
+# --- Horizons ---
+
+
+_HORIZONS: Final = (
+    "The last forecasts that were made so long before their events closed, by adjusted Brier: what "
+    f"forecasters knew at the same time. The first {_NAMED} of the ranking are named."
+)
+
+
+def _horizon_panel(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | None:
+    """Make the panel of scores by horizon, the longest first; None for less than two horizons."""
+    horizons = sorted(results.get("horizons", ()), key=lambda row: -row["hours"])
+    if len(horizons) < 2:
+        return None
+    lines = []
+    for place, row in enumerate(_choose_ranked(rows)[: pages.CHARTED]):
+        points = [
+            (float(at), horizon["forecasters"][row.name]["adjusted_brier"])
+            for at, horizon in enumerate(horizons)
+            if row.name in horizon["forecasters"]
+        ]
+        lines.append(ChartLine(printable(row.name, 40), points, faint=place >= _NAMED))
+    ys = [y for line in lines for _, y in line.points]
+    if not ys:
+        return None
+    named = [y for line in lines if not line.faint for _, y in line.points]
+    ticks = [(float(at), horizon["horizon"]) for at, horizon in enumerate(horizons)]
+    x = Axis("Before closing", ticks, 0, len(horizons) - 1)
+    return Panel(title_of("adjusted_brier"), lines, x, fenced_axis(ys, named))
 
 
 # --- Events ---

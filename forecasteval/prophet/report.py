@@ -26,6 +26,7 @@ from forecasteval.display.tables import (
 
 from .details import Category, ProphetResult
 from .fields import show_exclusion
+from .horizons import HorizonRow, find_leader
 from .metrics import find_gamma, find_metric
 from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
@@ -90,6 +91,8 @@ def report_blocks(
     most = None if full else SHOWN
     rows = board_rows(results, by, most)
     blocks: Report = [ranking_chart(results, rows, by).table, *_board_messages(results, by, full)]
+    if horizons := results.get("horizons"):
+        blocks += ["", "By horizon, the time before closing", horizon_table(results, horizons)]
     for title, table in _list_tables(results, rows) if full else ():
         blocks += ["", title, table]
     if items:
@@ -307,6 +310,46 @@ def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     return [*messages, "", beats] if beats else messages
 
 
+# --- Horizons ---
+
+
+def horizon_table(results: ProphetResult, horizons: Sequence[HorizonRow]) -> Table:
+    """Make a row per horizon: its size, the crowd's score, and who leads."""
+    ranked = results["forecasters"]
+
+    def lead(row: HorizonRow) -> str:
+        name = find_leader(row, ranked)
+        return printable(name, 40) if name else "–"
+
+    def score_leader(row: HorizonRow) -> object:
+        name = find_leader(row, ranked)
+        return row["forecasters"][name]["adjusted_brier"] if name else None
+
+    columns = [
+        Column("Horizon", itemgetter("horizon")),
+        _number("Events", itemgetter("n_events")),
+        _number("Forecasters", lambda row: len(row["forecasters"])),
+        _number("Forecasts", itemgetter("n_forecasts")),
+        _number("Brier (crowd)", lambda row: row["baselines"]["crowd"]["brier"]),
+        Column("Leads", lead),
+        _number("Adjusted Brier", score_leader),
+    ]
+    return make_table(columns, horizons)
+
+
+def horizons_by_forecaster(rows: Sequence[BoardRow], horizons: Sequence[HorizonRow]) -> Table:
+    """Make the table of adjusted Brier scores by horizon, with numbers of events."""
+
+    def column(horizon: HorizonRow) -> Column:
+        def show(row: BoardRow) -> str:
+            found = horizon["forecasters"].get(row.name)
+            return _count(found["adjusted_brier"], found["n_events"]) if found else "–"
+
+        return _number(horizon["horizon"], show)
+
+    return make_table([_NAME, *map(column, horizons)], rows)
+
+
 # --- With --full ---
 
 
@@ -322,6 +365,10 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
         yield title, _by_metric(both, means, _show_difference)
     title = "1 - Brier, skill against the crowd; parts of the mean square that add up to it"
     yield title, make_table(_DECOMPOSITION, rows)
+    if horizons := results.get("horizons"):
+        forecasters = [row for row in rows if not row.is_baseline]
+        title = "Adjusted Brier by horizon (events)"
+        yield title, horizons_by_forecaster(forecasters, horizons)
     if results["by_category"]:
         ranked = [row for row in rows if row["brier_rank"]]
         yield "Brier by category (events)", category_table(results, ranked)

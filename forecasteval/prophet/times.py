@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+from argparse import ArgumentTypeError
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
+from forecasteval.common.errors import printable
 from forecasteval.common.records import is_null, number_text
 
 NO_TIME: Final = "that is no time"
@@ -130,3 +132,31 @@ def parse_time(value: object, is_end: bool = False) -> tuple[float, str]:
 def format_time(seconds: float) -> str | None:
     """Write a time in ISO 8601, UTC; None for nan and infinity."""
     return None if not math.isfinite(seconds) else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+# --- Times before closing ---
+
+HOUR: Final = 3600.0
+_UNITS: Final = {"h": HOUR, "d": 24 * HOUR}
+_HORIZON: Final = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)([hd])")
+
+
+def parse_horizons(text: str) -> str:
+    """Return horizons as they are written in signatures, each once; ArgumentTypeError for others.
+
+    >>> parse_horizons("7d, 24H,1d")
+    '7d,24h'
+    """
+    horizons = dict[float, str]()
+    for part in text.split(","):
+        written = part.strip().lower()
+        if not _HORIZON.fullmatch(written):
+            got = printable(part.strip(), 40) or "''"
+            raise ArgumentTypeError(f"expected hours or days, as 24h or 7d,24h,1h, got {got}")
+        horizons.setdefault(to_seconds(written), written)
+    return ",".join(horizons.values())
+
+
+def to_seconds(horizon: str) -> float:
+    """Convert a horizon as `parse_horizons` writes it."""
+    return float(horizon[:-1]) * _UNITS[horizon[-1]]

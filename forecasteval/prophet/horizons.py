@@ -1,0 +1,73 @@
+"""Forecasts at a common time before their events close: who forecasts later knows more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+from .arrays import plain_values, weighted_means
+from .events import Events
+from .forecasts import BASELINES, Forecasts
+from .metrics import Metric
+from .models import fit_effects
+from .score_table import score_forecasts, with_baselines
+from .times import HOUR, to_seconds
+
+
+class HorizonRow(TypedDict):
+    """The forecasts at a horizon, and the scores of every forecaster and baseline there."""
+
+    horizon: str
+    hours: float
+    n_events: int
+    n_forecasts: int
+    forecasters: dict[str, dict[str, Any]]
+    baselines: dict[str, dict[str, Any]]
+
+
+def summarise_horizon(
+    horizon: str, events: Events, forecasts: Forecasts, metrics: Sequence[Metric]
+) -> HorizonRow:
+    """Score the forecasts of a horizon by the metrics that take no prices."""
+    means = [metric for metric in metrics if metric.formula and not metric.is_return]
+    scored = score_forecasts(events, with_baselines(events, forecasts), means)
+    data, rows = scored.forecasts, len(scored.forecasts.names)
+    columns: dict[str, list[Any]] = {
+        "n_events": np.bincount(data.forecaster, minlength=rows).tolist()
+    }
+    for name, values in scored.values.items():
+        means_of_rows = weighted_means(values, scored.weight, data.forecaster, rows)
+        columns[name] = plain_values(means_of_rows)
+
+    own, *_ = scored.split()
+    brier = own.values["brier"]
+    fit = fit_effects(own.forecasts.forecaster, own.forecasts.event, brier, events.weight)
+    # The baselines have no adjusted score where others lack events, as on the board.
+    columns["adjusted_brier"] = [*fit.score.tolist(), *([None] * len(BASELINES))]
+
+    values_of_rows = zip(*columns.values(), strict=True)
+    records = [dict(zip(columns, values, strict=True)) for values in values_of_rows]
+    by_name = dict(zip(data.names, records, strict=True))
+    baselines = {name: by_name.pop(name) for name in BASELINES}
+    return HorizonRow(
+        horizon=horizon,
+        hours=to_seconds(horizon) / HOUR,
+        n_events=len(events.ids),
+        n_forecasts=len(own.forecasts.event),
+        forecasters=by_name,
+        baselines={name: row for name, row in baselines.items() if row["n_events"]},
+    )
+
+
+def find_leader(row: Mapping[str, Any], ranked: Mapping[str, object]) -> str:
+    """Find the forecaster of the best adjusted Brier score among those who are ranked; "" without
+    any.
+    """
+    scores = {
+        name: record["adjusted_brier"]
+        for name, record in row["forecasters"].items()
+        if name in ranked
+    }
+    return min(scores, key=lambda name: (scores[name], name), default="")
