@@ -44,6 +44,9 @@ def require_regular(path: Path) -> None:
         )
 
 
+_SPOOLED: Final[set[Path]] = set()
+
+
 # A name is looked up more than once, and stdin can be read only once.
 @cache
 def spool_stdin() -> Path:
@@ -58,7 +61,13 @@ def spool_stdin() -> Path:
     atexit.register(folder.cleanup)
     path = Path(folder.name, "stdin.json" if is_json else "stdin.csv")
     path.write_bytes(raw)
+    _SPOOLED.add(path)
     return path
+
+
+def is_spooled(path: Path) -> bool:
+    """Return whether a file is what came from stdin, so that no command can name it."""
+    return path in _SPOOLED
 
 
 def require_folder(path: Path) -> None:

@@ -48,7 +48,10 @@ def _choice_texts(choices: list[Any]) -> list[object]:
     texts: list[object] = [None] * (max(places, default=0) + 1)
     for place, choice in zip(places, choices, strict=True):
         message = choice.get("message")
-        texts[place] = join_parts(message.get("content")) if isinstance(message, Mapping) else None
+        # The old API of completions has the text beside the message's place.
+        texts[place] = choice.get("text")
+        if isinstance(message, Mapping):
+            texts[place] = join_parts(message.get("content"))
     return texts
 
 

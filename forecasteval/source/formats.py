@@ -1,7 +1,7 @@
-"""Formats: how a file is recognised, and which answers a row of it holds.
+"""Formats: which answers the rows of a file hold, run by run.
 
-Logs and batches are known by their keys. In a table the user names the column of the answers, as
-another one may hold the truth; only rows of `id` and `prediction` alone need no name.
+Logs and batches are known by their keys. In other rows the user names what counts, or it is found
+(`shapes`).
 
 A row of a log of inspect_ai is a sample: its answer is the model's last output, whole, unless a
 scorer of `forecasteval.inspect_tasks` read an index in it. A sample that failed is left out, unless
@@ -13,22 +13,27 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
-from forecasteval.common.records import (
-    BadRecord,
-    JsonObject,
-    Loaded,
-    as_text,
-    number_text,
-    repeated_keys,
-)
+from forecasteval.common.records import BadRecord, JsonObject, Loaded, as_text
 from forecasteval.common.replies import is_failed, reply_texts
 
-from .paths import value_at
+from . import paths
+from .paths import list_tables, parse_path, value_at
+from .questions import Questions, id_text
+from .shapes import (
+    Shape,
+    UnclearError,
+    find_columns,
+    find_id,
+    find_shape,
+    find_split,
+    has_two_values,
+)
 from .tables import CSV, INSPECT_LOG, read_table
 
 Row = JsonObject
@@ -70,29 +75,42 @@ class SourceRun:
         self.left_out = RecordNotes()
 
 
-class SourceFile(NamedTuple):
-    """A file: its format, its runs by their numbers, notes for the user."""
+@dataclass
+class SourceFile:
+    """A file: its format, its runs by their numbers, and notes for the user.
+
+    shape: where the parts of its answers stand; without paths where the format says it.
+    labels: of rows that were told apart by columns, the values of these by run.
+    """
 
     format: str
     runs: dict[int, SourceRun]
     notes: list[str]
+    shape: Shape = Shape((), ())
+    labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
-def collect(form: str, table: Loaded, read: Callable[[Row], Iterable[SourceAnswer]]) -> SourceFile:
+def _collect(
+    form: str,
+    table: Loaded,
+    read: Callable[[Row], Iterable[SourceAnswer]],
+    rows: Iterable[Any] | None = None,
+) -> SourceFile:
     """Collect the runs of a table, of whose rows `read` makes answers."""
     runs: dict[int, SourceRun] = defaultdict(SourceRun)
-    for number, row in enumerate(table.records, 1):
+    for number, row in enumerate(table if rows is None else rows, 1):
         if not isinstance(row, Mapping):
             runs[1].left_out["no object"].append(name_bad_row(row, number))
             continue
         for answer in read(row):
-            run, name = runs[answer.run], id_text(answer.id)
+            run, name = runs[answer.run], clean_id(answer.id, table)
+            problem, looks = _find_problem(answer.value)
             if not name.strip():
                 run.left_out["without an id"].append(f"record {number}")
             elif answer.problem:
                 run.left_out[answer.problem].append(name)
-            elif problem := _find_problem(answer.value):
-                run.left_out[problem[0]].append(name + problem[1])
+            elif problem:
+                run.left_out[problem].append(name + looks)
             else:
                 run.answers.append(answer._replace(id=name))
     return SourceFile(form, dict(sorted(runs.items())), list(table.warnings))
@@ -116,27 +134,13 @@ def epoch_of(sample: object) -> int:
     return 1
 
 
-def clear_ids(table: Loaded, column: str) -> None:
-    """Make 7.0 of a CSV's ids 7, as it is in JSON. A column of numbers with a gap holds floats."""
-    if table.form != CSV:
-        return
-    for row in table:
-        if isinstance(row, dict) and row.get(column):
-            row[column] = re.sub(r"\A([0-9]+)\.0+\Z", r"\1", row[column])
+def clean_id(name: object, table: Loaded) -> str:
+    """Write an id as text. 7.0 of a CSV is 7, as a column of numbers with a gap holds floats."""
+    text = id_text(name)
+    return re.sub(r"\A([0-9]+)\.0+\Z", r"\1", text) if table.form == CSV else text
 
 
-def id_text(name: object) -> str:
-    """Write an id as text, "" if it is none. 7.0 is 7, as a column of numbers with a gap holds
-    floats.
-    """
-    if isinstance(name, str):
-        return name
-    if isinstance(name, float) and name.is_integer():
-        return number_text(int(name))
-    return number_text(name)
-
-
-def _find_problem(answer: object) -> tuple[str, str] | None:
+def _find_problem(answer: object) -> tuple[str, str]:
     """Say (why a value is no answer, what it looks like). An answer is text, a number or a list of
     such.
     """
@@ -147,7 +151,7 @@ def _find_problem(answer: object) -> tuple[str, str] | None:
             return "an object, neither text nor a number", f" with {', '.join(map(str, value))}"
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return "neither text nor a number", f": {as_text(value) or 'null'}"
-    return None
+    return "", ""
 
 
 # --- Rows of the formats ---
@@ -239,58 +243,144 @@ FORMATS: Final = (
     Format("MiroFlow results", {"task_id", "attempts"}, _read_task),
     Format("MiroFlow results", {"task_id", "model_boxed_answer"}, _read_task),
 )
-SUBMISSION: Final = {"id", "prediction"}  # the keys of FutureX's submissions
 _EXPECTED: Final = (
     "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id"
-    " ({id: answer} is a prediction already; of {id: {…}} name a key)"
+    " (of {id: {…}} name a key)"
 )
-PROMPTS: Final = ("prompt", "question", "task_question", "input")
+_PROMPTS: Final = ("prompt", "question", "task_question", "input")
 
 
-def read_source(path: Path, id_column: str | None = None, answer: str | None = None) -> SourceFile:
-    """Read the runs of a file of any format, or a table whose columns the user names.
+class Named(NamedTuple):
+    """The paths that the user has named, "" for those to be found."""
 
-    Raises InputError if the file cannot be read, and if the columns are neither named nor known.
+    id: str = ""
+    answer: str = ""
+    run: str = ""
+    system: str = ""
+
+    def options(self) -> list[str]:
+        """Write them as options of `convert`."""
+        words = []
+        for name, text in self._asdict().items():
+            words += [f"--{name}", text] if text else []
+        return words
+
+
+# --- Any file ---
+
+
+def read_source(
+    path: Path, named: Named | None = None, questions: Questions | None = None
+) -> SourceFile:
+    """Read the runs of a file of any format, or of rows in which the user names what counts, or
+    which the ids of the questions show.
+
+    Raises InputError if the file cannot be read, UnclearError if it is not clear what counts.
     """
-    is_named = bool(id_column or answer)
-    table = read_table(path)
-    if table.form == INSPECT_LOG:
-        if is_named:
-            got = f"{path}, a log of inspect_ai"
-            raise InputError("--id, --answer", "expected a table or rows of JSON", got)
-        return collect(table.form, table, _read_sample)
+    table, named = read_table(path), named or Named()
+    if table.form == INSPECT_LOG and not named.answer:
+        return _read_format(table, table.form, _read_sample, named, questions)
     for form in FORMATS:
-        if not is_named and form.keys <= set(table.names):
-            return collect(form.name, table, form.read)
-    return _read_columns(path, table, id_column or "id", answer)
+        if form.keys <= set(table.names) and not named.answer:
+            return _read_format(table, form.name, form.read, named, questions)
+
+    shapes = []
+    problem: UnclearError | None = None
+    for rows in [[*table], *list_tables(table)]:
+        try:
+            shapes.append((rows, _find_shape(path, table, rows, named, questions)))
+        except UnclearError as unclear:
+            problem = problem or unclear
+    if len(shapes) > 1:
+        raise UnclearError("several lists of objects hold answers")
+    if not shapes:
+        raise problem or UnclearError("no rows")
+    return _read_rows(table, *shapes[0])
 
 
-def _read_columns(path: Path, table: Loaded, name: str, answer: str | None) -> SourceFile:
-    """Read the run of a table's rows; InputError if a column is not named, or not once there.
+def _find_shape(
+    path: Path, table: Loaded, rows: Sequence[Any], named: Named, questions: Questions | None
+) -> Shape:
+    """Find what counts in rows; InputError for a path that the user names and no row has."""
+    names = [*dict.fromkeys(key for row in rows if isinstance(row, Mapping) for key in row)]
+    id_path, answer, run, system = (_parse(text, names) for text in named)
+    # Of {id: {"answer": …}}, whose rows are {"id", "prediction": {"answer": …}}.
+    is_within = table.is_map and answer and answer[0] not in names
+    if is_within:
+        answer = ("prediction", *answer)
+    for text, place in zip(named, (id_path, answer, run, system), strict=True):
+        if text and not _is_once(table, place, rows):
+            unknown = f"no single column {printable(text, 60)} with values: {_EXPECTED}"
+            raise InputError(str(path), unknown, show_names(names))
+    shape = find_shape(rows, questions, id_path, answer)
+    if run or system:
+        return shape._replace(run=run, system=system)
+    return find_split(rows, shape, questions)
 
-    `{id: {"answer": …}}` has the rows `{"id", "prediction": {"answer": …}}`.
-    """
-    names, rows = table.names, [*table]
-    if set(names) == SUBMISSION and not table.is_map:
-        answer = answer or "prediction"
-    column = answer or ""
-    place = [column] if column in names else column.split(".")
-    place = place if place[0] in names else ["prediction", *place]
-    for each, keys in ((column, place), (name, [name])):
-        if names.count(keys[0]) != 1 or all(value_at(row, keys) is None for row in rows):
-            unknown = f"no single column {printable(each, 60)} with values: " if each else ""
-            raise InputError(str(path), unknown + _EXPECTED, show_names(names))
-    prompt = next((key for key in PROMPTS if key in names), "")
-    clear_ids(table, name)
+
+def _parse(text: str, names: Sequence[str]) -> paths.Path:
+    return parse_path(text, names) if text else ()
+
+
+def _is_once(table: Loaded, place: paths.Path, rows: Sequence[Any]) -> bool:
+    """Return whether a path has values, and the header of a CSV names its column once."""
+    is_twice = table.names.count(place[0]) > 1
+    return not is_twice and any(value_at(row, place) is not None for row in rows)
+
+
+def _read_rows(table: Loaded, rows: Sequence[Any], shape: Shape) -> SourceFile:
+    """Read the runs of rows whose shape is known."""
+    prompt = next((key for key in _PROMPTS if key in table.names), "")
+    labels = [shape.read_labels(row) for row in rows]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels), 1)}
 
     def read_row(row: Row) -> Iterator[SourceAnswer]:
-        twice = {name, place[0]} & set(repeated_keys(row))
-        problem = "with a key that is given twice" * bool(twice)
-        value = value_at(row, place)
-        yield SourceAnswer(row.get(name), value, row.get(prompt), problem=problem)
+        problem = "with a key that is given twice" * has_two_values(row, shape.id, shape.answer)
+        run = numbers[shape.read_labels(row)]
+        value = value_at(row, shape.answer)
+        yield SourceAnswer(shape.read_id(row), value, row.get(prompt), run, problem)
 
-    source = collect(table.form, table, read_row)
-    source.notes.append(f"column of answers: {printable(column, 60)}")
+    source = _collect(table.form, table, read_row, rows)
+    source.notes.append(shape.describe())
+    source.shape = shape
+    if shape.run or shape.system:
+        source.labels = {number: label for label, number in numbers.items()}
+    return source
+
+
+def _read_format(
+    table: Loaded,
+    name: str,
+    read: Callable[[Row], Iterable[SourceAnswer]],
+    named: Named,
+    questions: Questions | None,
+) -> SourceFile:
+    """Read the rows of a known format. Ids that no question has are those that its rows have
+    elsewhere, which the user may name.
+    """
+    source = _collect(name, table, read)
+    ids = {answer.id.strip() for run in source.runs.values() for answer in run.answers}
+    if not named.id and (questions is None or ids & questions.ids.keys()):
+        return source
+    shape = Shape(parse_path(named.id), ())
+    if not named.id:
+        try:
+            place, known = find_id(find_columns([*table]), questions)
+            shape = Shape(place, (), ids=known)
+        except UnclearError:
+            return source
+    elif all(value_at(row, shape.id) is None for row in table):
+        raise InputError(
+            str(table.path), f"no single column {printable(named.id, 60)} with values", name
+        )
+
+    def read_elsewhere(row: Row) -> Iterator[SourceAnswer]:
+        for answer in read(row):
+            yield answer._replace(id=shape.read_id(row))
+
+    source = _collect(name, table, read_elsewhere)
+    source.notes.append(shape.describe())
+    source.shape = shape
     return source
 
 

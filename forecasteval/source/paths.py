@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from forecasteval.common.records import repeated_keys
+from forecasteval.common.records import Loaded, repeated_keys
 
 Path = tuple[str, ...]
 MODEL_ROLES: Final = ("assistant", "model", "ai", "bot", "gpt")
 _MAX_DEPTH: Final = 10  # of what is looked through
 _MAX_PLACES: Final = 20  # of a list
+_MAX_TABLE_DEPTH: Final = 4  # of the lists of objects within one object
+VALUE_KEY: Final = "prediction"  # of the records that are made of {id: value}
 
 
 def parse_path(text: str, names: Sequence[str] = ()) -> Path:
@@ -79,15 +81,59 @@ def list_leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]
 
 
 def _is_chat(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(message, Mapping) and "role" in message for message in value)
-    )
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(message, Mapping) and _read_role(message) for message in value)
+
+
+def _read_role(message: Mapping[str, Any]) -> object:
+    return message.get("role", message.get("from"))
 
 
 def _list_messages(messages: Any, path: Path) -> Iterator[tuple[Path, object]]:
     if len(messages) > 1:
         yield from list_leaves(messages[0], (*path, "0"))
-    if messages[-1]["role"] in MODEL_ROLES:
+    if _read_role(messages[-1]) in MODEL_ROLES:
         yield from list_leaves(messages[-1], (*path, "-1"))
+
+
+def list_tables(table: Loaded) -> list[list[Any]]:
+    """List the rows that a file may have beside its records: lists of objects within its one
+    object, and the rows of its columns.
+
+    So pandas and Hugging Face write columns: `{"id": ["q1", …], "answer": […]}`,
+    `{"id": {"0": "q1", …}, …}` and `{"columns": ["id", …], "data": [["q1", …], …]}`.
+    """
+    if not table.is_map:
+        return []
+    value = {row["id"]: row[VALUE_KEY] for row in table}
+    columns = _turn_columns(value)
+    return [*_list_inner(value), *([columns] if columns else [])]
+
+
+def _list_inner(value: object, depth: int = 0) -> Iterator[list[Any]]:
+    """List the outermost lists of objects within a value."""
+    if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
+        yield value
+    elif isinstance(value, Mapping) and depth < _MAX_TABLE_DEPTH:
+        for inner in value.values():
+            yield from _list_inner(inner, depth + 1)
+
+
+def _turn_columns(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Make rows of columns; [] if a value holds none."""
+    names, cells = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(cells, list):
+        are_rows = all(isinstance(row, list) and len(row) == len(names) for row in cells)
+        return [dict(zip(map(str, names), row, strict=True)) for row in cells if are_rows]
+    if value and all(isinstance(column, Mapping) for column in value.values()):
+        keys = [*next(iter(value.values()))]
+        are_aligned = all([*column] == keys for column in value.values())
+        return [
+            {name: column[key] for name, column in value.items()} for key in keys if are_aligned
+        ]
+    columns = {name: column for name, column in value.items() if isinstance(column, list)}
+    lengths = {len(column) for column in columns.values()}
+    if len(columns) < 2 or len(columns) < len(value) or len(lengths) != 1:
+        return []
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]

@@ -1,0 +1,140 @@
+"""The one door for files of answers: records of `id` and `answer`, whatever the file has.
+
+Rows of `id` and `answer` (or `prediction`), and {id: answer}, are the plain form, which is read as
+it is. Any other is read where a person asks for this file and it can only mean one thing; a nightly
+run refuses it with the command that makes a plain file of it. So nobody's answers depend on what a
+reader makes of a file when questions close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from forecasteval.common.errors import InputError, RecordNotes
+from forecasteval.common.records import Loaded, is_null, load_records, repeated_keys
+from forecasteval.source.questions import ANSWER_KEYS, Questions, id_text, is_value
+
+# What is noted of ids.
+AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+NO_ID: Final = "prediction without id, not used"
+
+
+def load_answers(
+    path: Path,
+    questions: Questions | None,
+    any_form: bool = False,
+    any_value: bool = False,
+) -> Loaded:
+    """Load a file of answers to questions, as records of `id` and `answer` or `prediction`.
+
+    questions: what is known of the questions; None where it is not known, for the plain form only.
+    any_form: other forms are read, too, in any encoding and packed.
+    any_value: an answer may be any JSON, also an object.
+
+    A last line that is cut is said by `loaded.is_cut`, and is no error. Raises InputError for what
+    cannot be read, several systems or runs in one file, a form in which two parts may be the
+    answer, and, unless `any_form`, for all but the plain form.
+    """
+    try:
+        loaded = load_records(path, any_form=any_form)
+    except InputError as error:
+        return _load_other(path, questions, any_form, error)
+    key = _find_plain_key(loaded, questions, any_value)
+    if key:
+        if _repeats_ids(loaded):
+            from forecasteval.source.forms import require_one  # here: most files need none of it
+
+            require_one(loaded, key, questions)
+        return loaded
+    if questions is None or _is_plain_of_others(loaded, questions):
+        return loaded
+    return _load_other(path, questions, any_form)
+
+
+def _load_other(
+    path: Path,
+    questions: Questions | None,
+    any_form: bool,
+    error: InputError | None = None,
+) -> Loaded:
+    """Load another form than the plain one; `error` is why the file is not plain, if it is known."""
+    if questions is None:
+        raise error or InputError(str(path), "expected records of 'id' and 'answer'")
+    from forecasteval.source.forms import UnknownFormError, load_form  # here: most files are plain
+
+    try:
+        return load_form(path, questions, any_form)
+    except UnknownFormError as unknown:
+        raise error or unknown from None
+
+
+def _find_plain_key(
+    loaded: Loaded, questions: Questions | None, any_value: bool
+) -> str:
+    """Find the key of the answers in the plain form: one of a question can be read; else ""."""
+    for record in loaded:
+        if not isinstance(record, Mapping) or is_null(record.get("id")):
+            continue
+        is_known = questions is None or id_text(record["id"]).strip() in questions.ids
+        for key in ANSWER_KEYS if is_known else ():
+            value = record.get(key)
+            if not is_null(value) and (any_value or _is_readable(value)):
+                return key
+    return ""
+
+
+def _is_readable(value: object) -> bool:
+    """Return whether a value can be read as an answer, or has one within it."""
+    if isinstance(value, Mapping):
+        return any(is_value(value[key]) for key in ANSWER_KEYS if key in value)
+    return isinstance(value, bool) or value == [] or is_value(value)
+
+
+def _is_plain_of_others(loaded: Loaded, questions: Questions) -> bool:
+    """Return whether records are plain, but of other questions or without answers: what is said of
+    such files names ids.
+    """
+    plain = [
+        record
+        for record in loaded
+        if isinstance(record, Mapping) and "id" in record and not record.keys().isdisjoint(ANSWER_KEYS)
+    ]
+    has_unreadable = any(
+        id_text(record["id"]).strip() in questions.ids and not is_null(record.get(key))
+        for record in plain
+        for key in ANSWER_KEYS
+    )
+    return bool(plain) and not has_unreadable
+
+
+def _repeats_ids(loaded: Loaded) -> bool:
+    """Return whether so many ids come several times that the rows may be of several systems."""
+    distinct, total = loaded.distinct_ids, loaded.total_ids
+    if not total:
+        names = [record["id"] for record in loaded if type(record) is dict and "id" in record]
+        try:
+            distinct = len(set(names))
+        except TypeError:  # an id that is a list or an object
+            distinct = len(set(map(repr, names)))
+        total = len(names)
+    return 2 * (total - distinct) > distinct
+
+
+def answers_by_id(records: Iterable[object], notes: RecordNotes) -> dict[str, object]:
+    """Return the answers by id; None where there is none, or where two differ, which are noted."""
+    answers: dict[str, object] = {}
+    for number, record in enumerate(records, 1):
+        name = record.get("id") if isinstance(record, Mapping) else None
+        if not isinstance(record, Mapping) or is_null(name) or "id" in repeated_keys(record):
+            notes[NO_ID].append(f"record {number}")
+            continue
+        name = str(name).strip()
+        given = [record[key] for key in ANSWER_KEYS if not is_null(record.get(key))]
+        answer = given[0] if given else None
+        is_twice = not {*ANSWER_KEYS}.isdisjoint(repeated_keys(record))
+        if is_twice or answers.setdefault(name, answer) != answer:
+            notes[AMBIGUOUS].append(name)
+            answers[name] = None
+    return answers

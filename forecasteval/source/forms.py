@@ -1,0 +1,123 @@
+"""Prediction files in other forms than the plain one, and of several runs or systems.
+
+A command that a message prints has been tried on the file before: with the same options, on the
+rows that were read.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Final
+
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import hash_file, is_spooled
+from forecasteval.common.records import Loaded
+from forecasteval.common.text import inner_name
+
+from .formats import Named, SourceFile, read_source
+from .paths import format_path
+from .questions import Questions
+from .shapes import Shape, UnclearError, find_split
+
+_PLAIN: Final = "expected 'id' and 'answer' or 'prediction' in the records"
+_ONE: Final = "expected one answer to a question"
+
+
+class UnknownFormError(InputError):
+    """A file in which no answers to the questions were found."""
+
+
+def load_form(path: Path, questions: Questions, any_form: bool) -> Loaded:
+    """Load the answers of a file in another form than the plain one as plain records.
+
+    Raises UnknownFormError if there are none, and InputError with a command for several runs, for
+    what two parts may be, and, unless `any_form`, for all that is not plain.
+    """
+    try:
+        source = read_source(path, questions=questions)
+    except UnclearError as unclear:
+        raise UnknownFormError(str(path), _PLAIN, _explain(path, unclear, questions)) from None
+    if not _fits(source, questions):
+        raise UnknownFormError(str(path), "expected predictions for this dataset", "other ids")
+    if len(source.runs) > 1 or source.shape.is_guess or not any_form:
+        what = _ONE if len(source.runs) > 1 else _PLAIN
+        raise InputError(str(path), what, describe_source(path, source, questions))
+
+    (run,) = source.runs.values()
+    rows = []
+    for answer in run.answers:
+        row = {"id": answer.id, "answer": answer.value}
+        # Questions that share an id are told apart by their prompts.
+        if questions.ids[answer.id.strip()] > 1:
+            row["prompt"] = answer.prompt
+        rows.append(row)
+    notes = [f"{printable(path.name)}: read as {source.format}; {'; '.join(source.notes)}"]
+    notes += [f"left out, {line}" for line in run.left_out.lines()]
+    return Loaded(path, rows, hash_file(path), warnings=notes)
+
+
+def require_one(loaded: Loaded, key: str, questions: Questions | None) -> None:
+    """Raise InputError if plain records, with their answers under `key`, are of several systems or
+    runs.
+    """
+    path = Path(loaded.path)
+    plain = Shape(("id",), (key,))
+    try:
+        shape = find_split(loaded, plain, questions)
+    except UnclearError as unclear:
+        raise InputError(str(path), _ONE, _explain(path, unclear, questions)) from None
+    if shape != plain:
+        source = read_source(path, _name_parts(shape), questions)
+        raise InputError(str(path), _ONE, describe_source(path, source, questions))
+
+
+def describe_source(path: Path, source: SourceFile, questions: Questions | None) -> str:
+    """Describe what a file has, and the command that makes plain files of it."""
+    shown = "; ".join(source.notes) or source.format
+    if source.labels:
+        values = ", ".join(" ".join(label) for label in source.labels.values())
+        shown += f" ({printable(values, 60)})"
+    command = _find_command(path, source.shape, questions)
+    return f"{shown}; make predictions of it: {command}" if command else shown
+
+
+def _explain(path: Path, unclear: UnclearError, questions: Questions | None) -> str:
+    """Explain what is not clear, with a command that names one of the parts."""
+    commands = (_find_command(path, shape, questions) for shape in unclear.shapes)
+    command = next(filter(None, commands), "")
+    return f"{unclear}; name one: {command}" if command else str(unclear)
+
+
+def _find_command(path: Path, shape: Shape, questions: Questions | None) -> str:
+    """Find the command that makes predictions of a file of this shape; "" if none does."""
+    if is_spooled(path):
+        return ""
+    named = _name_parts(shape)
+    known = questions if shape.ids else None
+    words = ["convert", str(path), *named.options()]
+    if shape.ids:
+        if questions is None or questions.path is None:
+            return ""
+        words += ["--questions", str(questions.path)]
+    try:
+        source = read_source(path, named, known)
+    except (InputError, UnclearError):
+        return ""
+    if source.shape.is_guess or not _fits(source, questions):
+        return ""
+    output = path.with_name(f"{inner_name(path).stem}-answers.json")
+    return shlex.join([*words, "-o", str(output)])
+
+
+def _name_parts(shape: Shape) -> Named:
+    """Name the parts of a shape as a user would; prompts are found by the dataset."""
+    is_found = shape.ids or shape.id == ("id",)
+    id_path = "" if is_found else format_path(shape.id)
+    return Named(id_path, *map(format_path, (shape.answer, shape.run, shape.system)))
+
+
+def _fits(source: SourceFile, questions: Questions | None) -> bool:
+    """Return whether a file has an answer to one of the questions."""
+    answers = (answer for run in source.runs.values() for answer in run.answers)
+    return any(questions is None or answer.id.strip() in questions.ids for answer in answers)

@@ -1,0 +1,368 @@
+"""Which part of a record is the id of its question, which the answer, which a run or a system.
+
+The id is what the ids of the questions say it is. The answer is what is called so, and belongs
+neither to the question nor to the metadata of the reply; where two parts may be it, none is. No
+truth is looked at: a reader that did would let outcomes choose the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, product
+from typing import Any, Final, NamedTuple
+
+from forecasteval.common.errors import printable
+from forecasteval.common.records import as_text, is_null, repeated_keys
+
+from .paths import MODEL_ROLES, Path, format_path, list_leaves, value_at
+from .questions import ANSWER_KEYS, Questions, id_text, is_value
+
+_SAMPLE: Final = 100  # rows that are looked through for what their parts mean
+_MAX_PARTS: Final = 2000  # of a row
+_MAX_LABELS: Final = 50  # columns that may tell runs and systems apart
+_MAX_KEY: Final = 100  # characters of a key that say what it is
+_MAX_SHOWN: Final = 6  # paths in a message
+_RIVAL: Final = 0.8  # share of the ids at which a second column of ids makes both doubtful
+
+# What the last part of a path to an answer is called.
+_REPLY: Final = re.compile(
+    r"(?:.*_)?(?:answer|prediction|pred|response|output|completion|generation|reply)s?(?:_text)?"
+    r"|filtered_resps|picks?|choice|sampled"
+)
+# What it may be called within something else: `message.content`.
+_PART_OF_REPLY: Final = re.compile(r"content|text|message|parts|value|generated_text")
+# Parts within which nothing is an answer: those of the question, of its truth, and of how it was
+# answered. A list of words, as every such rule is; so a guess is never read.
+_NO_REPLY: Final = re.compile(
+    r"docs?|vars|inputs?|prompts?|.*prompt|.*questions?|task|requests?|metadata|meta|arguments"
+    r"|.*(?:target|gold|truth|label|expected|references?|correct)(?:_.*)?|tests?|test_cases?"
+    r"|assert(?:ion)?s?|contexts?|options|usage|errors?|role|type|status.*|.*finish_reason"
+    r"|.*(?:reason|think|thought|rationale|explanation|justification).*|stop_reason|model|object"
+    r"|refusal|logprobs?|tool_.*|scores?|metrics|grad(?:e|ing).*|resps|trace|log|system|config"
+    r"|provider|level|title|.*description|.*tokens?|ideal|solution|resolution|outcome"
+    r"|(?:true|real|right|official|standard|ideal|human)_.*"
+)
+# Keys of questions beside which `answer` may be their truth, as in FutureX-Past.
+_QUESTION_KEYS: Final = {"level", "end_time", "end_time", "options", "question", "std", "sigma"}
+
+_RUNS: Final = (
+    *("run", "epoch", "seed", "attempt", "repeat", "repetition", "replicate", "rep", "trial"),
+    *("iteration", "sample", "n", "filter", "pass"),
+)
+_SYSTEMS: Final = (
+    *("model", "system", "agent", "method", "provider", "generator", "engine", "llm"),
+    *("forecaster", "competitor", "team", "candidate", "deployment", "variant", "experiment"),
+)
+_ENDS_OF_LABELS: Final = re.compile(r"(?:_(?:id|idx|index|number|name|no|num|label))+$")
+
+
+class Shape(NamedTuple):
+    """Where the parts of an answer stand in a record.
+
+    ids: the question ids of the texts at `id`, where these are prompts and no ids.
+    is_guess: the answer is not called so, but nothing else may be it.
+    """
+
+    id: Path
+    answer: Path
+    run: Path = ()
+    system: Path = ()
+    is_guess: bool = False
+    ids: Mapping[str, str] = {}
+
+    def read_id(self, row: object) -> str:
+        """Read the id of the question that a row answers; "" if there is none."""
+        value = value_at(row, self.id)
+        if self.ids:
+            return self.ids.get(as_text(value).strip(), "")
+        return id_text(value)
+
+    def read_labels(self, row: object) -> tuple[str, ...]:
+        """Read what tells a row's system and run apart from others."""
+        paths = [path for path in (self.system, self.run) if path]
+        return tuple(as_text(value_at(row, path)) for path in paths)
+
+    def describe(self) -> str:
+        """Describe which part is what."""
+        by = "equal prompts in " if self.ids else ""
+        parts = [f"ids: {by}{format_path(self.id)}"]
+        named = {"answers": self.answer, "runs": self.run, "systems": self.system}
+        parts += [f"{what}: {format_path(path)}" for what, path in named.items() if path]
+        return "; ".join(parts)
+
+
+class UnclearError(Exception):
+    """Rows whose shape is not clear.
+
+    shapes: those that they may have, of which a user can name one.
+    """
+
+    def __init__(
+        self, problem: str, shown: Mapping[Path, object] | None = None, shapes: Sequence[Shape] = ()
+    ) -> None:
+        self.shapes = shapes
+        parts = [
+            f"{format_path(path)} ({printable(as_text(value), 30)})"
+            for path, value in islice((shown or {}).items(), _MAX_SHOWN)
+        ]
+        super().__init__(f"{problem}: {', '.join(parts)}" if parts else problem)
+
+
+Columns = dict[Path, list[object]]  # by path its values, in the order of the rows of a sample
+
+
+def find_shape(
+    rows: Sequence[Any], questions: Questions | None, id_path: Path = (), answer: Path = ()
+) -> Shape:
+    """Find the shape of rows, of which the user may have named parts, or raise UnclearError."""
+    columns = find_columns(rows)
+    ids: Mapping[str, str] = {}
+    if not id_path:
+        id_path, ids = find_id(columns, questions)
+    shape = Shape(id_path, answer, ids=ids)
+    return shape if answer else _find_answer(columns, shape)
+
+
+def find_columns(rows: Sequence[Any]) -> Columns:
+    """Find what a sample of the rows holds, by its path."""
+    sample = rows[:: max(1, len(rows) // _SAMPLE)]
+    columns: Columns = {}
+    for number, row in enumerate(sample):
+        parts = list_leaves(row) if isinstance(row, Mapping) else ()
+        for path, value in islice(parts, _MAX_PARTS):
+            columns.setdefault(path, [None] * len(sample))[number] = value
+    for path, values in [*columns.items()]:
+        given = [value for value in values if not is_null(value) and value != ""]
+        # A list of one text in each row is that text.
+        is_single = bool(given) and all(isinstance(v, list) and len(v) == 1 for v in given)
+        if is_single:
+            columns[*path, "0"] = [v[0] if isinstance(v, list) and v else None for v in values]
+        if is_single or not given:
+            del columns[path]
+    return columns
+
+
+# --- Ids ---
+
+
+def find_id(columns: Columns, questions: Questions | None) -> tuple[Path, Mapping[str, str]]:
+    """Find the path of the ids, or else of the prompts, with the ids of these.
+
+    Raises UnclearError if there is neither, or two that differ.
+    """
+    if questions is None:
+        if ("id",) not in columns:
+            raise UnclearError("no 'id', and no dataset whose ids would show it")
+        return ("id",), {}
+    by_id = _find_known(columns, questions.ids.keys())
+    if by_id:
+        return by_id, {}
+    by_prompt = _find_known(columns, questions.prompts.keys())
+    if by_prompt:
+        return by_prompt, questions.prompts
+    raise UnclearError("no id of the questions", _first_values(columns))
+
+
+def _find_known(columns: Columns, names: Iterable[str]) -> Path:
+    """Find the path with most of these names; () if none has any."""
+    known = {*names}
+    matches: dict[Path, set[str]] = {}
+    for path, values in columns.items():
+        found = {id_text(value).strip() for value in values} & known
+        if found:
+            matches[path] = found
+    if not matches:
+        return ()
+    best = max(matches, key=lambda path: (len(matches[path]), path == ("id",), -len(path)))
+    for path, found in matches.items():
+        # Row numbers may happen to be ids; `id` is right even then.
+        is_rival = len(found) > _RIVAL * len(matches[best]) and best != ("id",)
+        if is_rival and columns[path] != columns[best]:
+            shapes = [Shape(each, ()) for each in (best, path)]
+            shown = {each: columns[each][0] for each in (best, path)}
+            raise UnclearError("two columns hold ids of the questions", shown, shapes)
+    return best
+
+
+def _first_values(columns: Columns) -> dict[Path, object]:
+    return {path: values[0] for path, values in columns.items()}
+
+
+# --- Answers ---
+
+
+def _find_answer(columns: Columns, shape: Shape) -> Shape:
+    """Find the answer to the ids of a shape; UnclearError if there is none, or several differ."""
+    held = {
+        path: values
+        for path, values in columns.items()
+        if path != shape.id and _may_be_reply(columns, path) and any(map(is_value, values))
+    }
+    named = [path for path in held if _is_called_reply(path)]
+    if named:
+        return _choose_answer(held, named, shape, columns)
+    # Where nothing is called so, the only text that varies may be it.
+    texts = [
+        path
+        for path, values in held.items()
+        if any(isinstance(value, (str, list)) for value in values)
+        and len({*map(as_text, values)}) > 1
+    ]
+    if texts:
+        return _choose_answer(held, texts, shape, columns)._replace(is_guess=True)
+    raise UnclearError("no part that may be the answer", _first_values(columns))
+
+
+def _choose_answer(
+    held: Columns, paths: Sequence[Path], shape: Shape, columns: Columns
+) -> Shape:
+    """Choose the only one of paths; UnclearError if their values differ."""
+    shapes = [shape._replace(answer=path) for path in paths]
+    shown = {path: held[path][0] for path in paths}
+    are_equal = all(held[path] == held[paths[0]] for path in paths)
+    if not are_equal:
+        raise UnclearError("several parts may be the answer", shown, shapes)
+    path = paths[0]
+    is_answer_key = path[-1] in ANSWER_KEYS
+    holds_lists = any(isinstance(value, list) and len(value) > 1 for value in held[path])
+    if holds_lists and not is_answer_key:
+        raise UnclearError("a list, which may be several answers", shown, shapes)
+    names = {_fold(key) for (key, *inner) in columns if not inner}
+    if is_answer_key and len(path) == 1 and names & _QUESTION_KEYS:
+        problem = f"{path[0]!r} may be the truth beside the question"
+        raise UnclearError(problem, shown, shapes)
+    return shapes[0]
+
+
+def _fold(key: str) -> str:
+    """Write a key in small letters with `_` between its words.
+
+    >>> _fold("actualOutput"), _fold("Model answer"), _fold("outputs.answer")
+    ('actual_output', 'model_answer', 'outputs_answer')
+    """
+    parted = re.sub("(?<=[a-z])(?=[A-Z])", "_", key[:_MAX_KEY])
+    return re.sub(r"\W+", "_", parted).strip("_").lower()
+
+
+def _list_words(path: Path) -> list[str]:
+    """List the keys of a path without places; a dot within a key parts it, too."""
+    keys = [key for part in path for key in part.split(".")]
+    return [_fold(key) for key in keys if not key.lstrip("-").isdigit()]
+
+
+def _may_be_reply(columns: Columns, path: Path) -> bool:
+    words = _list_words(path)
+    is_id = len(words) == 1 and words[0].replace("_", "").endswith("id")
+    if is_id or any(map(_NO_REPLY.fullmatch, words)):
+        return False
+    return not _is_asked(columns, path)
+
+
+def _is_asked(columns: Columns, path: Path) -> bool:
+    """Return whether a path is within a message that somebody else than a model wrote."""
+    for end in range(len(path)):
+        for key in ("role", "from"):
+            roles = columns.get((*path[:end], key), ())
+            if any(role not in (None, *MODEL_ROLES) for role in roles):
+                return True
+    return False
+
+
+def _is_called_reply(path: Path) -> bool:
+    words = _list_words(path)
+    if not words:
+        return False
+    is_part = len(words) > 1 and _PART_OF_REPLY.fullmatch(words[-1])
+    return bool(_REPLY.fullmatch(words[-1]) or is_part)
+
+
+# --- Several answers to a question ---
+
+
+def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -> Shape:
+    """Find the columns that tell the answers to a question apart: a run, a system, or both.
+
+    A table is looked at if most of its ids come several times. Raises UnclearError if columns of
+    other names may tell them apart.
+    """
+    groups: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        name = shape.read_id(row).strip()
+        # Questions that share an id are told apart by their prompts.
+        is_shared = questions is not None and questions.ids[name] > 1
+        if name and not is_shared:
+            groups[name].append(row)
+    repeated = [group for group in groups.values() if len(group) > 1]
+    is_long_table = len(repeated) > 1 and 2 * len(repeated) > len(groups)
+    if not is_long_table:
+        return shape
+
+    labels = _list_labels(repeated, shape)
+    systems = [path for path in labels if _is_called(path, _SYSTEMS)]
+    runs = [path for path in labels if _is_called(path, _RUNS)]
+    for path in systems:
+        if _tells_apart(repeated, path):
+            return shape._replace(system=path)
+    for path in runs:
+        if _tells_apart(repeated, path):
+            return shape._replace(run=path)
+    for system, run in product(systems, runs):
+        if _tells_apart(repeated, system, run):
+            return shape._replace(system=system, run=run)
+    others = [path for path in labels if _tells_apart(repeated, path)]
+    if not others:
+        return shape
+    shown = {path: value_at(repeated[0][0], path) for path in others}
+    shapes = [shape._replace(run=path) for path in others]
+    problem = "the rows of a question differ by what may be a run or a system"
+    raise UnclearError(problem, shown, shapes)
+
+
+def _list_labels(groups: Sequence[Sequence[Any]], shape: Shape) -> list[Path]:
+    """List the columns with several values, but no more of them than a question has rows."""
+    paths = {
+        path
+        for row in groups[0][:_SAMPLE]
+        for path, value in islice(list_leaves(row), _MAX_PARTS)
+        if _is_label(value)
+    }
+    near = sorted(paths - {shape.id, shape.answer}, key=lambda path: (len(path), path))
+    max_values = max(map(len, groups))
+    labels = []
+    for path in near[:_MAX_LABELS]:
+        values: set[tuple[str, ...]] = set()
+        for row in (row for group in groups for row in group):
+            values.add(_key(row, path))
+            if len(values) > max_values:
+                break
+        if 1 < len(values) <= max_values:
+            labels.append(path)
+    return labels
+
+
+def _is_label(value: object) -> bool:
+    is_scalar = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return is_scalar and not is_null(value)
+
+
+def _key(row: object, *paths: Path) -> tuple[str, ...]:
+    return tuple(as_text(value_at(row, path)) for path in paths)
+
+
+def _tells_apart(groups: Iterable[Sequence[Any]], *paths: Path) -> bool:
+    """Return whether no two rows of a group have the same values."""
+    return all(len({_key(row, *paths) for row in group}) == len(group) for group in groups)
+
+
+def _is_called(path: Path, names: Sequence[str]) -> bool:
+    """Return whether a column is called so: `model`, `model_id`, `provider.name`."""
+    words = _list_words(path)
+    endings = (words[-1:], words[-2:])
+    return any(_ENDS_OF_LABELS.sub("", "_".join(ending)) in names for ending in endings)
+
+
+def has_two_values(row: object, *paths: Path) -> bool:
+    """Return whether a row gives the first key of a path twice with different values."""
+    return any(path[0] in repeated_keys(row) for path in paths if path)
