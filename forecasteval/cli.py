@@ -120,6 +120,8 @@ def _dispatch(words: Sequence[str]) -> int:
 
 # --- python eval.py -f NAME ---
 
+_FILE_FLAGS: Final = ("-f", "--file")
+
 
 def score(argv: Sequence[str]) -> int:
     """Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices.
@@ -128,6 +130,7 @@ def score(argv: Sequence[str]) -> int:
     that are one set of predictions have one report. A file that cannot be scored costs only itself.
     """
     parser, options = _make_score_parser()
+    argv = _repeat_flags(argv)
     asked = [word for word in argv if word not in ("-h", "--help")]
     args, unknown = parser.parse_known_args(asked)
     if unknown and unknown[0] in COMMANDS and not args.file:  # which no command takes
@@ -139,6 +142,22 @@ def score(argv: Sequence[str]) -> int:
     if shown:
         hide_options(options, shown)
     return _score_files(_parse(parser, argv))
+
+
+def _repeat_flags(argv: Sequence[str]) -> list[str]:
+    """Write `-f a b` as `-f a -f b`: so a shell writes `-f prediction/week-*.json`."""
+    words: list[str] = []
+    takes_files = False
+    for word in argv:
+        is_file = takes_files and not word.startswith("-") and words[-1] not in _FILE_FLAGS
+        if word in _FILE_FLAGS:
+            takes_files = True
+        elif word.startswith("-") and word != "-":
+            takes_files = False
+        if is_file and word not in COMMANDS:
+            words.append("-f")
+        words.append(word)
+    return words
 
 
 def _find_benchmarks(names: Sequence[str], args: argparse.Namespace) -> list[str]:
@@ -732,7 +751,10 @@ def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
         # A name that both folders have, or none, is that of a dataset.
         in_datasets = is_file_name(name, datasets) and not args.dataset
         in_predictions = is_file_name(name, predictions) and not in_datasets
-        path = find_file(name, predictions if in_predictions else datasets)
+        if name == "-" or in_predictions:
+            path = find_prediction(name, predictions)
+        else:
+            path = find_file(name, datasets)
         is_prediction = args.dataset or path.resolve().parent == predictions.resolve()
         if is_prediction and not scorer.has_questions(path):
             found = _find_datasets(args) or filter(None, [find_dataset(path, datasets)])

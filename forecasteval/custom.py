@@ -42,7 +42,9 @@ from forecasteval.display.pages import choose_shown, make_keys, show_text
 from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.run_page import RunPage, ShownQuestion
 from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
+from forecasteval.questions.answers import answers_by_id, load_answers
 from forecasteval.questions.columns import add_columns
+from forecasteval.source.questions import Questions
 
 __all__ = [  # what a benchmark needs
     "ITEMS",
@@ -57,7 +59,6 @@ __all__ = [  # what a benchmark needs
     "first_keys",
 ]
 
-ANSWER_KEYS: Final = ("answer", "prediction")
 _KEPT: Final = 500  # characters of an answer in a result
 _ROUNDING: Final = 1e-9  # by which a score may pass its bounds
 _WIDTH: Final = 36  # of a cell of the report
@@ -289,18 +290,10 @@ def read_answers(files: Files) -> Answers:
         expected = "expected one dataset: a file in dataset/ whose name begins like this one's"
         raise InputError(str(files.path), f"{expected}, or --dataset", str(len(files.datasets)))
     questions = load_records(*files.datasets)
-    predictions = load_records(files.path, any_form=files.any_form)
+    known = Questions(questions, files.dataset)
+    predictions = load_answers(files.path, known, files.any_form, any_value=True)
     notes = RecordNotes()
-    answers: dict[str, object] = {}
-    for number, record in enumerate(predictions, 1):
-        name = _read_id(record)
-        if not name:
-            notes["prediction without id, not used"].append(f"record {number}")
-            continue
-        answer = next((record[key] for key in ANSWER_KEYS if not is_null(record.get(key))), None)
-        if answers.setdefault(name, answer) != answer:
-            notes["ambiguous prediction, counted as missing"].append(name)
-            answers[name] = None
+    answers = answers_by_id(predictions, notes)
     rows: list[tuple[JsonObject, object]] = []
     counts: Counter[str] = Counter()
     for number, question in enumerate(questions, 1):

@@ -30,6 +30,8 @@ import prophet_forms
 from advice import find_advices, list_advices
 from cli import ROOT, Done, box, number, q, question, read_json, run_wing, with_root, write
 from forecasteval import cli
+from forecasteval.common.errors import InputError
+from forecasteval.futurex.evaluator import FutureXEvaluator
 from forecasteval.prophet import prompts
 from llm_server import LlmServer, Reply, completion, error, honest
 from prophet_forms import Cells, Form
@@ -298,19 +300,10 @@ def test_files_of_other_programs(folder: Path, name: str) -> None:
         shutil.copy(ROOT / "tests/samples/log.eval", path)
     else:
         pandas.DataFrame({"id": ["q1"], "prediction": ["A"]}).to_parquet(path)
-    command = find(r"\((convert)\)", refuse(folder, "-f", name))
+    command = find(r"\((convert)\)", refuse(folder, "-f", "d-x"))
     (folder / name).write_bytes(path.read_bytes())
     path.unlink()
     succeed(folder, command, name, "-o", "prediction/d-x.json")
-
-
-@advice("a table (CSV): `convert` makes predictions of it")
-def test_a_table(folder: Path) -> None:
-    write(folder, {"prediction/d-x.json": ROWS})
-    command = find("`(.*?)`", refuse(folder, "-f", "d-x"))
-    (folder / "prediction/d-x.json").rename(folder / "x.csv")
-    succeed(folder, command, "x.csv", "-o", "prediction/d-x.json", "--answer", "answer")
-    succeed(folder, "-f", "d-x")
 
 
 # --- The command line ---
@@ -388,24 +381,64 @@ def test_answers_without_questions(folder: Path) -> None:
     succeed(folder, "-f", "e-x")
 
 
-@advice("; `convert --id {}` makes predictions of them")
-def test_ids_of_another_name(folder: Path) -> None:
-    rows = [{"task_id": name, "answer": "A"} for name in ANSWERS]
+@advice("{}; make predictions of it: {}")
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "Q", "response": box("A")},
+        {"task_id": "Q", "answer": box("A")},
+        {"doc_id": 7, "doc": {"id": "Q"}, "resps": [["A"]], "filtered_resps": [box("A")]},
+        {"custom_id": "Q", "response": {"body": {"choices": [{"message": {"content": "A"}}]}}},
+    ],
+)
+def test_another_form_at_night(folder: Path, row: dict[str, Any]) -> None:
+    text = "".join(json.dumps(row).replace('"Q"', f'"{name}"') + "\n" for name in ANSWERS)
+    write(folder, {"prediction/d-x y.jsonl": text})
+    said = call(folder, "nightly").err
+    succeed(folder, *shlex.split(find("make predictions of it: (convert .*)", said)))
+    assert "3 questions" in succeed(folder, "-f", "d-x y-answers")
+
+
+@advice("{}; make predictions of it: {}")
+def test_several_systems_in_one_file(folder: Path) -> None:
+    rows = [
+        {"id": name, "model": model, "run": run, "answer": "A"}
+        for name in ANSWERS
+        for model in ("a", "b")
+        for run in (1, 2)
+    ]
     write(folder, {"prediction/d-x.json": rows})
-    words = find("`(convert .*)`", refuse(folder, "-f", "d-x")).split()
-    (folder / "prediction/d-x.json").rename(folder / "x.json")
-    succeed(folder, *words, "--answer", "answer", "x.json", "-o", "prediction/d-x.json")
-    succeed(folder, "-f", "d-x")
+    said = refuse(folder, "-f", "d-x")
+    succeed(folder, *shlex.split(find("make predictions of it: (convert .*)", said)))
+    assert "3 questions" in succeed(folder, "-f", "d-x-answers-a@2")
 
 
-@advice("; make a prediction of it: {}")
-def test_answers_under_another_key(folder: Path) -> None:
-    rows = [{"id": name, "response": "A"} for name in ANSWERS]
-    write(folder, {"prediction/d-x y.json": rows})
-    said = refuse(folder, "-f", "d-x y")
-    words = shlex.split(find("make a prediction of it: (.*)", said))
-    succeed(folder, *words)
-    assert "3 questions" in succeed(folder, "-f", "./NAME.json", "--dataset", "d")
+@advice("{}; name one: {}")
+@pytest.mark.parametrize(
+    "row", [{"id": "Q", "output": "A", "reply": "B"}, {"id": "Q", "level": 1, "answer": "A"}]
+)
+def test_several_parts_that_may_be_the_answer(folder: Path, row: dict[str, Any]) -> None:
+    rows = [{**row, "id": name, "note": name} for name in ANSWERS]
+    write(folder, {"x.json": {"rows": rows, "version": 2}})
+    said = refuse(folder, "-f", "./x.json", "--dataset", "d")
+    succeed(folder, *shlex.split(find("name one: (convert .*)", said)))
+    assert "3 questions" in succeed(folder, "-f", "./x-answers.json", "--dataset", "d")
+
+
+@advice("pass them as the second argument")
+def test_records_without_questions(folder: Path) -> None:
+    answers = [{"id": "q1", "answer": box("A")}]
+    with pytest.raises(InputError, match="pass them as the second argument"):
+        FutureXEvaluator().evaluate_all(answers)
+    questions = json.loads((folder / "dataset/d.json").read_text())
+    assert len(FutureXEvaluator().evaluate_all(answers, questions)["items"]) == 3
+
+
+@advice("name their dataset with --dataset")
+def test_a_check_of_predictions_elsewhere(folder: Path) -> None:
+    write(folder, {"x.json": [{"id": "q1", "answer": "A"}]})
+    option = find("with (--dataset)", refuse(folder, "check", "./x.json"))
+    assert "1 read, 2 missing" in call(folder, "check", "./x.json", option, "d").out
 
 
 @advice(
@@ -847,11 +880,11 @@ def test_a_file_that_exists(folder: Path) -> None:
 )
 def test_columns_that_are_not_named(folder: Path) -> None:
     write(folder, {"x.csv": "qid,truth,reply\nq1,A,A\nq2,A,B\nq3,A,C\n"})
-    words = ("convert", "x.csv", "-o", "prediction/d-x.json")
+    words = ("convert", "x.csv", "-o", "x.json")
     said = refuse(folder, *words)
     answer, name = re.findall(r"(--\w+) COLUMN", said)
     succeed(folder, *words, answer, "reply", name, "qid")
-    assert "3 questions" in succeed(folder, "-f", "d-x")
+    assert "3 questions" in succeed(folder, "-f", "./x.json", "--dataset", "d")
     assert "{id: answer} is a prediction already; of {id: {…}} name a key" in said
     objects = {name: {"reply": box("A"), "cost": 1} for name in ANSWERS}
     write(folder, {"y.json": objects, "prediction/d-z.json": ANSWERS})
@@ -881,7 +914,7 @@ def test_a_file_that_is_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     succeed(folder, "convert", "x1.csv", "x2.csv", *words)
 
 
-@advice("expected a table in text: save the sheet as CSV", "save the sheet as CSV")
+@advice("a spreadsheet; save it as CSV", "save the sheet as CSV")
 @pytest.mark.parametrize(
     "command", ["convert", pytest.param("rxnopt import", marks=pytest.mark.extra("openpyxl"))]
 )
@@ -899,7 +932,7 @@ def test_a_workbook(folder: Path, command: str) -> None:
         if "rxnopt" in command
         else refuse(folder, *run_it)
     )
-    assert "save the sheet as CSV" in said
+    assert re.search("save (it|the sheet) as CSV", said)
     succeed(folder, *command.split(), "x.csv", *words)
 
 

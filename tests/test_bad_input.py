@@ -60,7 +60,7 @@ UNREADABLE: Final = {
     "latin-1 JSONL, BOM": (
         "p.jsonl", BOM + LATIN[1:-1].encode("latin-1"), "0xe9", f"position {AT + 2}",
     ),
-    "CSV": ("p.json", b"id,answer\n1,A\n", "not JSON", "a table (CSV)", "convert"),
+    "CSV": ("p.json", b"id,answer\n1,A\n", "not JSON", "a table (CSV)"),
     "HTML": ("p.json", b"<!DOCTYPE html><p>404", "not JSON", "a web page (HTML)"),
     "top level number": ("p.json", b"17", "p.json", "list", "object", "got int"),
     "top level text": ("p.json", b'"q7"', "p.json", "list", "object", "got str"),

@@ -56,10 +56,14 @@ def spool_stdin() -> Path:
     import tempfile
 
     raw = unpack(sys.stdin.buffer.read(), "stdin")
-    is_json = raw.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+    text = raw.removeprefix(BYTE_ORDER_MARK).lstrip()
+    suffix = ".csv"
+    if text.startswith((b"{", b"[")):
+        is_lines = text.startswith(b"{") and b"\n{" in text
+        suffix = ".jsonl" if is_lines else ".json"
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
-    path = Path(folder.name, "stdin.json" if is_json else "stdin.csv")
+    path = Path(folder.name, f"stdin{suffix}")
     path.write_bytes(raw)
     _SPOOLED.add(path)
     return path

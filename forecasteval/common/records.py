@@ -115,7 +115,7 @@ def _guess(text: str) -> str:
         return "a web page (HTML)"
     head = begin.partition("\n")[0]
     looks_like_csv = begin[0] not in "[{" and "," in head and "\n" in begin
-    return "a table (CSV): `convert` makes predictions of it" if looks_like_csv else ""
+    return "a table (CSV)" if looks_like_csv else ""
 
 
 # Keys of an object that may contain the list of records.
@@ -152,6 +152,7 @@ class Loaded:
     is_cut: the file ends within a record, as if it were still being written.
     is_map: the records were made of {id: value}.
     unit: what a record is called in messages.
+    distinct_ids, total_ids: of records that are not kept in memory, how many ids they have.
     """
 
     path: Path | str
@@ -165,6 +166,8 @@ class Loaded:
     names: Sequence[str] = ()
     is_cut: bool = False
     is_map: bool = False
+    distinct_ids: int = 0
+    total_ids: int = 0
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.records)
@@ -339,6 +342,8 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
     digest, records, lines = hashlib.sha256(), list[object](), list[int]()
     first, damaged, is_cut = "", 0, False
     line = b""
+    ids = set[str]()
+    total_ids = 0
 
     def hash_lines() -> Iterator[bytes]:
         nonlocal line
@@ -350,6 +355,9 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
         lines.append(number)
         if not is_large:
             records.append(record)
+        elif type(record) is dict and "id" in record:
+            ids.add(str(record["id"]))
+            total_ids += 1
         if type(record) is BadRecord:
             damaged += 1
             is_cut = not line.endswith(b"\n")
@@ -359,8 +367,16 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
         expected += ", but no line is JSON" if damaged else ""
         raise InputError(str(path), expected, first or "an empty file")
     places = lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
-    given = _Lines(path) if is_large else records
-    return Loaded(path, given, digest.hexdigest(), places, damaged=damaged, is_cut=is_cut)
+    return Loaded(
+        path,
+        _Lines(path) if is_large else records,
+        digest.hexdigest(),
+        places,
+        damaged=damaged,
+        is_cut=is_cut,
+        distinct_ids=len(ids),
+        total_ids=total_ids,
+    )
 
 
 def _decode_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, object]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,19 +15,24 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, RecordNotes, printable, show_count
 from forecasteval.common.exit_codes import ExitCode
-from forecasteval.common.files import write_atomic
-from forecasteval.common.records import WRAPPERS, Loaded, as_text, dump_json
+from forecasteval.common.files import find_dataset, spool_stdin, write_atomic
+from forecasteval.common.records import WRAPPERS, Loaded, as_text, dump_json, load_records
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 from forecasteval.source.formats import (
+    EXPECTED,
+    Named,
     SourceAnswer,
+    SourceFile,
     SourceRun,
-    clear_ids,
-    id_text,
+    clean_id,
     name_bad_row,
     read_source,
     show_names,
 )
+from forecasteval.source.paths import format_path
+from forecasteval.source.questions import Questions
+from forecasteval.source.shapes import UnclearError
 from forecasteval.source.tables import read_table
 
 _EXAMPLES: Final = """\
@@ -37,6 +43,12 @@ _EXAMPLES: Final = """\
   {0} convert --dataset train-00000-of-00001.parquet -o dataset/past.json
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
+_PATHS: Final = {
+    "--id": "column of the ids, or a path of keys and places, doc.id (found by the dataset)",
+    "--answer": "column of the model's answers, or a path; messages.-1.content is of the last one",
+    "--run": "column that tells the runs of a system apart",
+    "--system": "column that names the systems, each of which gets a file",
+}
 # What describes the systems, and whose result would be a board.
 _TAKEN: Final = ("systems.json", "leaderboard.json")
 
@@ -57,14 +69,16 @@ def run(argv: Sequence[str], program: str) -> int:
     args = build_parser(program).parse_args(argv)
     output: Path = args.output
     _require_usable(output, args.sources)
+    named = Named(args.id, args.answer, args.run, args.system)
     if args.dataset:
-        if len(args.sources) > 1 or args.id or args.answer:
+        if len(args.sources) > 1 or any(named) or args.questions:
             raise InputError("--dataset", "expected one source, and neither --id nor --answer")
         texts, lines = _convert_dataset(args.sources[0], output)
         file = shlex.quote(str(output))
         lines.append(f"  {command_line(program)} check {file} looks for mistakes")
     else:
-        texts, lines = _convert_answers(args.sources, output, args.id, args.answer)
+        questions = _find_questions(args.questions, output)
+        texts, lines = _convert_answers(args.sources, output, named, questions)
     for path in () if args.force else filter(os.path.lexists, texts):
         raise InputError(str(path), "the file exists already; --force replaces it")
     for path, text in texts.items():
@@ -90,12 +104,10 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         help="file to read; its contents decide its format",
     )
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
-    add("--id", metavar="COLUMN", help="column of the ids; of JSON, the key (default: id)")
-    add(
-        "--answer",
-        metavar="COLUMN",
-        help="column of the model's answers; of JSON, the key or a path, a.0.b",
-    )
+    for option, what in _PATHS.items():
+        add(option, metavar="PATH", default="", help=what)
+    what = "dataset whose ids and prompts show what is what (by the name of FILE)"
+    add("--questions", metavar="FILE", type=Path, help=what)
     text = "SOURCE is FutureX-Past: write its questions"
     add("--dataset", action="store_true", help=text)
     add("--force", action="store_true", help="replace existing files")
@@ -117,11 +129,18 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
 # --- Answers ---
 
 
+def _find_questions(path: Path | None, output: Path) -> Questions | None:
+    """Find the questions that the new file answers, by its name; None without a dataset."""
+    folder = output.absolute().parent.parent / "dataset"
+    dataset = path or find_dataset(output, folder)
+    return Questions(load_records(dataset), dataset) if dataset else None
+
+
 def _convert_answers(
-    paths: Sequence[Path], output: Path, id_column: str | None, answer: str | None
+    paths: Sequence[Path], output: Path, named: Named, questions: Questions | None
 ) -> Converted:
     """Make a prediction of each run of all sources."""
-    sources = {path: read_source(path, id_column, answer) for path in paths}
+    sources = {path: _read(path, named, questions) for path in paths}
     count = sum(len(source.runs) for source in sources.values())
     if count > 1 and "@" in output.stem:
         raise InputError(
@@ -137,7 +156,10 @@ def _convert_answers(
         for run_number, run in source.runs.items():
             # The runs of a single source keep their numbers.
             number = next(numbers) if len(sources) > 1 else run_number
-            path = output if count == 1 else output.with_name(f"{output.stem}@{number}.json")
+            path = output if count == 1 else _name_run(output, source, run_number, number)
+            if path in texts:
+                expected = "expected systems whose names make different names of files"
+                raise InputError(str(source_path), expected, f"{path.name} twice")
             title = f"run {number}: no answers, not written"
             notes = [f"left out, {line}" for line in run.left_out.lines()]
             reasons += notes
@@ -150,6 +172,31 @@ def _convert_answers(
         where = ", ".join(map(str, sources))
         raise InputError(where, "expected answers", f"none ({'; '.join(reasons)})")
     return texts, lines
+
+
+def _read(path: Path, named: Named, questions: Questions | None) -> SourceFile:
+    """Read a source; InputError if it is not clear what counts in it."""
+    file = spool_stdin() if str(path) == "-" else path
+    try:
+        source = read_source(file, named, questions)
+    except UnclearError as unclear:
+        raise InputError(str(path), EXPECTED, str(unclear)) from None
+    if source.shape.is_guess:
+        guess = format_path(source.shape.answer)
+        raise InputError(str(path), EXPECTED, f"{guess}, which is not called an answer")
+    return source
+
+
+def _name_run(output: Path, source: SourceFile, run: int, number: int) -> Path:
+    """Name the file of a run: NAME@1.json, NAME-SYSTEM.json or NAME-SYSTEM@1.json."""
+    labels = source.labels.get(run)
+    if not labels or not source.shape.system:
+        return output.with_name(f"{output.stem}@{number}.json")
+    system = re.sub(r"[^\w.+-]+", "-", labels[0])
+    runs = [other for other, names in source.labels.items() if names[0] == labels[0]]
+    if len(runs) == 1:
+        return output.with_name(f"{output.stem}-{system}.json")
+    return output.with_name(f"{output.stem}-{system}@{runs.index(run) + 1}.json")
 
 
 def prediction_text(run: SourceRun) -> tuple[str, int, list[str]]:
@@ -197,13 +244,12 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
     """Make a dataset of the questions of a source."""
     table = read_table(path)
     source = _find_fields(path, table)
-    clear_ids(table, source["id"])
     questions, left_out = [], RecordNotes()
     for number, row in enumerate(table, 1):
         if isinstance(row, Mapping):
             values = {field: row.get(name) for field, name in source.items()}
             question: dict[str, Any] = {"Std": None, **values}
-            question["id"] = id_text(question["id"]) or None
+            question["id"] = clean_id(question["id"], table) or None
             if str(question["level"]).strip() in {"1", "2", "3", "4"}:  # text in a CSV
                 question["level"] = int(question["level"])
             questions.append(question)

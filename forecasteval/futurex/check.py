@@ -17,18 +17,20 @@ from forecasteval.common.records import BadRecord, load_records, repeated_keys
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import NOTED, Checked
+from forecasteval.questions.answers import AMBIGUOUS, load_answers
 from forecasteval.questions.deadlines import parse_closes
 from forecasteval.questions.join import (
-    AMBIGUOUS,
     LACKING,
     NO_QUESTION,
     OtherKeys,
     differs,
     is_void,
     join_answers,
-    load_answers,
+    load_answered,
+    require_questions,
 )
 from forecasteval.questions.truths import is_blank, load_questions, replace_values, show_keys
+from forecasteval.source.questions import Questions
 
 from .questions import FIELDS, NO_ANSWER, parse_record
 from .reading.choices import ChoiceTruth, find_options
@@ -70,6 +72,8 @@ class Check(NamedTuple):
 def check_file(path: Path) -> Results:
     """`check_dataset` of a file."""
     dataset = load_questions(path)
+    hint = "name their dataset with --dataset"
+    require_questions(dataset.records, str(path), hint, FIELDS)
     found = check_dataset(dataset.records)
     notes = found.notes + dataset.warnings
     return check_results(
@@ -212,10 +216,11 @@ def check_answers(files: Files) -> Iterator[Checked]:
     dataset = files.dataset
     if dataset:
         questions = [*map(_without_truth, load_records(dataset))]
-        predictions = load_records(files.path, any_form=files.any_form)
+        known = Questions(questions, dataset)
+        predictions = load_answers(files.path, known, files.any_form)
         rows, notes = join_answers(questions, predictions, str(files.path), FIELDS)
     else:
-        loaded = load_answers(files.path, None, FIELDS)
+        loaded = load_answered(files.path, None, FIELDS)
         rows, notes = [*loaded.records], loaded.notes
     scoring = Scoring(Rules(), str(dataset or files.path))
     scoring.add_pending(map(_without_truth, rows))

@@ -14,7 +14,12 @@ from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.records import is_null, number_text
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
-from forecasteval.questions.join import AnsweredQuestions, join_answers, load_answers
+from forecasteval.questions.join import (
+    AnsweredQuestions,
+    join_answers,
+    load_answered,
+    require_questions,
+)
 
 from .questions import FIELDS
 from .report import explain, report_blocks
@@ -122,6 +127,9 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         records, notes = _records(data), RecordNotes()
         if questions is not None:
             records, notes = join_answers(list(_records(questions)), records, "data", FIELDS)
+        elif isinstance(records, list):
+            hint = "pass them as the second argument"
+            require_questions(records, "data", hint, FIELDS)
         return self.evaluate(AnsweredQuestions("data", records, FIELDS, notes=notes))
 
     def read(self, files: Files) -> AnsweredQuestions:
@@ -130,7 +138,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         """
         if len(files.datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
-        answered = load_answers(files.path, files.dataset, FIELDS, files.any_form)
+        answered = load_answered(files.path, files.dataset, FIELDS, files.any_form)
         return replace(answered, late=files.late)
 
     def score(self, data: AnsweredQuestions) -> Scoring:

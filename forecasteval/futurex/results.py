@@ -17,9 +17,10 @@ from forecasteval.common.records import (
     repeated_keys,
 )
 from forecasteval.questions.columns import add_columns
-from forecasteval.questions.join import ANSWER_KEYS, OtherKeys, is_void, raw_answer
+from forecasteval.questions.join import OtherKeys, is_void, raw_answer
 from forecasteval.questions.states import AnswerScore
 from forecasteval.questions.truths import question_id
+from forecasteval.source.questions import ANSWER_KEYS
 
 from .questions import FIELDS, SHOWN, Truth, parse_record, score_answer
 from .reading.answers import Answer, parse_answer

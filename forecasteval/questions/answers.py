@@ -13,11 +13,22 @@ from pathlib import Path
 from typing import Final
 
 from forecasteval.common.errors import InputError, RecordNotes
-from forecasteval.common.records import Loaded, is_null, load_records, repeated_keys
-from forecasteval.source.questions import ANSWER_KEYS, Questions, id_text, is_value
+from forecasteval.common.files import readable, require_regular
+from forecasteval.common.records import BadRecord, Loaded, is_null, load_records, repeated_keys
+from forecasteval.source.questions import (
+    ANSWER_KEYS,
+    Questions,
+    UnknownFormError,
+    id_text,
+    is_value,
+)
 
+_BINARY: Final = (b"PAR1", b"PK\x03\x04")  # how files of Parquet and of inspect_ai begin
 # What is noted of ids.
 AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
+DAMAGED: Final = "damaged line, not used"
+NO_OBJECT: Final = "prediction that is not an object, not used"
+TWO_IDS: Final = "prediction with two ids, not used"
 NO_ID: Final = "prediction without id, not used"
 
 
@@ -37,6 +48,11 @@ def load_answers(
     cannot be read, several systems or runs in one file, a form in which two parts may be the
     answer, and, unless `any_form`, for all but the plain form.
     """
+    require_regular(path)
+    with readable(path), path.open("rb") as file:
+        is_binary = file.read(4).startswith(_BINARY)
+    if is_binary and questions is not None:
+        return _load_other(path, questions, any_form)
     try:
         loaded = load_records(path, any_form=any_form)
     except InputError as error:
@@ -48,9 +64,14 @@ def load_answers(
 
             require_one(loaded, key, questions)
         return loaded
-    if questions is None or _is_plain_of_others(loaded, questions):
+    if questions is None:
         return loaded
-    return _load_other(path, questions, any_form)
+    try:
+        return _load_other(path, questions, any_form)
+    except UnknownFormError:
+        if _is_plain_of_others(loaded, questions):
+            return loaded
+        raise
 
 
 def _load_other(
@@ -59,10 +80,10 @@ def _load_other(
     any_form: bool,
     error: InputError | None = None,
 ) -> Loaded:
-    """Load another form than the plain one; `error` is why the file is not plain, if it is known."""
+    """Load another form than the plain one; `error` is why the file is not plain, if known."""
     if questions is None:
         raise error or InputError(str(path), "expected records of 'id' and 'answer'")
-    from forecasteval.source.forms import UnknownFormError, load_form  # here: most files are plain
+    from forecasteval.source.forms import load_form  # here: most files are plain
 
     try:
         return load_form(path, questions, any_form)
@@ -70,9 +91,7 @@ def _load_other(
         raise error or unknown from None
 
 
-def _find_plain_key(
-    loaded: Loaded, questions: Questions | None, any_value: bool
-) -> str:
+def _find_plain_key(loaded: Loaded, questions: Questions | None, any_value: bool) -> str:
     """Find the key of the answers in the plain form: one of a question can be read; else ""."""
     for record in loaded:
         if not isinstance(record, Mapping) or is_null(record.get("id")):
@@ -96,17 +115,18 @@ def _is_plain_of_others(loaded: Loaded, questions: Questions) -> bool:
     """Return whether records are plain, but of other questions or without answers: what is said of
     such files names ids.
     """
+    objects = [record for record in loaded if isinstance(record, Mapping)]
     plain = [
-        record
-        for record in loaded
-        if isinstance(record, Mapping) and "id" in record and not record.keys().isdisjoint(ANSWER_KEYS)
+        record for record in objects if "id" in record and not record.keys().isdisjoint(ANSWER_KEYS)
     ]
     has_unreadable = any(
         id_text(record["id"]).strip() in questions.ids and not is_null(record.get(key))
         for record in plain
         for key in ANSWER_KEYS
     )
-    return bool(plain) and not has_unreadable
+    # {"rows": […], "version": 2} is the object of another program, and no {id: answer}.
+    is_other_object = loaded.is_map and not all(is_value(row.get("prediction")) for row in plain)
+    return bool(plain) and not has_unreadable and not is_other_object
 
 
 def _repeats_ids(loaded: Loaded) -> bool:
@@ -122,15 +142,26 @@ def _repeats_ids(loaded: Loaded) -> bool:
     return 2 * (total - distinct) > distinct
 
 
+def find_problem(record: object) -> str:
+    """Find why a record is no answer to a question; "" if it is one."""
+    if isinstance(record, BadRecord):
+        return DAMAGED
+    if not isinstance(record, Mapping):
+        return NO_OBJECT
+    if "id" in repeated_keys(record):
+        return TWO_IDS
+    return NO_ID * is_null(record.get("id"))
+
+
 def answers_by_id(records: Iterable[object], notes: RecordNotes) -> dict[str, object]:
     """Return the answers by id; None where there is none, or where two differ, which are noted."""
     answers: dict[str, object] = {}
     for number, record in enumerate(records, 1):
-        name = record.get("id") if isinstance(record, Mapping) else None
-        if not isinstance(record, Mapping) or is_null(name) or "id" in repeated_keys(record):
-            notes[NO_ID].append(f"record {number}")
+        problem = find_problem(record)
+        if problem or not isinstance(record, Mapping):
+            notes[problem].append(f"record {number}")
             continue
-        name = str(name).strip()
+        name = str(record["id"]).strip()
         given = [record[key] for key in ANSWER_KEYS if not is_null(record.get(key))]
         answer = given[0] if given else None
         is_twice = not {*ANSWER_KEYS}.isdisjoint(repeated_keys(record))

@@ -4,7 +4,6 @@ by id.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,20 +13,26 @@ from typing import Any, Final, NamedTuple
 from forecasteval.benchmark import Late
 from forecasteval.common.errors import InputError, RecordNotes, printable
 from forecasteval.common.records import (
-    BadRecord,
     Record,
     as_text,
     is_null,
     load_records,
     repeated_keys,
 )
+from forecasteval.source.questions import ANSWER_KEYS, Questions
 
+from .answers import (
+    AMBIGUOUS,
+    DAMAGED,
+    NO_ID,
+    NO_OBJECT,
+    TWO_IDS,
+    find_problem,
+    load_answers,
+)
 from .truths import is_blank, load_questions, question_id, show_keys
 
-ANSWER_KEYS: Final = ("answer", "prediction")
 _KEPT: Final = 500  # records that are kept for a page: it shows no more questions than that
-# What other programs call a reply, which `convert --answer` takes.
-_REPLY_KEYS: Final = ("response", "output", "model_answer", "reply", "completion", "generation")
 # Keys that questions of any benchmark have.
 _COMMON_KEYS: Final = frozenset(
     {
@@ -37,14 +42,9 @@ _COMMON_KEYS: Final = frozenset(
 )
 _VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 # What is noted of ids.
-AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 LACKING: Final = "record with neither 'answer' nor 'prediction', missing"
 UNUSED: Final = "prediction without a question, not used"
-_DAMAGED: Final = "damaged line, not used"
-_NO_OBJECT: Final = "prediction that is not an object, not used"
-_TWO_IDS: Final = "prediction with two ids, not used"
-_NO_ID: Final = "prediction without id, not used"
-NO_QUESTION: Final = (UNUSED, _DAMAGED, _NO_OBJECT, _TWO_IDS, _NO_ID)
+NO_QUESTION: Final = (UNUSED, DAMAGED, NO_OBJECT, TWO_IDS, NO_ID)
 Prediction = Mapping[str, object]
 
 
@@ -107,11 +107,11 @@ class AnsweredQuestions:
     def read_again(self) -> Iterable[Any] | None:
         """Give the records once more, for a page; None if they can be read only once."""
         if self.files and not self.records:
-            return load_answers(*self.files, self.fields, self.any_form).records
+            return load_answered(*self.files, self.fields, self.any_form).records
         return None if isinstance(self.records, Iterator) else self.records
 
 
-def load_answers(
+def load_answered(
     path: Path, dataset: Path | None, fields: QuestionFields, any_form: bool = False
 ) -> AnsweredQuestions:
     """Load the questions of a dataset with the answers of a prediction file, or a file that has
@@ -120,9 +120,8 @@ def load_answers(
     Raises InputError for a file without a dataset whose first record is no question, if no
     prediction has an answer, and if none has an id of the questions.
     """
-    predictions = load_records(path, any_form=any_form)
-    sums = {"prediction_sha256": predictions.sha256}
     if dataset is None:
+        predictions = load_records(path, any_form=any_form)
         records = predictions.records
         first = next(iter(records), None)
         if isinstance(first, Mapping) and first.keys().isdisjoint(fields.marks):
@@ -130,14 +129,16 @@ def load_answers(
             expected = f"expected questions with {marks}, or a dataset for it"
             hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
             raise InputError(str(path), f"{expected} {hint}", show_keys(first))
-        warnings, notes, truths = [*predictions.warnings], RecordNotes(), None
+        sums, warnings, notes, truths = {}, [*predictions.warnings], RecordNotes(), None
     else:
         questions, truth_keys = load_questions(dataset), OtherKeys("ground_truth", fields=fields)
         for question in questions.records:  # joined, all have an "answer"
             truth_keys.add(question)
         truth_keys.require_truth(str(dataset))
+        known = Questions(questions.records, dataset)
+        predictions = load_answers(path, known, any_form)
         records, notes = join_answers(questions.records, predictions.records, str(path), fields)
-        sums, truths = questions.checksums | sums, questions.truths
+        sums, truths = questions.checksums, questions.truths
         warnings = [*questions.warnings, *predictions.warnings]
     where = str(dataset or path)
     return AnsweredQuestions(
@@ -146,7 +147,7 @@ def load_answers(
         fields,
         warnings,
         notes,
-        sums,
+        sums | {"prediction_sha256": predictions.sha256},
         predictions.damaged,
         truths.name if truths else "",
         (path, dataset),
@@ -197,7 +198,7 @@ def _sort_predictions(
     predictions: dict[str, list[Prediction]] = {}
     answers, keys = OtherKeys(*ANSWER_KEYS, fields=fields), dict[str, object]()
     for number, record in enumerate(records, 1):
-        problem = _find_problem(record)
+        problem = find_problem(record)
         if problem or not isinstance(record, Mapping):
             keys.update(record if isinstance(record, Mapping) else ())
             notes[problem].append(f"record {number}")
@@ -234,15 +235,6 @@ def _answer(
     return Record(row, repeated) if repeated else row
 
 
-def _find_problem(record: object) -> str:
-    """Find why a record is no prediction of a question; "" if it is one."""
-    if not isinstance(record, Mapping):
-        return _DAMAGED if isinstance(record, BadRecord) else _NO_OBJECT
-    if "id" in repeated_keys(record):
-        return _TWO_IDS
-    return _NO_ID if record.get("id") is None else ""
-
-
 def _find_candidates(
     records: Sequence[Prediction], prompt: object, shared: bool
 ) -> Sequence[Prediction] | None:
@@ -260,10 +252,8 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) ->
     import difflib
 
     if not predicted:
-        named = [key for key in keys if key.lower().replace("_", "").endswith("id")]
-        shown = ", ".join(printable(key, 40) for key in (named or keys)[:5]) or "nothing"
-        remedy = f"; `convert --id {shown}` makes predictions of them" if len(named) == 1 else ""
-        return f"no 'id', but {shown}{remedy}"
+        shown = ", ".join(printable(key, 40) for key in keys[:5]) or "nothing"
+        return f"no 'id', but {shown}"
     folded = {name.casefold(): name for name in ids}
     near = difflib.get_close_matches(predicted[0].casefold(), list(folded), n=1)
     known = f", nearest {folded[near[0]]}" if near else f"; the dataset has {ids[0]}"
@@ -312,11 +302,19 @@ class OtherKeys:
         others = self.find_others(known=())
         if others is not None:
             shown = show_keys(others) or "neither"
-            if replies := [key for key in others if key in _REPLY_KEYS or len(others) == 1]:
-                words = ["convert", where, "--answer", replies[0], "-o", "NAME.json"]
-                shown += f"; make a prediction of it: {shlex.join(words)}"
             raise InputError(where, "expected 'answer' or 'prediction' in the records", shown)
         return {LACKING: self._lacking} if self._lacking else {}
+
+
+def require_questions(
+    records: Iterable[object], where: str, hint: str, fields: QuestionFields
+) -> None:
+    """Raise InputError if the first record is an answer without its question."""
+    first = next(iter(records), None)
+    if not isinstance(first, Mapping) or first.keys().isdisjoint(ANSWER_KEYS):
+        return
+    if first.keys().isdisjoint((*fields.marks, "prompt", "question")):
+        raise InputError(where, "expected questions", f"answers without them; {hint}")
 
 
 def is_void(question: object, where: str = "dataset") -> bool:

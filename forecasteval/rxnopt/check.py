@@ -12,7 +12,7 @@ from forecasteval.common.records import load_records
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
-from .datasets import read_answers, read_prediction, read_question, require_question
+from .datasets import read_predictions, read_question, require_question
 from .scoring import read_index
 
 
@@ -35,9 +35,12 @@ def find_mistakes(path: Path) -> Results:
 
 def check_answers(files: Files) -> Iterator[Checked]:
     """Say what becomes of each pick; of a question only id, type and options are looked at."""
-    answers = read_answers(read_prediction(files.path)[0])
-    for path in files.datasets:
-        for number, record in enumerate(load_records(path), 1):
+    datasets = {path: [*load_records(path)] for path in files.datasets}
+    records = [record for questions in datasets.values() for record in questions]
+    ids = [str(each["id"]) for each in records if isinstance(each, Mapping) and "id" in each]
+    answers = read_predictions(files, ids).answers
+    for path, questions in datasets.items():
+        for number, record in enumerate(questions, 1):
             require_question(record, f"{path}: record {number}")
             name, kind = str(record["id"]), record["question_type"]
             if name not in answers:

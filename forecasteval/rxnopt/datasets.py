@@ -4,27 +4,23 @@ them.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
-from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import read_file
+from forecasteval.benchmark import Files
+from forecasteval.common.errors import InputError, RecordNotes, printable
+from forecasteval.common.files import join_checksums
 from forecasteval.common.records import (
     BadRecord,
     JsonObject,
     Loaded,
     as_text,
-    load_records,
-    make_record,
-    parse_json,
     repeated_keys,
 )
 from forecasteval.common.statistics import mean
-from forecasteval.common.text import decode_utf8
 
 NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
@@ -203,6 +199,7 @@ class Choices:
     keys: Mapping[str, AnswerKey]
     answers: Mapping[str, object]
     sums: Mapping[str, str]
+    notes: Sequence[str] = ()
 
     @property
     def unknown(self) -> list[str]:
@@ -210,38 +207,36 @@ class Choices:
         return sorted(self.answers.keys() - self.keys.keys())
 
     def messages(self) -> list[str]:
-        return []
+        return [*self.notes]
 
     def checksums(self) -> Mapping[str, str]:
         return self.sums
 
 
-def read_prediction(path: Path) -> tuple[dict[str, object], str]:
-    """Read (`{id: value}`, sha256) of a file: one JSON object, or JSONL rows of id and answer.
+class Prediction(NamedTuple):
+    """The answers of files by id, the checksum of the files, and what is odd about them."""
 
-    Raises InputError for ids that are given twice with different values.
-    """
-    where, raw = str(path), read_file(path)
-    if path.suffix == ".jsonl":
-        return _read_rows(path)
-    value = parse_json(decode_utf8(raw, where), where)
-    if not isinstance(value, dict):
-        raise InputError(where, "expected one object {id: option index}", type(value).__name__)
-    if twice := repeated_keys(value):
-        raise InputError(where, f"the id {printable(twice[0], 60)} is given twice")
-    return value, hashlib.sha256(raw).hexdigest()
+    answers: dict[str, object]
+    sha256: str
+    notes: list[str]
 
 
-def _read_rows(path: Path) -> tuple[dict[str, object], str]:
-    """Read (`{id: answer}`, sha256) of rows."""
-    loaded = load_records(path)
-    rows = [row for row in loaded if isinstance(row, Mapping) and row.get("id") is not None]
-    answers = make_record([(as_text(row["id"]), row.get("answer")) for row in rows])
-    if not answers:
-        raise InputError(str(path), "expected rows with 'id' and 'answer'")
-    if twice := repeated_keys(answers):
-        raise InputError(str(path), f"the id {printable(twice[0], 60)} is given twice")
-    return answers, loaded.sha256
+def read_predictions(files: Files, ids: Iterable[str]) -> Prediction:
+    """Read the answers of files to the questions with these ids, together."""
+    from forecasteval.questions.answers import answers_by_id, load_answers  # here: files only
+    from forecasteval.source.questions import Questions
+
+    known = Questions([{"id": name} for name in ids], files.dataset)
+    answers: dict[str, object] = {}
+    checksums: list[str] = []
+    notes: list[str] = []
+    for path in files.predictions:
+        loaded = load_answers(path, known, files.any_form)
+        problems = RecordNotes()
+        answers |= read_answers(answers_by_id(loaded, problems))
+        checksums.append(loaded.sha256)
+        notes += [*loaded.warnings, *problems.lines()]
+    return Prediction(answers, join_checksums(checksums), notes)
 
 
 def read_answers(predictions: Mapping[Any, object]) -> dict[str, object]:

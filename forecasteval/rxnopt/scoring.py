@@ -43,7 +43,7 @@ from .datasets import (
     Choices,
     read_answers,
     read_keys,
-    read_prediction,
+    read_predictions,
     table_of,
 )
 from .report import explain, report_blocks
@@ -99,27 +99,20 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     def read(self, files: Files) -> Choices:
         """Read the picks of a file for the questions of its datasets.
 
-        Raises InputError for a file that is no `{id: option index}`, and where no id is one of the
-        datasets.
+        Raises InputError for a file without answers, and where no id is one of the datasets.
         """
         if not files.datasets:
             raise InputError(str(files.path), f"expected a dataset of {NAME}", "none")
         datasets = [*map(load_records, files.datasets)]
         keys = read_keys(datasets)
-        predictions: dict[str, object] = {}
-        checksums = []
-        for path in files.predictions:
-            rows, sha256 = read_prediction(path)
-            predictions |= rows
-            checksums.append(sha256)
-        answers = read_answers(predictions)
-        if answers and keys.keys().isdisjoint(answers):
+        answers, sha256, notes = read_predictions(files, keys)
+        if keys.keys().isdisjoint(answers):
             expected = "expected predictions for this dataset"
             hint = "or --dataset, or a name that begins with its dataset's"
             raise OtherQuestionsError(str(files.path), f"{expected} ({hint})", "other ids")
         checksum = join_checksums(sorted(dataset.sha256 for dataset in datasets))
-        sums = {"dataset_sha256": checksum, "prediction_sha256": join_checksums(checksums)}
-        return Choices(datasets, keys, answers, sums)
+        sums = {"dataset_sha256": checksum, "prediction_sha256": sha256}
+        return Choices(datasets, keys, answers, sums, notes)
 
     def score(self, data: Choices) -> list[ChoiceItem]:
         """Make an item of each question."""

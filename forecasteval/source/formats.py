@@ -75,6 +75,9 @@ class SourceRun:
         self.left_out = RecordNotes()
 
 
+_NO_SHAPE: Final = Shape((), ())
+
+
 @dataclass
 class SourceFile:
     """A file: its format, its runs by their numbers, and notes for the user.
@@ -86,7 +89,7 @@ class SourceFile:
     format: str
     runs: dict[int, SourceRun]
     notes: list[str]
-    shape: Shape = Shape((), ())
+    shape: Shape = _NO_SHAPE
     labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -243,9 +246,9 @@ FORMATS: Final = (
     Format("MiroFlow results", {"task_id", "attempts"}, _read_task),
     Format("MiroFlow results", {"task_id", "model_boxed_answer"}, _read_task),
 )
-_EXPECTED: Final = (
+EXPECTED: Final = (
     "expected --answer COLUMN, the model's answers, and --id COLUMN if it is not id"
-    " (of {id: {…}} name a key)"
+    " ({id: answer} is a prediction already; of {id: {…}} name a key)"
 )
 _PROMPTS: Final = ("prompt", "question", "task_question", "input")
 
@@ -284,17 +287,24 @@ def read_source(
         if form.keys <= set(table.names) and not named.answer:
             return _read_format(table, form.name, form.read, named, questions)
 
+    if table.is_map and questions is None and not named.answer:
+        tables = list_tables(table)
+    else:
+        tables = [[*table], *list_tables(table)]
     shapes = []
-    problem: UnclearError | None = None
-    for rows in [[*table], *list_tables(table)]:
+    problems: list[Exception] = []
+    for rows in tables:
         try:
             shapes.append((rows, _find_shape(path, table, rows, named, questions)))
-        except UnclearError as unclear:
-            problem = problem or unclear
+        except (InputError, UnclearError) as problem:
+            problems.append(problem)
     if len(shapes) > 1:
         raise UnclearError("several lists of objects hold answers")
     if not shapes:
-        raise problem or UnclearError("no rows")
+        keys = show_names([as_text(row.get("id")) for row in table if isinstance(row, Mapping)])
+        problems.append(UnclearError(f"one object of {keys}"))
+        # A list within an object may hold answers, where the object itself is no record.
+        raise max(problems, key=lambda problem: bool(getattr(problem, "shapes", ())))
     return _read_rows(table, *shapes[0])
 
 
@@ -310,7 +320,7 @@ def _find_shape(
         answer = ("prediction", *answer)
     for text, place in zip(named, (id_path, answer, run, system), strict=True):
         if text and not _is_once(table, place, rows):
-            unknown = f"no single column {printable(text, 60)} with values: {_EXPECTED}"
+            unknown = f"no single column {printable(text, 60)} with values: {EXPECTED}"
             raise InputError(str(path), unknown, show_names(names))
     shape = find_shape(rows, questions, id_path, answer)
     if run or system:

@@ -17,15 +17,11 @@ from forecasteval.common.text import inner_name
 
 from .formats import Named, SourceFile, read_source
 from .paths import format_path
-from .questions import Questions
+from .questions import Questions, UnknownFormError
 from .shapes import Shape, UnclearError, find_split
 
 _PLAIN: Final = "expected 'id' and 'answer' or 'prediction' in the records"
 _ONE: Final = "expected one answer to a question"
-
-
-class UnknownFormError(InputError):
-    """A file in which no answers to the questions were found."""
 
 
 def load_form(path: Path, questions: Questions, any_form: bool) -> Loaded:
@@ -38,6 +34,8 @@ def load_form(path: Path, questions: Questions, any_form: bool) -> Loaded:
         source = read_source(path, questions=questions)
     except UnclearError as unclear:
         raise UnknownFormError(str(path), _PLAIN, _explain(path, unclear, questions)) from None
+    except InputError as error:
+        raise UnknownFormError(error.where, error.expected, error.got) from None
     if not _fits(source, questions):
         raise UnknownFormError(str(path), "expected predictions for this dataset", "other ids")
     if len(source.runs) > 1 or source.shape.is_guess or not any_form:
@@ -52,7 +50,8 @@ def load_form(path: Path, questions: Questions, any_form: bool) -> Loaded:
         if questions.ids[answer.id.strip()] > 1:
             row["prompt"] = answer.prompt
         rows.append(row)
-    notes = [f"{printable(path.name)}: read as {source.format}; {'; '.join(source.notes)}"]
+    taken = "; ".join([source.format, *source.notes])
+    notes = [f"{printable(path.name)}: read as {taken}"]
     notes += [f"left out, {line}" for line in run.left_out.lines()]
     return Loaded(path, rows, hash_file(path), warnings=notes)
 

@@ -8,10 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from forecasteval.common.errors import InputError
 from forecasteval.common.records import number_text
 
 ANSWER_KEYS: Final = ("answer", "prediction")
 _MIN_PROMPT: Final = 10  # characters of a prompt that tells questions apart
+
+
+class UnknownFormError(InputError):
+    """A file in which no answers to the questions were found."""
 
 
 class Questions:
@@ -31,7 +36,9 @@ class Questions:
         """Return the id of each prompt that a single question has."""
         names: dict[str, set[str]] = defaultdict(set)
         for record in self._records:
-            prompt = record.get("prompt") if isinstance(record, Mapping) else None
+            if not isinstance(record, Mapping):
+                continue
+            prompt = record.get("prompt")
             if isinstance(prompt, str) and len(prompt.strip()) >= _MIN_PROMPT:
                 names[prompt.strip()].add(id_text(record.get("id")).strip())
         return {text: min(ids) for text, ids in names.items() if len(ids) == 1}

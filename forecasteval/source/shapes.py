@@ -23,7 +23,7 @@ _SAMPLE: Final = 100  # rows that are looked through for what their parts mean
 _MAX_PARTS: Final = 2000  # of a row
 _MAX_LABELS: Final = 50  # columns that may tell runs and systems apart
 _MAX_KEY: Final = 100  # characters of a key that say what it is
-_MAX_SHOWN: Final = 6  # paths in a message
+_MAX_SHOWN: Final = 8  # paths in a message
 _RIVAL: Final = 0.8  # share of the ids at which a second column of ids makes both doubtful
 
 # What the last part of a path to an answer is called.
@@ -45,7 +45,9 @@ _NO_REPLY: Final = re.compile(
     r"|(?:true|real|right|official|standard|ideal|human)_.*"
 )
 # Keys of questions beside which `answer` may be their truth, as in FutureX-Past.
-_QUESTION_KEYS: Final = {"level", "end_time", "end_time", "options", "question", "std", "sigma"}
+_QUESTION_KEYS: Final = {"level", "end_time", "options", "question", "std", "sigma"}
+
+_TOP_ANSWERS: Final = tuple((key,) for key in ANSWER_KEYS)
 
 _RUNS: Final = (
     *("run", "epoch", "seed", "attempt", "repeat", "repetition", "replicate", "rep", "trial"),
@@ -102,7 +104,7 @@ class UnclearError(Exception):
     def __init__(
         self, problem: str, shown: Mapping[Path, object] | None = None, shapes: Sequence[Shape] = ()
     ) -> None:
-        self.shapes = shapes
+        self.shapes = tuple(shapes)
         parts = [
             f"{format_path(path)} ({printable(as_text(value), 30)})"
             for path, value in islice((shown or {}).items(), _MAX_SHOWN)
@@ -154,7 +156,8 @@ def find_id(columns: Columns, questions: Questions | None) -> tuple[Path, Mappin
     """
     if questions is None:
         if ("id",) not in columns:
-            raise UnclearError("no 'id', and no dataset whose ids would show it")
+            problem = "no 'id', and no dataset whose ids would show it"
+            raise UnclearError(problem, _first_values(columns))
         return ("id",), {}
     by_id = _find_known(columns, questions.ids.keys())
     if by_id:
@@ -215,25 +218,29 @@ def _find_answer(columns: Columns, shape: Shape) -> Shape:
     raise UnclearError("no part that may be the answer", _first_values(columns))
 
 
-def _choose_answer(
-    held: Columns, paths: Sequence[Path], shape: Shape, columns: Columns
-) -> Shape:
+def _choose_answer(held: Columns, paths: Sequence[Path], shape: Shape, columns: Columns) -> Shape:
     """Choose the only one of paths; UnclearError if their values differ."""
-    shapes = [shape._replace(answer=path) for path in paths]
-    shown = {path: held[path][0] for path in paths}
+    names = {_fold(key) for (key, *inner) in columns if not inner}
+    has_question = bool(names & _QUESTION_KEYS)
+    may_be_truth = {path for path in paths if has_question and path in _TOP_ANSWERS}
+    # A command must not name the truth where it can name something else.
+    texts = [path for path, values in held.items() if any(isinstance(v, str) for v in values)]
+    choice = sorted(
+        {*paths, *(texts if may_be_truth else ())}, key=lambda path: path in may_be_truth
+    )
+    shapes = [shape._replace(answer=path) for path in choice]
+    shown = {path: held[path][0] for path in choice}
     are_equal = all(held[path] == held[paths[0]] for path in paths)
     if not are_equal:
         raise UnclearError("several parts may be the answer", shown, shapes)
     path = paths[0]
-    is_answer_key = path[-1] in ANSWER_KEYS
     holds_lists = any(isinstance(value, list) and len(value) > 1 for value in held[path])
-    if holds_lists and not is_answer_key:
+    if holds_lists and path[-1] not in ANSWER_KEYS:
         raise UnclearError("a list, which may be several answers", shown, shapes)
-    names = {_fold(key) for (key, *inner) in columns if not inner}
-    if is_answer_key and len(path) == 1 and names & _QUESTION_KEYS:
+    if may_be_truth:
         problem = f"{path[0]!r} may be the truth beside the question"
-        raise UnclearError(problem, shown, shapes)
-    return shapes[0]
+        raise UnclearError(problem, _first_values(columns), shapes)
+    return shape._replace(answer=path)
 
 
 def _fold(key: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -58,10 +59,10 @@ def read_table(path: Path, any_form: bool = True, strict: bool = True) -> Loaded
     begin = _read_beginning(path, any_form)
     is_book = begin.startswith(_BOOKS) and path.suffix.lower() in _BOOK_SUFFIXES
     if is_book:
-        raise InputError(str(path), "expected a table in text: save the sheet as CSV", "a workbook")
+        raise InputError(str(path), "expected a table in text", "a spreadsheet; save it as CSV")
     if any_form and begin.startswith(_PARQUET):
         return _read_parquet(path)
-    if any_form and begin.startswith(_ZIP):
+    if any_form and begin.startswith(_ZIP) and _is_eval(path):
         return _read_samples(path, _read_eval(path))
 
     is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip(_BLANKS)[:1] in (b"{", b"[")
@@ -115,6 +116,16 @@ def _as_text(value: object) -> str:
 
 
 # --- Logs of inspect_ai ---
+
+
+def _is_eval(path: Path) -> bool:
+    """Return whether a zip is a log, which has a header, or the start of one that goes on."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = file.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return path.suffix == ".eval"
+    return not {"header.json", "_journal/start.json"}.isdisjoint(names)
 
 
 def _read_eval(path: Path) -> Any:

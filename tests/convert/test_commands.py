@@ -207,10 +207,10 @@ def test_nothing_is_written_over_unasked(tmp_path: Path) -> None:
         ({"a.json": "["}, ["a.json", "not JSON: line 1"]),
         ({"a.json": "[]"}, ["a.json", "expected --answer COLUMN"]),
         ({"a.json": "[1, 2]"}, ["a.json", "expected --answer COLUMN"]),
-        ({"a.csv": "id,text\n1,2\n"}, ["a.csv", "expected --answer COLUMN", "got id, text"]),
+        ({"a.csv": "id,text\n1,2\n"}, ["a.csv", "expected --answer COLUMN", "id (1), text (2)"]),
         (
             {"a.jsonl": [{"id": "a", "prediction": ""}]},
-            ["a.jsonl", "expected answers, got none (left out, without an"],
+            ["a.jsonl", "no part that may be the answer: id (a)"],
         ),
         ({"a.bin": b"\x89PNG\r\n\x1a\n" + b"\xff" * 20}, ["a.bin", "not UTF-8"]),
     ],
@@ -254,7 +254,7 @@ def test_a_source_given_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("source", ["log.eval", "log.json"])
 def test_columns_of_what_has_none(source: str, tmp_path: Path) -> None:
     done = convert(SAMPLES / source, "-o", tmp_path / "x.json", "--answer", "reply")
-    assert_refused(done, "--id, --answer: expected a table or rows of JSON")
+    assert_refused(done, "no single column reply with values")
 
 
 def test_an_unwritable_folder(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_nothing_raw_reaches_the_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("depth", "words"), [(900, "neither text nor a number"), (100_000, "nested too deeply")]
+    ("depth", "words"), [(900, "no part that may be the answer"), (100_000, "nested too deeply")]
 )
 def test_deep_nesting_is_refused(depth: int, words: str, tmp_path: Path) -> None:
     root = write(

@@ -129,22 +129,30 @@ def test_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "options"),
     [
-        (["id", "answer"], []),
-        (["id", "answer", "prediction"], []),
-        (["id", "prompt", "prediction"], []),
         (["id", "ground_truth"], ["--answer", "answer"]),
-        (["task_id", "answer"], ["--answer", "answer"]),
         (["id", "answer"], ["--answer", "Answer"]),
         (["id", "prediction"], ["--id", "task_id"]),
+        (["task_id", "answer"], ["--answer", "answer"]),
+        (["id", "answer", "output"], []),
+        (["id", "level", "answer"], []),
     ],
 )
-def test_columns_are_named_by_the_user(keys: list[str], options: list[str], tmp_path: Path) -> None:
-    """Any column may hold the truth, one called answer, too."""
-    files = {"a.json": [dict.fromkeys(keys, "x")], "a.csv": ",".join(keys) + "\nx\n"}
+def test_columns_are_named_where_they_are_not_clear(
+    keys: list[str], options: list[str], tmp_path: Path
+) -> None:
+    """Beside a question a column may hold the truth, one called answer, too."""
+    files = {"a.json": [{key: key for key in keys}], "a.csv": f"{','.join(keys)}\n" * 2}
     root = write(tmp_path, files)
     for name in files:
         done = convert(root / name, "-o", root / "x.json", *options)
-        assert_refused(done, "expected --answer COLUMN", "--id COLUMN", f"got {', '.join(keys)}")
+        assert_refused(done, "expected --answer COLUMN", "--id COLUMN", *keys)
+
+
+@pytest.mark.parametrize("keys", [["id", "answer"], ["id", "prompt", "prediction"]])
+def test_plain_columns_need_no_names(keys: list[str], tmp_path: Path) -> None:
+    text = ",".join(keys) + "\na" + ",A" * (len(keys) - 1) + "\n"
+    source = write(tmp_path, {"a.csv": text}) / "a.csv"
+    assert converted(tmp_path, source) == {"x.json": {"a": "A"}}
 
 
 def test_the_columns_that_are_named_count(tmp_path: Path) -> None:
@@ -169,7 +177,7 @@ def test_the_columns_that_are_named_count(tmp_path: Path) -> None:
             root / "x.json",
             "--force",
         )
-        assert "column of answers: prediction\n" in done.out
+        assert "ids: task_id; answers: prediction\n" in done.out
         assert (root / "x.json").read_text() == '{\n "q": "mine"\n}\n'
 
 
@@ -219,7 +227,6 @@ def test_answers_at_a_path(
         ({"a": {"answer": "Yes"}}, ["--answer", "anser"], None),
         ([{"id": "a", "answer": "A"}], ["--answer", "Answer"], None),
         ([{"id": "a", "answer": None}], ["--answer", "answer"], None),
-        ([{"question": "a", "answer": "A"}], ["--answer", "answer"], "id"),
         ([{"id": "a", "answer": "A"}], ["--answer", "answer", "--id", "Id"], "Id"),
         ("id,answer,answer\na,A,B\n", ["--answer", "answer"], None),
     ],
@@ -242,7 +249,7 @@ def test_a_key_that_is_given_twice_within_a_path_is_no_answer(tmp_path: Path) ->
 def test_a_name_that_two_columns_have(tmp_path: Path) -> None:
     root = write(tmp_path, {"a.csv": "id,answer,answer\na,A,B\n"})
     done = convert(root / "a.csv", "-o", root / "x.json", "--answer", "answer")
-    assert_refused(done, "got id, answer, answer")
+    assert_refused(done, "no single column answer with values")
 
 
 def test_a_row_that_would_lose_something_is_left_out(tmp_path: Path) -> None:
@@ -269,7 +276,8 @@ PAST: dict[str, Any] = {
 def test_the_truth_of_futurex_past_is_no_answer(column: str, tmp_path: Path) -> None:
     """Its column `answer` is the truth, and a file of replies carries it along."""
     root = write(tmp_path, {"a.jsonl": [{**PAST, "level": 1, column: "I say B"}]})
-    assert_refused(convert(root / "a.jsonl", "-o", root / "x.json"), "--answer", "answer", column)
+    done = convert(root / "a.jsonl", "-o", root / "x.json", "--id", "question_id")
+    assert_refused(done, "--answer", "answer (A)", column)
     named = "--id", "question_id", "--answer", column
     assert converted(root, root / "a.jsonl", *named) == {"x.json": {"a": "I say B"}}
 
@@ -358,7 +366,6 @@ def test_choices_of_a_batch_are_runs(tmp_path: Path) -> None:
         {"evalId": "e", "results": {"version": 3, "results": []}, "config": {}},
         [{"doc_id": 0, "doc": {}, "target": "A", "resps": [["A"]], "filtered_resps": ["A"]}],
         {"testCases": [{"name": "a", "actualOutput": "A"}]},
-        {"columns": ["id", "answer"], "index": [0], "data": [["a", "A"]]},
         {"task_id": ["a", "b"], "reply": ["A", "B"]},
         {"task_id": {"0": "a"}, "reply": {"0": "a"}},
     ],

@@ -202,10 +202,11 @@ def test_a_zip_that_is_no_log(tmp_path: Path) -> None:
     root = write(tmp_path, {"cut.eval": (SAMPLES / "log.eval").read_bytes()[:300]})
     with zipfile.ZipFile(root / "other.zip", "w") as archive:
         archive.writestr("x.xml", "<x/>")
-    for name in ("cut.eval", "other.zip"):
-        assert_refused(
-            convert(root / name, "-o", root / "x.json"), f"{name}: inspect_ai cannot read it"
-        )
+    for name, told in {
+        "cut.eval": "cut.eval: inspect_ai cannot read it",
+        "other.zip": "other.zip: expected text, got a compressed file or spreadsheet",
+    }.items():
+        assert_refused(convert(root / name, "-o", root / "x.json"), told)
 
 
 def test_a_workbook_is_refused_as_a_table(tmp_path: Path) -> None:
@@ -214,7 +215,7 @@ def test_a_workbook_is_refused_as_a_table(tmp_path: Path) -> None:
         archive.writestr("xl/workbook.xml", "<x/>")
     for columns in ((), ("--answer", "reply")):
         done = convert(book, *columns, "-o", tmp_path / "x.json")
-        assert_refused(done, "save the sheet as CSV, got a workbook")
+        assert_refused(done, "expected a table in text, got a spreadsheet; save it as CSV")
     saved = write(tmp_path, {"book.csv": "id,reply\nq1,A\n"}) / "book.csv"
     assert convert(saved, "--answer", "reply", "-o", tmp_path / "x.json").code == 0
 

@@ -16,7 +16,7 @@ from forecasteval.questions.join import (
     AnsweredQuestions,
     OtherKeys,
     join_answers,
-    load_answers,
+    load_answered,
     raw_answer,
 )
 
@@ -116,9 +116,9 @@ def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text('[{"id": "q1", "prediction": "A"}]', encoding="utf-8")
     with pytest.raises(InputError, match="or a dataset for it"):
-        load_answers(path, None, FIELDS)
+        load_answered(path, None, FIELDS)
     path.write_text('[{"level": 1}, {"id": "q1"}]', encoding="utf-8")
-    data = load_answers(path, None, FIELDS)
+    data = load_answered(path, None, FIELDS)
     assert [*data.take_records()] == [*(data.read_again() or ())] == [{"level": 1}, {"id": "q1"}]
     assert AnsweredQuestions("data", iter([]), FIELDS).read_again() is None
 
@@ -126,7 +126,7 @@ def test_file_without_dataset_must_hold_questions(tmp_path: Path) -> None:
 def test_the_records_of_a_large_file_are_not_kept(tmp_path: Path) -> None:
     rows = [{"level": 1, "id": str(number)} for number in range(501)]
     path = write(tmp_path, {"p.json": rows}) / "p.json"
-    data = load_answers(path, None, FIELDS)
+    data = load_answered(path, None, FIELDS)
     assert ([*data.take_records()], [*data.records]) == (rows, [])
     assert data.read_again() == rows
 
@@ -147,11 +147,8 @@ def test_rows_that_lack_both_keys_are_named_and_all_of_them_are_an_error() -> No
         keys.add(record, name)
     with pytest.raises(InputError) as error:
         keys.require_answer("p.json")
-    assert (
-        str(error.value)
-        == "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output';"
-        " make a prediction of it: convert p.json --answer response -o NAME.json"
-    )
+    told = "p.json: expected 'answer' or 'prediction' in the records, got 'response', 'output'"
+    assert str(error.value) == told
 
 
 def test_keys_of_questions_are_no_candidates() -> None:
@@ -201,11 +198,7 @@ def test_a_dataset_without_questions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (
-            [{"ID": "x", "answer": "A"}],
-            "no 'id', but ID; `convert --id ID` makes predictions of them",
-        ),
-        ([{"answer": "A", "task_id": 1, "user_id": 2}], "no 'id', but task_id, user_id"),
+        ([{"ID": "x", "answer": "A"}], "no 'id', but ID, answer"),
         ([{"answer": "A", "text": "t"}], "no 'id', but answer, text"),
         ([7], "no 'id', but nothing"),
         ([{"id": "X", "answer": "A"}], "other ids: X, nearest x"),

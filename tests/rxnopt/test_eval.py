@@ -147,7 +147,7 @@ def test_nightly_leaves_out_answers_to_questions_of_another_folder(tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("rxn-list", [], ["expected one object {id: option index}", "list"]),
+        ("rxn-list", [], ["expected 'id' and 'answer' or 'prediction' in the records"]),
         ("rxn-other", [], ["expected predictions for this dataset", "other ids"]),
         ("rxn-a", ["--missing", "skip"], ["--missing: needs a file of FutureX, got RxnOptBench"]),
         ("rxn-a", ["--sort", "brier"], ["--sort: needs a file of Prophet Arena, got RxnOptBench"]),

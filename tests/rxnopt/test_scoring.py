@@ -135,11 +135,17 @@ def test_scoring_properties(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1, 2]", "expected one object {id: option index}, got list"),
-        ('"a"', "expected one object {id: option index}, got str"),
+        (
+            "[1, 2]",
+            "expected 'id' and 'answer' or 'prediction' in the records, got no id of the questions",
+        ),
+        ('"a"', "expected a list of records or an object, got str"),
+        (
+            "{}",
+            "expected 'id' and 'answer' or 'prediction' in the records, got no id of the questions",
+        ),
         ("", "expected JSON, got an empty file"),
         ("{", "not JSON: line 1 column 2: Expecting property name enclosed in double quotes"),
-        ('{"a": 1, "a": 0}', "the id a is given twice"),
         (
             '{"x": 1}',
             "expected predictions for this dataset (or --dataset, or a name that begins with its "

@@ -87,7 +87,7 @@ def test_other_encodings_are_read_only_when_asked_for(tmp_path: Path) -> None:
     ("name", "content", "told"),
     [
         ("t.csv", b"", "an empty file"),
-        ("t.xlsx", b"PK\x03\x04...", "save the sheet as CSV"),
+        ("t.xlsx", b"PK\x03\x04...", "save it as CSV"),
         ("t.parquet", b"PAR1 and no more", "not Parquet that can be read"),
         ("t.json", b"[{]", "not JSON"),
     ],
