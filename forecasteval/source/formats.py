@@ -304,8 +304,13 @@ def read_source(
         keys = show_names([as_text(row.get("id")) for row in table if isinstance(row, Mapping)])
         problems.append(UnclearError(f"one object of {keys}"))
         # A list within an object may hold answers, where the object itself is no record.
-        raise max(problems, key=lambda problem: bool(getattr(problem, "shapes", ())))
+        raise max(problems, key=_names_answers)
     return _read_rows(table, *shapes[0])
+
+
+def _names_answers(problem: Exception) -> bool:
+    """Return whether a problem names parts that may be the answer."""
+    return isinstance(problem, UnclearError) and any(shape.answer for shape in problem.shapes)
 
 
 def _find_shape(

@@ -6,7 +6,7 @@ of a column that has dots in its name is that column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from forecasteval.common.records import Loaded, repeated_keys
@@ -107,8 +107,8 @@ def list_tables(table: Loaded) -> list[list[Any]]:
     if not table.is_map:
         return []
     value = {row["id"]: row[VALUE_KEY] for row in table}
-    columns = _turn_columns(value)
-    return [*_list_inner(value), *([columns] if columns else [])]
+    tables = [*_list_inner(value), _turn_columns(value)]
+    return [rows for rows in tables if rows]
 
 
 def _list_inner(value: object, depth: int = 0) -> Iterator[list[Any]]:
@@ -122,18 +122,33 @@ def _list_inner(value: object, depth: int = 0) -> Iterator[list[Any]]:
 
 def _turn_columns(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Make rows of columns; [] if a value holds none."""
-    names, cells = value.get("columns"), value.get("data")
-    if isinstance(names, list) and isinstance(cells, list):
-        are_rows = all(isinstance(row, list) and len(row) == len(names) for row in cells)
-        return [dict(zip(map(str, names), row, strict=True)) for row in cells if are_rows]
-    if value and all(isinstance(column, Mapping) for column in value.values()):
-        keys = [*next(iter(value.values()))]
-        are_aligned = all([*column] == keys for column in value.values())
-        return [
-            {name: column[key] for name, column in value.items()} for key in keys if are_aligned
-        ]
-    columns = {name: column for name, column in value.items() if isinstance(column, list)}
-    lengths = {len(column) for column in columns.values()}
-    if len(columns) < 2 or len(columns) < len(value) or len(lengths) != 1:
+    names, rows = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(rows, list):
+        return _name_cells(names, rows)
+    columns = [*value.values()]
+    if columns and all(isinstance(column, Mapping) for column in columns):
+        return _turn_mappings(value)
+    if len(columns) > 1 and all(isinstance(column, list) for column in columns):
+        lengths = {len(column) for column in columns}
+        if len(lengths) == 1:
+            return _name_cells([*value], zip(*columns, strict=True))
+    return []
+
+
+def _name_cells(names: Sequence[object], rows: Iterable[Any]) -> list[dict[str, Any]]:
+    """Make rows of lists of cells; [] if one of them has not a cell for each name."""
+    named = []
+    for cells in rows:
+        if not isinstance(cells, Sequence) or len(cells) != len(names):
+            return []
+        named.append(dict(zip(map(str, names), cells, strict=True)))
+    return named
+
+
+def _turn_mappings(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Make rows of columns that are {key of a row: cell}; [] if their keys differ."""
+    first, *others = columns.values()
+    keys = [*first]
+    if any([*column] != keys for column in others):
         return []
-    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+    return [{name: column[key] for name, column in columns.items()} for key in keys]

@@ -105,11 +105,12 @@ class UnclearError(Exception):
         self, problem: str, shown: Mapping[Path, object] | None = None, shapes: Sequence[Shape] = ()
     ) -> None:
         self.shapes = tuple(shapes)
-        parts = [
-            f"{format_path(path)} ({printable(as_text(value), 30)})"
-            for path, value in islice((shown or {}).items(), _MAX_SHOWN)
-        ]
-        super().__init__(f"{problem}: {', '.join(parts)}" if parts else problem)
+        text = problem
+        begin = ": "
+        for path, value in islice((shown or {}).items(), _MAX_SHOWN):
+            text += f"{begin}{format_path(path)} ({printable(as_text(value), 30)})"
+            begin = ", "
+        super().__init__(text)
 
 
 Columns = dict[Path, list[object]]  # by path its values, in the order of the rows of a sample
@@ -129,21 +130,27 @@ def find_shape(
 
 def find_columns(rows: Sequence[Any]) -> Columns:
     """Find what a sample of the rows holds, by its path."""
-    sample = rows[:: max(1, len(rows) // _SAMPLE)]
+    step = max(1, len(rows) // _SAMPLE)
+    sample = rows[::step]
     columns: Columns = {}
     for number, row in enumerate(sample):
-        parts = list_leaves(row) if isinstance(row, Mapping) else ()
-        for path, value in islice(parts, _MAX_PARTS):
-            columns.setdefault(path, [None] * len(sample))[number] = value
+        if isinstance(row, Mapping):
+            for path, value in islice(list_leaves(row), _MAX_PARTS):
+                values = columns.setdefault(path, [None] * len(sample))
+                values[number] = value
     for path, values in [*columns.items()]:
         given = [value for value in values if not is_null(value) and value != ""]
-        # A list of one text in each row is that text.
-        is_single = bool(given) and all(isinstance(v, list) and len(v) == 1 for v in given)
-        if is_single:
-            columns[*path, "0"] = [v[0] if isinstance(v, list) and v else None for v in values]
-        if is_single or not given:
+        if not given:
             del columns[path]
+        elif all(map(_is_single, given)):
+            # A list of one text in each row is that text.
+            del columns[path]
+            columns[*path, "0"] = [value_at(value, ["0"]) for value in values]
     return columns
+
+
+def _is_single(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 1
 
 
 # --- Ids ---
@@ -207,15 +214,15 @@ def _find_answer(columns: Columns, shape: Shape) -> Shape:
     if named:
         return _choose_answer(held, named, shape, columns)
     # Where nothing is called so, the only text that varies may be it.
-    texts = [
-        path
-        for path, values in held.items()
-        if any(isinstance(value, (str, list)) for value in values)
-        and len({*map(as_text, values)}) > 1
-    ]
+    texts = [path for path, values in held.items() if _is_text_that_varies(values)]
     if texts:
         return _choose_answer(held, texts, shape, columns)._replace(is_guess=True)
     raise UnclearError("no part that may be the answer", _first_values(columns))
+
+
+def _is_text_that_varies(values: Sequence[object]) -> bool:
+    is_text = any(isinstance(value, (str, list)) for value in values)
+    return is_text and len({*map(as_text, values)}) > 1
 
 
 def _choose_answer(held: Columns, paths: Sequence[Path], shape: Shape, columns: Columns) -> Shape:
@@ -224,10 +231,10 @@ def _choose_answer(held: Columns, paths: Sequence[Path], shape: Shape, columns: 
     has_question = bool(names & _QUESTION_KEYS)
     may_be_truth = {path for path in paths if has_question and path in _TOP_ANSWERS}
     # A command must not name the truth where it can name something else.
-    texts = [path for path, values in held.items() if any(isinstance(v, str) for v in values)]
-    choice = sorted(
-        {*paths, *(texts if may_be_truth else ())}, key=lambda path: path in may_be_truth
-    )
+    choice = [*paths]
+    if may_be_truth:
+        others = [path for path, values in held.items() if _is_text_that_varies(values)]
+        choice = sorted({*paths, *others}, key=lambda path: (path in may_be_truth, path))
     shapes = [shape._replace(answer=path) for path in choice]
     shown = {path: held[path][0] for path in choice}
     are_equal = all(held[path] == held[paths[0]] for path in paths)
