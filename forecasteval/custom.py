@@ -38,9 +38,9 @@ from forecasteval.common.records import (
 )
 from forecasteval.common.statistics import mean, stratified_interval
 from forecasteval.display.html import Page, join
-from forecasteval.display.pages import choose_shown, make_keys, show_text
+from forecasteval.display.pages import show_text
 from forecasteval.display.results import Results, list_warnings, make_report
-from forecasteval.display.run_page import RunPage, ShownQuestion
+from forecasteval.display.run_page import Details, RunPage
 from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
 from forecasteval.questions.answers import answers_by_id, load_answers
 from forecasteval.questions.columns import add_columns
@@ -226,12 +226,6 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         def cost(item: PlainItem) -> float:
             return (1 - share(item["score"])) / len(items)
 
-        def list_questions() -> list[ShownQuestion]:
-            outcomes = [item["outcome"] for item in items]
-            shown = [items[place] for place in choose_shown(outcomes, [*map(cost, items)])]
-            keys = make_keys(map(_name_item, shown))
-            return [_show_item(*pair, cost(pair[0])) for pair in zip(shown, keys, strict=True)]
-
         return RunPage(
             results,
             show_count(len(items), "question"),
@@ -239,10 +233,9 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             results["overall_interval"],
             notes=[self._say_missing(results)],
             scores=make_table(_OUTCOMES, Counter(map(itemgetter("outcome"), items)).items()),
-            costs=[(item["outcome"], cost(item)) for item in items],
-            charts={},
-            questions=list_questions,
-            texts=dict,
+            causes=[item["outcome"] for item in items],
+            costs=[cost(item) for item in items],
+            details=lambda places: [_show_item(items[place]) for place in places],
             share=share,
         ).page()
 
@@ -252,13 +245,8 @@ def _name_item(item: PlainItem) -> str:
     return "(no id)" if item["id"] is None else printable(item["id"], 120)
 
 
-def _show_item(item: PlainItem, key: str, cost: float) -> ShownQuestion:
-    return ShownQuestion(
-        key,
-        item["id"],
-        item["score"],
-        cost,
-        item["outcome"],
+def _show_item(item: PlainItem) -> Details:
+    return Details(
         join(_name_item(item)),
         item["why"],
         facts=[("Read", show_text(item["read"]))],

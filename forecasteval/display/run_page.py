@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from operator import itemgetter
 from types import MappingProxyType
@@ -36,7 +36,7 @@ from .html import (
     tag,
 )
 from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares
-from .pages import count_rows, show_text
+from .pages import MOST, choose_shown, count_rows, make_keys, show_text
 from .results import Results, list_warnings
 from .rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows, show_marked
 from .tables import (
@@ -57,16 +57,13 @@ _HIDDEN: Final = ("no", "soft")  # of `Column.page`: without a column of their o
 _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
 
 
-class ShownQuestion(NamedTuple):
-    """A question with its answer. `key` is its address, `cost` how much of the overall score it
-    loses by `cause`, `why` the reason of its score in one sentence.
+class Details(NamedTuple):
+    """What a benchmark shows of a question besides its score and what it costs.
+
+    `why` is the reason of its score in one sentence. A comparison shows the texts by their titles,
+    and those of `compared`.
     """
 
-    key: str
-    id: object
-    score: float | None
-    cost: float
-    cause: str
     title: Html
     why: str
     facts: Sequence[tuple[str, str]]
@@ -74,18 +71,33 @@ class ShownQuestion(NamedTuple):
     note: str = ""
     level: str = ""
     above: str = ""
+    compared: Mapping[str, Cell] = MappingProxyType({})
     # What filters and orders read besides score, cost and cause.
     data: Mapping[str, object] = MappingProxyType({})
+
+
+class ShownQuestion(NamedTuple):
+    """A question as the page has it. `key` is its address, `cost` how much of the overall score it
+    loses by `cause`.
+    """
+
+    key: str
+    id: object
+    score: float | None
+    cost: float
+    cause: str
+    details: Details
+    part: str = ""  # its value of the column of a breakdown
 
 
 @dataclass(frozen=True)
 class RunPage:
     """What the page of a run shows.
 
-    `size` says how many questions there are. `costs` are (cause, cost) of each item, `filters` and
-    `orders` those of the questions besides causes. `charts` are those of `plot`: all but that of
-    the scores stand below the questions; `texts` are those of `Page`. `share` is the share of the
-    best score that a score is.
+    `size` says how many questions there are. `causes` and `costs` are those of each item, and
+    `details` makes what is shown of the items at some places. `filters` and `orders` are those of
+    the questions besides causes. `charts` are those of `plot`: all but that of the scores stand
+    below the questions. `share` is the share of the best score that a score is.
     """
 
     results: Results
@@ -94,15 +106,16 @@ class RunPage:
     interval: Sequence[float] | None
     notes: Sequence[str]
     scores: Table
-    costs: Sequence[tuple[str, float]]
-    charts: Mapping[str, Chart]
-    questions: Callable[[], Sequence[ShownQuestion]]
-    texts: Callable[[], Mapping[str, Mapping[str, Cell]]]
+    causes: Sequence[str]
+    costs: Sequence[float]
+    details: Callable[[Sequence[int]], Sequence[Details]]
+    charts: Mapping[str, Chart] = field(default_factory=dict)
     filters: Sequence[Html] = ()
     orders: Sequence[tuple[str, str]] = ()
     lead: str = ""
     share: Callable[[float], float] = float
     more: Callable[[], Iterable[Html]] = tuple  # further sections
+    most: int = MOST  # questions that the page shows
 
     @property
     def below(self) -> list[Chart]:
@@ -121,11 +134,11 @@ class RunPage:
             charts=self._list_charts,
             parts=[Link(chart.title, "", chart.name) for chart in self.below],
             signature=format_signature(results["signature"], dataset),
-            texts=self.texts,
+            texts=self._list_texts,
         )
 
     def _list_charts(self) -> dict[str, Chart]:
-        charts = (*self.charts.values(), _cause_chart(self.costs))
+        charts = (*self.charts.values(), _cause_chart(self._losses))
         return {chart.name: chart for chart in charts if chart.table.rows}
 
     def _draw_summary(self) -> Html:
@@ -138,21 +151,62 @@ class RunPage:
         notes = [tag("li", note) for note in (*self.notes, *list_warnings(self.results))]
         return join(tag("div", hero, table, class_="sum"), tag("ul", *notes, class_="notes"))
 
+    @property
+    def _losses(self) -> list[tuple[str, float]]:
+        return list(zip(self.causes, self.costs, strict=True))
+
+    def _list_questions(self) -> list[ShownQuestion]:
+        """List the questions that are shown, the costliest first, those without a score last."""
+        items = self.results["items"]
+        groups = [
+            (item.get("level"), item.get("question_type"), cause)
+            for item, cause in zip(items, self.causes, strict=True)
+        ]
+        order = [
+            -1.0 if item["score"] is None else cost
+            for item, cost in zip(items, self.costs, strict=True)
+        ]
+        places = choose_shown(groups, order, self.most)
+        keys = make_keys("(no id)" if item["id"] is None else item["id"] for item in items)
+        return [
+            ShownQuestion(
+                keys[place],
+                items[place]["id"],
+                items[place]["score"],
+                self.costs[place],
+                self.causes[place],
+                details,
+            )
+            for place, details in zip(places, self.details(places), strict=True)
+        ]
+
+    def _list_texts(self) -> dict[str, dict[str, Cell]]:
+        """List the texts of the questions that have an id of their own."""
+        questions = self._list_questions()
+        counts = Counter(str(question.id) for question in questions)
+        texts: dict[str, dict[str, Cell]] = {}
+        for question in questions:
+            if question.id is None or counts[str(question.id)] > 1:
+                continue
+            shown = {title.partition(",")[0]: text for title, text in question.details.texts}
+            texts[str(question.id)] = {**shown, **question.details.compared}
+        return texts
+
     def _draw_body(self) -> Iterator[Html]:
         """Draw the bar of what was lost, the filters, the questions, and the charts below."""
-        questions = self.questions()
+        questions = self._list_questions()
         for column, parts in self.results.get("by", {}).items():
             yield from _draw_breakdown(column, parts)
             questions = _tag_questions(questions, self.results["items"], column)
         shown = Counter(question.cause for question in questions)
-        yield _draw_causes(self.costs, self.share(self.score), shown)
+        yield _draw_causes(self._losses, self.share(self.score), shown)
         yield draw_bar("questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders])
         if len(questions) < len(self.costs):
             first = "of each level and cause what costs most"
             note = count_rows(len(questions), len(self.costs), first)
             yield tag("p", note, class_="cap")
         titles = ("Score", "", "Question", "Reason", "Costs")
-        most = max((cost for _, cost in self.costs), default=0.0) or 1.0
+        most = max(self.costs, default=0.0) or 1.0
         digits = choose_digits(question.cost for question in questions)
         rows = [_draw_question(question, most, digits, self.share) for question in questions]
         yield draw_rows("questions", titles, rows, "cost")
@@ -244,10 +298,7 @@ def _tag_questions(
 ) -> list[ShownQuestion]:
     """Give each question its value of a column, which the chips read; by its id, if that is one."""
     values = dict(zip((str(item["id"]) for item in items), list_values(items, column), strict=True))
-    return [
-        question._replace(data={**question.data, "by": values.get(str(question.id), "")})
-        for question in questions
-    ]
+    return [question._replace(part=values.get(str(question.id), "")) for question in questions]
 
 
 # --- What was lost, by cause ---
@@ -311,24 +362,25 @@ def _draw_question(
     question: ShownQuestion, most: float, digits: int, share: Callable[[float], float]
 ) -> OpenRow:
     """Draw a question; its cost has a bar for its share of the `most` that one costs."""
+    details = question.details
     score = question.score
-    why = question.why
     cost = question.cost
     lost = [show_signed(-cost, digits), draw_bar_of(cost / most)] if cost else [""]
     cells = [
         show_heat(score, None if score is None else share(score), kind="chip"),
-        span("lv", question.level),
-        span("qt", question.title),
-        span("why", show_text(why, 200)),
+        span("lv", details.level),
+        span("qt", details.title),
+        span("why", show_text(details.why, 200)),
         tag("span", *lost, class_="co", title=f"{cost:.6f}" if cost else None),
     ]
     data = {
         "cause": question.cause,
-        **question.data,
+        **details.data,
+        **({"by": question.part} if question.part else {}),
         "cost": f"{cost:.6f}",
         "score": 9 if score is None else f"{score:.4f}",
     }
-    reason = f"{show_number(score)}: {show_text(why)}"
-    facts = [*question.facts, ("Score", reason), ("Note", show_text(question.note))]
-    inside = draw_inside(question.key, facts, question.texts, question.id)
-    return OpenRow(question.key, cells, data, join(question.above, inside))
+    reason = f"{show_number(score)}: {show_text(details.why)}"
+    facts = [*details.facts, ("Score", reason), ("Note", show_text(details.note))]
+    inside = draw_inside(question.key, facts, details.texts, question.id)
+    return OpenRow(question.key, cells, data, join(details.above, inside))

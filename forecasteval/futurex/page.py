@@ -27,10 +27,10 @@ from forecasteval.display.html import (
     show_signed,
 )
 from forecasteval.display.marks import axis_head, draw_dots
-from forecasteval.display.pages import choose_shown, make_keys, mark, show_text, text_limit
+from forecasteval.display.pages import mark, show_text, text_limit
 from forecasteval.display.results import Results
 from forecasteval.display.rows import draw_levels
-from forecasteval.display.run_page import RunPage, ShownQuestion, draw_marks
+from forecasteval.display.run_page import Details, RunPage, draw_marks
 from forecasteval.display.tables import Cell, Column, make_table
 from forecasteval.questions.join import is_void, raw_answer
 
@@ -55,7 +55,6 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
     items, scores = results["items"], score_table(results)
     *levels, overall = scores.rows
     costs = list_costs(items, results["signature"]["fixed_weights"] is not True)
-    read = partial(_read_questions, items, costs, rows, rules)
     return RunPage(
         results,
         describe_size(results),
@@ -63,10 +62,10 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
         results["overall_interval"],
         notes=list_notes(results, zeros=False),
         scores=scores._replace(rows=[overall, *levels]),
-        costs=[*zip(map(name_cause, items), costs, strict=True)],
+        causes=list(map(name_cause, items)),
+        costs=costs,
+        details=partial(_read_details, items, rows, rules),
         charts={"scores": Chart("scores", "Scores by level", _DOTS, scores)},
-        questions=read,
-        texts=lambda: _list_texts(read()),
         filters=[draw_levels("questions", {item["level"] for item in items})],
         orders=[("level", "by level")],
         more=partial(_draw_errors, items),
@@ -123,21 +122,21 @@ _ERRORS: Final = (
 # --- Questions ---
 
 
-def _read_questions(
-    items: Sequence[AnswerItem], costs: Sequence[float], rows: Rows | None, rules: Rules | None
-) -> list[ShownQuestion]:
-    """Read the questions, what costs most first; pending ones last."""
-    groups = [(item["level"], name_cause(item)) for item in items]
-    order = choose_shown(groups, costs)
-    places, records = set(order), filterfalse(is_void, (rows() if rows else None) or ())
+def _read_details(
+    items: Sequence[AnswerItem], rows: Rows | None, rules: Rules | None, places: Sequence[int]
+) -> list[Details]:
+    """Read the texts of the items at some places, and what is shown of them."""
+    wanted = set(places)
+    records = filterfalse(is_void, (rows() if rows else None) or ())
     read = {
-        at: _read_texts(item, record, rules)
-        for at, (item, record) in enumerate(zip(items, chain(records, repeat(None)), strict=False))
-        if at in places
+        place: _read_texts(item, record, rules)
+        for place, (item, record) in enumerate(
+            zip(items, chain(records, repeat(None)), strict=False)
+        )
+        if place in wanted
     }
     limit = text_limit(text for prompt, answer, _ in read.values() for text in (prompt, answer))
-    keys = make_keys(item["id"] for item in items)
-    return [_make_question(keys[at], items[at], costs[at], read[at], limit) for at in order]
+    return [_make_details(items[place], read[place], limit) for place in places]
 
 
 def _read_texts(item: AnswerItem, record: object, rules: Rules | None) -> Texts:
@@ -154,9 +153,7 @@ def _read_texts(item: AnswerItem, record: object, rules: Rules | None) -> Texts:
     return str(record.get("prompt") or ""), answer, truth
 
 
-def _make_question(
-    key: str, item: AnswerItem, cost: float, texts: Texts, limit: int
-) -> ShownQuestion:
+def _make_details(item: AnswerItem, texts: Texts, limit: int) -> Details:
     """Truth, reading, score; the answer beside the prompt."""
     prompt, answer, truth = texts
     why, shown = explain(item, truth), _show_answer(answer, prompt, limit)
@@ -164,12 +161,7 @@ def _make_question(
     if item["decided_by"] == "model":
         how = "by the model"
     is_said = item["note"] in why or (item["matched"] is not None and not item["padded"])
-    return ShownQuestion(
-        key,
-        item["id"],
-        item["score"],
-        cost,
-        name_cause(item),
+    return Details(
         join(show_text(item["prompt"], 200)),
         why,
         facts=[
@@ -184,16 +176,6 @@ def _make_question(
         level=f"L{item['level']}",
         data={"level": item["level"], "read": how},
     )
-
-
-def _list_texts(questions: Sequence[ShownQuestion]) -> dict[str, dict[str, Cell]]:
-    """List the texts of the questions that have an id of their own."""
-    often = Counter(str(question.id) for question in questions)
-    return {
-        str(question.id): {title.partition(",")[0]: text for title, text in question.texts}
-        for question in questions
-        if question.id is not None and often[str(question.id)] == 1
-    }
 
 
 def _show_answer(text: str, prompt: str, limit: int) -> Cell:

@@ -20,10 +20,10 @@ from forecasteval.display.html import (
     show_score,
     tag,
 )
-from forecasteval.display.pages import TEXT, choose_shown, make_keys, show_text
+from forecasteval.display.pages import TEXT, show_text
 from forecasteval.display.results import Results
 from forecasteval.display.rows import Choice, draw_chips
-from forecasteval.display.run_page import RunPage, ShownQuestion
+from forecasteval.display.run_page import Details, RunPage
 from forecasteval.display.tables import Cell, Table
 
 from .build.chemicals import ABSENT
@@ -50,7 +50,6 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
     items, charts = results["items"], make_charts(results)
     kinds = [kind for kind in QUESTION_TYPES if kind in results["by_question_type"]]
     chips = [Choice(kind, _name_kind(kind)) for kind in kinds]
-    read = partial(_read_records, items, records)
     return RunPage(
         results,
         describe_size(results),
@@ -58,12 +57,13 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
         results["intervals"][RELATIVE],
         notes=["Upright marks: what a uniform guess expects.", *list_notes(results)],
         scores=_name_scores(charts["scores"].table),
-        costs=[(name_cause(item), (1 - item["score"]) / len(items)) for item in items],
+        causes=[name_cause(item) for item in items],
+        costs=[(1 - item["score"]) / len(items) for item in items],
+        details=partial(_read_details, items, records),
         charts=charts,
-        questions=lambda: _list_questions(items, read()),
-        texts=lambda: {item["id"]: _list_texts(item, record) for item, record in read()},
         filters=[draw_chips("questions", "type", chips, "seg")],
         lead=_say_verdict(results),
+        most=_MOST,
     ).page()
 
 
@@ -99,45 +99,31 @@ def _name_kind(kind: str) -> str:
 
 # --- Questions ---
 
-Questions = list[tuple[ChoiceItem, Record]]  # items with their records, {} where there is none
 
-
-def _read_records(
-    items: Sequence[ChoiceItem], records: Callable[[], Iterable[Record]]
-) -> Questions:
-    """Read the questions, those with the lowest scores first."""
-    groups = [(item["question_type"], name_cause(item)) for item in items]
-    places = choose_shown(groups, [1 - item["score"] for item in items], _MOST)
-    shown = [items[place] for place in places]
-    names = {item["id"] for item in shown}
+def _read_details(
+    items: Sequence[ChoiceItem], records: Callable[[], Iterable[Record]], places: Sequence[int]
+) -> list[Details]:
+    """Read the questions of the items at some places, and what is shown of them."""
+    names = {items[place]["id"] for place in places}
     by_id = {name: record for record in records() if (name := str(record["id"])) in names}
-    return [(item, by_id.get(item["id"], {})) for item in shown]
-
-
-def _list_questions(items: Sequence[ChoiceItem], read: Questions) -> list[ShownQuestion]:
-    keys = make_keys(item["id"] for item, _ in read)
     return [
-        _make_question(item, record, key, (1 - item["score"]) / len(items))
-        for (item, record), key in zip(read, keys, strict=True)
+        _make_details(item, by_id.get(item["id"], {}))
+        for item in (items[place] for place in places)
     ]
 
 
-def _make_question(item: ChoiceItem, record: Record, key: str, cost: float) -> ShownQuestion:
-    """Draw what was picked and what is best, the conditions and the options of a question."""
-    why, reaction = explain(item, record), _show_reaction(record)
+def _make_details(item: ChoiceItem, record: Record) -> Details:
+    """Show what was picked and what is best, the conditions and the options of a question."""
+    reaction = _show_reaction(record)
+    all_texts = _list_texts(item, record)
     texts = [
         (title, text)
-        for title, text in _list_texts(item, record).items()
+        for title, text in all_texts.items()
         if title not in ("Options", "Picked") and text != reaction
     ]
-    return ShownQuestion(
-        key,
-        item["id"],
-        item["score"],
-        cost,
-        name_cause(item),
+    return Details(
         join(tag("b", _name_asked(item, record)), " ", show_text(reaction)),
-        why,
+        explain(item, record),
         facts=[
             ("Picked", as_text(item["read"]) or show_text(item["answer"], 60) or "nothing"),
             ("Best", ", ".join(map(str, record.get("answer", ())))),
@@ -145,6 +131,7 @@ def _make_question(item: ChoiceItem, record: Record, key: str, cost: float) -> S
         texts=texts,
         note=item["note"],
         above=_draw_options(record, item["read"]),
+        compared=all_texts,
         data={"type": item["question_type"]},
     )
 
