@@ -230,6 +230,11 @@ def _score_files(args: argparse.Namespace) -> int:
     for results in score_names(scorer, args.root, names, datasets, fail):
         try:
             report = _report_result(results, scorer, args.by)
+            # After --llm-dry-run there is no score to be stored, compared or ranked.
+            if "planned" in results:
+                print_result(results, report, args.json, form)
+                shown += 1
+                continue
             gate_of = "--fail-under" if args.fail_under is not None else ""
             if _warn_of_model([results], gate_of):
                 is_degraded = True

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from forecasteval.benchmark import Benchmark, Prompt, whole_number
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import find_dataset
+from forecasteval.common.llm import describe_prompts
 from forecasteval.common.usage import command_line
 from forecasteval.questions.prompts import list_prompts
 
@@ -30,7 +31,6 @@ from .run import (
     Round,
     ask,
     describe,
-    estimate_tokens,
     list_jobs,
     read_batch,
     write_batch,
@@ -192,7 +192,8 @@ class Command:
         self._tell_limits(prompts)
         if args.dry_run:
             asked = [prompt for each in prompts for prompt in each[: args.limit]]
-            _show_prompts(asked * args.runs)
+            messages = [prompt.message for prompt in asked] * args.runs
+            print("\n".join(describe_prompts(messages, asked[0].id)))
             return Asked()
         marks = ["", *(f"@{number}" for number in range(2, args.runs + 1))]
         runs = [Run(self._open_files(prompts, mark), self.datasets) for mark in marks]
@@ -320,14 +321,6 @@ def _without_once(argv: Sequence[str]) -> Iterator[str]:
                 next(words, None)
         elif word not in _ONCE:
             yield word
-
-
-def _show_prompts(prompts: Sequence[Prompt]) -> None:
-    """Show what would be asked."""
-    tokens = sum(estimate_tokens(prompt.message) for prompt in prompts)
-    first = prompts[0]
-    print(f"{len(prompts)} prompts, about {tokens:,} tokens; the first, of {first.id}:\n")
-    print("\n".join(map(printable, first.message.split("\n"))))
 
 
 def parse_param(text: str) -> tuple[str, Any]:

@@ -302,13 +302,3 @@ def _name_problem(row: JsonObject) -> str:
 
 def _show_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{printable(name, 40)} {count}" for name, count in counts.items())
-
-
-def estimate_tokens(text: str) -> int:
-    """Estimate tokens: four letters of the Latin alphabet are one, a Chinese character is one.
-
-    >>> estimate_tokens("Will it rain?"), estimate_tokens("会下雨吗")
-    (4, 4)
-    """
-    wide = sum(ord(letter) > 0x2E80 for letter in text)
-    return wide + (len(text) - wide + 3) // 4

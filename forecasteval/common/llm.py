@@ -17,21 +17,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypedDict, TypeVar
 
+from .errors import printable
 from .records import JsonObject
 from .reply_cache import ReplyCache
 from .server import LASTING, Call, Server
 
 MAX_FAILURES: Final = 10  # in a row, in the order of the prompts
 MIN_INVALID: Final = 3  # replies from which on more than half of all are too many
-_LIMITS: Final = {"max_tokens": 2000, "temperature": 0}
+MAX_TOKENS: Final = 2000  # of a reply, with the thoughts of models that think
 # No further call can mend these.
 _HOPELESS: Final = frozenset(
     {"key refused", "no credit", "no such model", "no http address", "no byte"}
 )
 # A server may refuse one prompt for what it says, and answer the next.
 _OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden", *LASTING})
+_PLANNED: Final = "not asked"  # of a dry run
 # Every other failure is the server's, and may pass.
-_OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal"})
+_OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal", _PLANNED})
 Data = JsonObject
 Value = TypeVar("Value")
 Key = TypeVar("Key")
@@ -170,7 +172,10 @@ def _work(
 
 
 class ModelClient(Calls):
-    """Reads data by a language model, and keeps its valid replies; sends nothing before `read`."""
+    """Reads data by a language model, and keeps its valid replies; sends nothing before `read`.
+
+    max_tokens: of a reply. dry_run: nothing is sent, and `planned` has the prompts.
+    """
 
     def __init__(
         self,
@@ -180,9 +185,14 @@ class ModelClient(Calls):
         workers: int,
         cache: Path | None,
         deadline: float,
+        max_tokens: int = MAX_TOKENS,
+        dry_run: bool = False,
     ) -> None:
         super().__init__(Server(api_key, base_url, model), workers, deadline)
         self.cache = ReplyCache(cache)
+        self.max_tokens = max_tokens
+        self.dry_run = dry_run
+        self.planned: list[str] = []
 
     def begin(self) -> None:
         """Start a run, of which no prompt was answered yet."""
@@ -206,6 +216,10 @@ class ModelClient(Calls):
             for prompt, entry in entries.items()
             if prompt not in calls
         }
+        if self.dry_run:
+            self.planned += [f"{task.instructions}\n\n{prompt}" for prompt in jobs]
+            calls |= dict.fromkeys(jobs, Call(failure=_PLANNED))
+            jobs = {}
         # Until a run has an answer, its first prompt goes alone: a server that refuses the key is
         # called once, and what it refuses of a request is known to all others.
         requests = self.server.requests
@@ -227,7 +241,8 @@ class ModelClient(Calls):
             {"role": "system", "content": task.instructions},
             {"role": "user", "content": prompt},
         ]
-        call = self.server.call(messages, {**_LIMITS, "response_format": form})
+        options = {"max_tokens": self.max_tokens, "temperature": 0, "response_format": form}
+        call = self.server.call(messages, options)
         if not call.failure:
             call = call._replace(value=task.parse(entry, call.reply))
         if call.value is not None:
@@ -245,6 +260,26 @@ class ModelClient(Calls):
             prompt,
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate tokens: four letters of the Latin alphabet are one, a Chinese character is one.
+
+    >>> estimate_tokens("Will it rain?"), estimate_tokens("会下雨吗")
+    (4, 4)
+    """
+    wide = sum(ord(letter) > 0x2E80 for letter in text)
+    return wide + (len(text) - wide + 3) // 4
+
+
+def describe_prompts(prompts: Sequence[str], name: str = "") -> list[str]:
+    """Describe what a dry run would send, and show the first prompt, of a `name` if it has one."""
+    tokens = sum(map(estimate_tokens, prompts))
+    first = f"the first, of {printable(name, 60)}:" if name else "the first:"
+    lines = [f"{len(prompts):,} prompts, about {tokens:,} tokens; {first}", ""]
+    for prompt in prompts[:1]:
+        lines += map(printable, prompt.split("\n"))
+    return lines if prompts else ["no prompts"]
 
 
 def _is_of_model(failure: str) -> bool:

@@ -301,14 +301,13 @@ def _name_failure(error: Any, message: str) -> str:
     return next(kinds, "bad request")
 
 
-def find_server(option: str) -> tuple[str, str]:
-    """Find key and address in OPENAI_API_KEY and OPENAI_BASE_URL; InputError without a key, which
-    only a server with an address of its own may not need.
+def find_server(option: str, address: str | None = None, needs_key: bool = True) -> tuple[str, str]:
+    """Find the key in OPENAI_API_KEY, and the address in OPENAI_BASE_URL where none is given;
+    InputError without a key, which only a server with an address of its own may not need.
     """
-    address = os.environ.get("OPENAI_BASE_URL")
-    key = os.environ.get("OPENAI_API_KEY") or ("none" if address else None)
-    if not key:
-        raise InputError(
-            option, "expected a key in the environment variable OPENAI_API_KEY", "none"
-        )
-    return key, address or DEFAULT_SERVER
+    address = address or os.environ.get("OPENAI_BASE_URL")
+    key = os.environ.get("OPENAI_API_KEY")
+    if not key and needs_key and not address:
+        expected = "expected a key in the environment variable OPENAI_API_KEY"
+        raise InputError(option, expected, "none")
+    return key or "none", address or DEFAULT_SERVER

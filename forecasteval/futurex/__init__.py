@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Deadline, Files, Option
+from forecasteval.benchmark import ITEMS, Benchmark, Deadline, Files, Option, whole_number
 from forecasteval.display.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
@@ -39,6 +39,19 @@ OPTIONS: Final = (
         float,
         metavar="SECONDS",
         keyword="deadline",
+    ),
+    Option(
+        "--llm-url", "address of its server (OPENAI_BASE_URL)", metavar="URL", keyword="base_url"
+    ),
+    Option(
+        "--llm-max-tokens",
+        "tokens of a reply, with the model's thoughts (2000)",
+        whole_number(1),
+        metavar="N",
+        keyword="max_tokens",
+    ),
+    Option(
+        "--llm-dry-run", "send nothing: show the number of prompts", bool, "run", keyword="dry_run"
     ),
     Option("--cache", "keep replies in evaluation/llm-cache.sqlite3 (default)", bool),
     Option(

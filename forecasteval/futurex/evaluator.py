@@ -68,6 +68,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         workers: int = 8,
         cache: str | Path | None = None,
         deadline: float = 900.0,
+        max_tokens: int | None = None,
+        dry_run: bool = False,
     ) -> None:
         for name, value, known in (
             ("rules", rules, RULE_SETS),
@@ -91,15 +93,15 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
         self._reader: ModelReader | None = None
         if api_key:
-            from forecasteval.common.llm import ModelClient
+            from forecasteval.common.llm import MAX_TOKENS, ModelClient
             from forecasteval.common.server import DEFAULT_SERVER
 
             from .llm import ModelReader
 
             server = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_SERVER
-            client = ModelClient(
-                api_key, server, model, workers, Path(cache) if cache else None, deadline
-            )
+            path = Path(cache) if cache else None
+            limit = max_tokens or MAX_TOKENS
+            client = ModelClient(api_key, server, model, workers, path, deadline, limit, dry_run)
             self._reader = ModelReader(client, llm_policy, llm_names)
 
     def evaluate_prediction(self, answer: object, question: Mapping[str, object]) -> float:
@@ -155,6 +157,9 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         """Compute the scores by level and over all levels; docs/python.md has every key."""
         damaged = {"damaged_lines": data.damaged} if data.damaged else {}
         beside = {"truths": data.truths} if data.truths else {}
+        planned = {}
+        if self._reader and self._reader.client.dry_run:
+            planned["planned"] = self._reader.describe_planned()
         return {
             **summarise(scores.items, self.rules.renormalised),
             "no_sigma_count": scores.no_sigma_count,
@@ -164,6 +169,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
             "llm_names": scores.model[1],
             **damaged,
             **beside,
+            **planned,
             "warnings": scores.notes.lines() + scores.model[2],
             "signature": scores.checksums(),
             "items": scores.items,
@@ -218,6 +224,7 @@ def evaluator_of_options(
     output: Path,
     llm: str | None = None,
     cache: bool | None = None,
+    base_url: str | None = None,
     **options: Any,
 ) -> FutureXEvaluator:
     """Return an evaluator of the command line's options; `output` is the folder of the cache of
@@ -230,8 +237,12 @@ def evaluator_of_options(
             **options,
             "no_cache": cache is False,
             "llm_deadline": options.get("deadline") is not None,
+            "llm_url": base_url,
+            "llm_max_tokens": options.get("max_tokens"),
+            "llm_dry_run": options.get("dry_run"),
         }
-        for name in ("llm_names", "llm_policy", "no_cache", "workers", "llm_deadline"):
+        names = ("llm_names", "llm_policy", "no_cache", "workers", "llm_deadline")
+        for name in (*names, "llm_url", "llm_max_tokens", "llm_dry_run"):
             if given.get(name):
                 raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
         return FutureXEvaluator(**options)
@@ -243,7 +254,7 @@ def evaluator_of_options(
         raise InputError("--llm", "expected the name of a model")
     from forecasteval.common.server import find_server
 
-    key, address = find_server("--llm")
+    key, address = find_server("--llm", base_url, needs_key=not options.get("dry_run"))
     replies = None if cache is False else output / "llm-cache.sqlite3"
     evaluator = FutureXEvaluator(key, address, model=llm, cache=replies, **options)
     evaluator.one_run = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from forecasteval.common.llm import ModelClient, Task, Usage
+from forecasteval.common.llm import MAX_TOKENS, ModelClient, Task, Usage, describe_prompts
 from forecasteval.common.markup import find_object
 from forecasteval.common.records import JsonObject
 from forecasteval.questions.states import Unparsed
@@ -150,13 +150,21 @@ class ModelReader:
 
     def settings(self) -> dict[str, object]:
         """Return the parts of a signature that tell one model's results from another's."""
+        limit = self.client.max_tokens
         return {
             "llm_model": self.client.server.model,
             "llm_server": self.client.server.address,
             "llm_policy": self.policy,
             "llm_prompt": ANSWER_PROMPT,
             "llm_names": NAME_PROMPT if self.names else None,
+            **({} if limit == MAX_TOKENS else {"llm_max_tokens": limit}),
         }
+
+    def describe_planned(self) -> list[str]:
+        """Describe the prompts that a dry run has not sent since the last call."""
+        lines = describe_prompts(self.client.planned)
+        self.client.planned.clear()
+        return lines
 
     def decide(
         self, answered: list[Answered], items: list[AnswerItem]

@@ -51,7 +51,12 @@ _COUNTS: Final = {
 
 
 def report_blocks(results: Results, items: bool = False) -> Report:
-    """Make the report's lines and tables; with `items` also a row per question."""
+    """Make the report's lines and tables; with `items` also a row per question. After a dry run of
+    the language model it is what would be sent.
+    """
+    if "planned" in results:
+        size, *prompt = results["planned"]
+        return make_report(results, [size], prompt)
     size = describe_size(results) + ("" if results.get("dataset") else ", without a dataset")
     rows: Report = ["", make_table(_ITEMS, results["items"])] if items else []
     blocks = [score_table(results), "", *list_notes(results), *list_warnings(results), *rows]
