@@ -65,7 +65,8 @@ def list_columns(table: Ranking) -> list[Column]:
     levels = level_columns(table.level_counts, table.scale.sign < 0, in_text)
     last = [*unread_columns(table.rows), NOTES, *_about_columns(table.rows)]
     if isinstance(table, SystemTable):
-        return [*first, *run_columns(table.rows), *levels, _number("n", spare=900), *last]
+        gains = _gain_columns(table.rows)
+        return [*first, *gains, *run_columns(table.rows), *levels, _number("n", spare=900), *last]
     return [*first, *levels, *WEEK_COLUMNS, *last]
 
 
@@ -129,6 +130,16 @@ def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
     return [
         Column("Runs", lambda entry: len(entry.row.files), "number", spare=750, key="runs"),
         _number("Run SD", "run_deviation", spare=751),
+    ]
+
+
+def _gain_columns(rows: Sequence[FileRow]) -> list[Column]:
+    """Return what results of the same table add to the score, if somebody was asked with them."""
+    if all(row.gain is None for row in rows):
+        return []
+    return [
+        _number("Gain", page="n", head="Gain"),
+        _number("Gain 95%", "gain_interval", page="n k", head="Gain 95%", spare=760),
     ]
 
 
@@ -219,7 +230,11 @@ NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")
 
 # --- CSV and frames ---
 
-_ENDS: Final = {"interval": ("low", "high"), "ranks": ("rank_low", "rank_high")}
+_ENDS: Final = {
+    "interval": ("low", "high"),
+    "ranks": ("rank_low", "rank_high"),
+    "gain_interval": ("gain_low", "gain_high"),
+}
 
 
 def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:

@@ -59,6 +59,9 @@ RANKS: Final = Remark.on(
     "Ranks",
     f"Ranks: those that no test contradicts (p < {ALPHA}, Holm's adjustment over all pairs).",
 )
+GAIN: Final = Remark.on(
+    "Gain", "Gain: score with results of the same table shown, minus that of the control without."
+)
 GUESS: Final = "A uniform guess"
 AnyComparison = Comparison | SeasonComparison
 
@@ -72,6 +75,8 @@ def report_table(table: Ranking) -> Report:
     remarks = season_remarks(table) if isinstance(table, PooledTable) else []
     if table.guess is not None:
         remarks.insert(0, f"{GUESS}: {show_number(table.guess)}")
+    if any(column.title == "Gain" for column in columns):
+        remarks.insert(0, GAIN)
     if any(not isinstance(row, SystemRow) and row.provisional for row in table.rows):
         remarks.insert(0, say_unranked(table))
     is_tested = any(row.rank_interval for row in table.rows[1:])

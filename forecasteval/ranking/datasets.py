@@ -248,6 +248,8 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
         warnings=sum(run.row.warnings for run in runs),
         degraded=any(run.row.degraded for run in runs),
         kept=any(run.row.kept for run in runs),
+        gain=_mean_gain(runs),
+        gain_interval=None,  # of the mean of runs, which share their questions
         file_sha256="",  # each run has its own
         signature={
             key: value
@@ -268,6 +270,11 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
             outcomes=outcomes,
         )
     return replace(first, row=row, questions=questions, runs=tuple(runs))
+
+
+def _mean_gain(runs: Sequence[System]) -> float | None:
+    gains = [run.row.gain for run in runs if run.row.gain is not None]
+    return mean(gains) if len(gains) == len(runs) else None
 
 
 def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:

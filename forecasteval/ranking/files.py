@@ -47,6 +47,9 @@ class FileRow:
     damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
     usage: dict[str, int] = field(default_factory=dict)  # of its replies, where it says so
+    # What results of the same table add to the score: questions with them against their controls
+    gain: float | None = None
+    gain_interval: Interval | None = None
     kept: bool = False  # from the last board, as its file has no result
 
     @property

@@ -103,8 +103,11 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
     # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
     # texts in a file.
     signature = json.loads(dump_json(results["signature"]))
+    pairs = from_record(dict[str, Any], results.get("pairs", {}), name).get("overall", {})
+    gains = ("mean_difference", "interval") if pairs.get("pairs") else ()
     record = {
         **dict.fromkeys(("benchmark", "dataset", "prediction")),
+        **dict(zip(("gain", "gain_interval"), map(pairs.get, gains), strict=False)),
         **{key: results[key] for key in _COPIED if key in results},
         "name": name,
         "warnings": len(results.get("warnings", ())),

@@ -200,10 +200,12 @@ def _build_options(add: Add) -> None:
     for name, setting in SETTINGS.items():
         default = setting.default
         shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
+        switch: dict[str, Any] = {"nargs": "?", "const": True} if isinstance(default, bool) else {}
         add(
             "--" + name.replace("_", "-"),
             dest=name,
             metavar="VALUE",
+            **switch,
             help=f"{SETTING_HELP[name]} ({shown})",
         )
 

@@ -224,3 +224,30 @@ def test_compare(tmp_path: Path) -> None:
     assert [row["id"] for row in pair["questions"]] == ["t_q3", "t_q1"]
     shown = run(tmp_path, "compare", "rxn-a", "rxn-b").out
     assert "2/1/0" in shown
+
+
+def test_a_ranking_has_what_references_add_to_the_score(tmp_path: Path) -> None:
+    kinds = {"_ref": "all_varying_reference", "_ref_control": "all_varying_reference_control"}
+    questions = [
+        choice(f"t{number}_q1{end}", 50, 100, kind=kind)
+        for number in range(4)
+        for end, kind in kinds.items()
+    ]
+    ids = [question["id"] for question in questions]
+    control = dict.fromkeys(ids, 0)
+    helped = {name: int(name.endswith("_ref") and name < "t3") for name in ids}
+    write(tmp_path, {"dataset/rxn.json": questions})
+    write(tmp_path, {"prediction/rxn-a.json": control, "prediction/rxn-b.json": helped})
+    done = run(tmp_path, "-f", "rxn-a", "-f", "rxn-b")
+    lines = done.out.splitlines()
+    first = next(line for line in lines if line.split()[:2] == ["1", "rxn-b"])
+    expected = clustered_interval([0.5, 0.5, 0.5, 0.0], ["t0", "t1", "t2", "t3"], (-1.0, 1.0))
+    assert expected is not None
+    assert f"0.3750  [{expected[0]:.4f}, {expected[1]:.4f}]" in first
+    assert "Gain: score with results of the same table shown, minus that of the control" in done.out
+    results = [RxnOptEvaluator(questions).evaluate_all(each) for each in (control, helped)]
+    rows = rank(results)["tables"][0]["rows"]
+    assert [row["gain"] for row in rows] == [0.375, 0.0]
+    # without pairs there is no such column
+    folder(tmp_path / "plain", a={"t_q1": 0}, b={"t_q1": 1})
+    assert "Gain" not in run(tmp_path / "plain", "-f", "rxn-a", "-f", "rxn-b").out

@@ -52,7 +52,7 @@ def test_the_settings_are_the_seeds() -> None:
         ("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info",
          "selected_conditions",
          "scale"), True, False, 1.5, 4, 2, 5, 5, 0.6666666666666666,
-        20, None,
+        20, None, False,
     )  # fmt: skip
     assert set(SETTING_HELP) == set(SETTINGS)
     as_text = {

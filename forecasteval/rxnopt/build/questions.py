@@ -16,7 +16,7 @@ from ..datasets import SIDES
 from .cells import ROUND
 from .chemicals import Conditions, Substance
 from .settings import Settings
-from .tables import ReactionTable, Unused, UsableRow, shown_scores
+from .tables import ReactionTable, Unused, UsableRow, number_scores, shown_scores
 
 # How many rows, tables and questions, by what happened and by reason.
 Counts = defaultdict[str, Counter[str]]
@@ -132,7 +132,7 @@ def write_question(
         "input": _given(table, draft, settings),
         "options": [row.shown(shown) for row in order],
         "answer": [index for index, row in enumerate(order) if row.effective == best],
-        "meta": _meta(table, order, draft.references),
+        "meta": _meta(table, order, draft.references, settings),
     }
 
 
@@ -159,11 +159,15 @@ def _given(table: ReactionTable, draft: Draft, settings: Settings) -> Input:
 
 
 def _meta(
-    table: ReactionTable, order: Sequence[UsableRow], references: Sequence[UsableRow]
+    table: ReactionTable,
+    order: Sequence[UsableRow],
+    references: Sequence[UsableRow],
+    settings: Settings,
 ) -> dict[str, object]:
     """Values for scoring, and the source of a question; never shown in a prompt."""
     effective = [row.effective for row in order]
     best = max(effective)
+    scores = [row.scores for row in order]
     meta = {
         "source_file": table.source_file,
         "doi": table.doi,
@@ -178,7 +182,7 @@ def _meta(
         "total_entries_in_source_table": table.entries,
         "yields": [row.scores["yield"] for row in order],
         "effective_scores": effective,
-        "scores": [row.scores for row in order],
+        "scores": list(map(number_scores, scores)) if settings.numeric_scores else scores,
         "option_relative_scores": [round(value / best, ROUND) for value in effective],
         "option_source_entries": [_source_entry(row) for row in order],
         "parent_table_id": table.id,

@@ -120,6 +120,11 @@ class Settings:
         "rows with equal conditions: best, median or drop; none: as the table says, otherwise best",
         "条件相同的行：best、median 或 drop；null 为按表格所述，否则 best",
     )
+    numeric_scores: bool = _setting(
+        False,
+        "write ee as percent and er, dr, rr as r of r:1 in meta.scores, not as printed",
+        "meta.scores 中 ee 写为百分数，er、dr、rr 写为 r:1 的 r，而不是原文",
+    )
 
 
 SETTINGS: Final = {setting.name: setting for setting in fields(Settings)}

@@ -467,6 +467,28 @@ def find_effective(scores: Scores) -> float:
     return round(float(math.prod([scores["yield"], *known])), ROUND)
 
 
+def number_scores(scores: Scores) -> Scores:
+    """Write selectivities as numbers: ee in percent, ratios as r of r:1; null without one.
+
+    A single isomer has no r, and null scores as it does.
+
+    >>> cells = {"ee": "90[d]", "er": None, "dr": "75:25", "rr": "single isomer"}
+    >>> list(number_scores({"yield": 80.0, **cells}).values())
+    [80.0, 90.0, None, 3.0, None]
+    """
+    numbers = dict(scores)
+    for field in SELECTIVITIES:
+        fraction, _ = read_fraction(scores[field], field)
+        numbers[field] = None if fraction is None else _number_selectivity(fraction, field)
+    return numbers
+
+
+def _number_selectivity(fraction: float, field: str) -> float | None:
+    if field == "ee":
+        return round(200 * fraction - 100, ROUND)
+    return round(fraction / (1 - fraction), ROUND) if fraction < 1 else None
+
+
 def shown_scores(scores: Scores) -> Scores:
     """Collect the values of a reference: the yield, and every selectivity that is scored.
 
