@@ -371,7 +371,7 @@ def test_repeated_keys_anywhere_in_a_row_cost_that_row(tmp_path: Path) -> None:
 def test_scores_as_numbers_of_a_release() -> None:
     rows: list[Row] = [
         ({"base": "K"}, {"yield_ratio": "80%", "ee": "90[d]", "dr": "3 : 1"}),
-        ({"base": "Na"}, {"yield_ratio": 60, "er": "95:5", "rr": "single isomer"}),
+        ({"base": "Na"}, {"yield_ratio": 70, "er": "95:5", "rr": "single isomer"}),
     ]
     printed, numbers = (
         by_id(build(table("t", rows), numeric_scores=is_number))["t_q2"]["meta"]
@@ -380,5 +380,5 @@ def test_scores_as_numbers_of_a_release() -> None:
     (first, second) = sorted(numbers["scores"], key=lambda scores: -scores["yield"])
     fields = ("yield", "ee", "er", "dr", "rr")
     assert [first[field] for field in fields] == [80.0, 90.0, None, 3.0, None]
-    assert [second[field] for field in fields] == [60.0, None, 19.0, None, None]
+    assert [second[field] for field in fields] == [70.0, None, 19.0, None, None]
     assert {**numbers, "scores": printed["scores"]} == printed
