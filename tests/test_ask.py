@@ -433,6 +433,29 @@ def test_several_models_behind_one_name(folder: Path, server: LlmServer) -> None
     assert "the server names several models: srv-" in ask(folder, "w1").err
 
 
+def test_prompts_that_a_server_may_have_cut(folder: Path, server: LlmServer) -> None:
+    """Ollama cuts them at its context, and says nothing; the usage of short ones is no evidence."""
+    long = [{**QUESTIONS[n], "prompt": f"{'word ' * 2000}{n}?"} for n in (0, 1)]
+    write(folder, {"dataset/w2.json": [*long, QUESTIONS[2]]})
+    usages = {"0": 1000, "1": 2100, "2": 1}
+    server.script = lambda request: completion(
+        "Yes", usage={"prompt_tokens": usages[request.prompt.split()[-1][:-1]]}
+    )
+    done = ask(folder, "w2")
+    assert "may have cut them: 1 (q0)" in done.err
+
+
+def test_rows_of_other_programs_are_replies(folder: Path, server: LlmServer) -> None:
+    odd = {"id": "q1", "answer": "Yes", "left_out": 7, "usage": [], "request": "m", "model": None}
+    write(folder, {f"prediction/{NAME}.jsonl": [{"id": "q0", "answer": "No"}, odd]})
+    done = ask(folder, "w1")
+    assert (done.code, "got 1 of" in done.err) == (2, True)
+    write(folder, {f"prediction/{NAME}.jsonl": [{"id": 0}, {**odd, "request": {"model": "m/x:1"}}]})
+    done = ask(folder, "w1")
+    assert (done.code, days(server)) == (0, [0, *range(2, 12)])
+    assert len(rows(folder)) == 13  # with the one that is of no question
+
+
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [

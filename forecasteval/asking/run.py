@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from forecasteval.benchmark import Prompt
 from forecasteval.common.errors import InputError, grouped_names, printable, show_count
 from forecasteval.common.files import write_atomic
+from forecasteval.common.llm import estimate_tokens
 from forecasteval.common.records import JsonObject, dump_json, group_by, load_records
 from forecasteval.common.replies import is_failed
 from forecasteval.common.server import LASTING, Call, read_completion
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")  # as servers call them
 _NOT_SENT: Final = "not sent"
+_LONG_PROMPT: Final = 1000  # tokens, from which a context may be too short
 _HINTS: Final = {  # by the kind of a failure
     "cut off": "no text before the limit of tokens: --param max_tokens=N allows more",
     "empty": "the replies have no text, perhaps only thoughts",
@@ -247,11 +249,25 @@ def describe(rounds: Sequence[Round], outcome: Outcome) -> list[str]:
         lines.append(f"{file.path}: {len(answered)} of {count} answered")
         if file.damaged:
             lines.append(f"{file.path}: {show_count(file.damaged, 'damaged line')} left out")
+        cut = [prompt.id for prompt in prompts if _is_cut(prompt, file.rows.get(id_of(prompt)))]
+        if cut:
+            what = "the server counts less than half of their tokens, and may have cut them"
+            lines.append(f"long prompts: {what}: {grouped_names(cut)}")
     if outcome.calls:
         lines.append(_describe_costs(outcome))
     lines += _describe_rows(rows)
     lines += _describe_failures(outcome)
     return lines
+
+
+def _is_cut(prompt: Prompt, row: JsonObject | None) -> bool:
+    """Return whether a server may have cut a prompt at the end of its context, as Ollama does
+    without a word.
+    """
+    usage = row.get("usage") if row else None
+    counted = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    expected = estimate_tokens(prompt.message)
+    return expected > _LONG_PROMPT and isinstance(counted, int) and 0 < counted < expected / 2
 
 
 def _describe_costs(outcome: Outcome) -> str:
@@ -265,10 +281,11 @@ def _describe_costs(outcome: Outcome) -> str:
 
 def _describe_rows(rows: Sequence[JsonObject]) -> Iterator[str]:
     """Say what is odd about the replies of a run."""
-    models = Counter(str(row.get("model")) for row in rows)
+    models = Counter(str(row["model"]) for row in rows if row.get("model"))
     if len(models) > 1:
         yield f"the server names several models: {_show_counts(models)}"
-    refused = Counter(name for row in rows for name in row.get("left_out", ()))
+    lists = [row["left_out"] for row in rows if isinstance(row.get("left_out"), list)]
+    refused = Counter(str(name) for names in lists for name in names)
     if refused:
         yield f"asked without what the server refused: {_show_counts(refused)}"
     cut = [_name(row) for row in rows if row.get("finish_reason") == "length"]

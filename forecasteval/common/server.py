@@ -24,8 +24,7 @@ _MAX_MESSAGE: Final = 2000  # and in which it may name a parameter
 _MAX_PAUSE: Final = 60.0  # seconds that a server may ask to wait
 # A shorter key, like "none" where a server wants none, is a word like any other.
 _MIN_SECRET: Final = 8
-# The words "user", "stop" and "seed" stand in many messages, without naming the parameter.
-_MIN_PARAMETER: Final = 6
+_MIN_PARAMETER: Final = 6  # characters of a name that is no word of other messages
 _NEWER_LIMIT: Final = "max_completion_tokens"
 _BAD_REQUEST: Final = frozenset({400, 422})
 _STATUS: Final = {
@@ -118,14 +117,24 @@ def find_refused(request: JsonObject, call: Call) -> str:
         names.insert(0, _NEWER_LIMIT)
     # The parameter of "response_format.json_schema" is its first part.
     param = call.param.partition(".")[0]
-    if param in request and param not in ("model", "messages", "max_tokens"):
+    named = [name for name in names if _is_named(name, call.message)]
+    if param in names and _NEWER_LIMIT not in named:
         return param
-    for name in names:
-        is_word = len(name) >= _MIN_PARAMETER or name == param
-        if is_word and re.search(rf"\b{re.escape(name)}\b", f"{param} {call.message}"):
-            return name
+    if named:
+        return named[0]
     is_form = "response_format" in request and call.failure == "bad request"
     return "response_format" if is_form else ""
+
+
+def _is_named(name: str, message: str) -> bool:
+    """Return whether a message names a parameter.
+
+    The words "user", "stop" and "seed" stand in many messages: they are names between quotes only.
+    """
+    word = re.escape(name)
+    if len(name) < _MIN_PARAMETER and "_" not in name:
+        return bool(re.search(rf"['\"`]{word}['\"`]", message))
+    return bool(re.search(rf"\b{word}\b", message))
 
 
 def leave_out(request: JsonObject, name: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from cli import ROOT
 from forecasteval.common.errors import InputError
 from forecasteval.common.llm import MAX_FAILURES, ModelClient, Task, Usage, build_prompt
+from forecasteval.common.server import Call, find_refused
 from llm_server import AT_ONCE, NO_RETRY, LlmServer, Reply, Request, Script, completion, error
 
 KEY: Final = "sk-canary-7f3a9c51e2"
@@ -171,6 +172,7 @@ def names(param: str, message: str) -> Reply:
         ({"temperature"}, names("temperature", TEMPERATURE)),
         ({"temperature"}, error(400, TEMPERATURE)),
         ({"temperature"}, names("temperature", "Only the default is supported.")),
+        ({"temperature"}, names("temperature", "Only 1 is supported, within your max_tokens.")),
         ({"max_tokens"}, error(400, "use max_completion_tokens")),
         ({"max_tokens"}, names("max_tokens", "Use 'max_completion_tokens' instead.")),
         ({"max_tokens"}, error(422, "extra inputs are not permitted: max_tokens")),
@@ -194,6 +196,22 @@ def test_what_a_400_names_is_left_out_of_all_calls(
     if refused == {"max_tokens"} and b"completion" in reply.body:
         kept = {"max_completion_tokens", "response_format"}  # a model that thinks
     assert {*server.requests[-1].body} == {"model", "messages", *kept}
+
+
+@pytest.mark.parametrize(
+    ("message", "refused"),
+    [
+        ("Unrecognized request argument supplied: 'seed'", "seed"),
+        ("`stop` is not supported", "stop"),
+        ("please stop: the seed of your user is not supported", ""),
+        ("top_k: extra fields not permitted", "top_k"),
+        ("'frequency_penalty' is not supported with this model", "frequency_penalty"),
+    ],
+)
+def test_short_names_are_words_of_other_messages(message: str, refused: str) -> None:
+    request = dict.fromkeys(("model", "messages", "seed", "stop", "user", "top_k"))
+    request["frequency_penalty"] = None
+    assert find_refused(request, Call(failure="bad request", message=message)) == refused
 
 
 @pytest.mark.parametrize(
