@@ -280,10 +280,10 @@ def test_bad_options(tmp_path: Path, options: list[str], word: str) -> None:
 
 # --- Commands ---
 
-COMMANDS: Final = ("", "nightly", "compare", "check")
+COMMANDS: Final = ("", "ask", "nightly", "compare", "check")
 _FUTUREX: Final = (
     "--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--no-llm-names",
-    "--workers", "--llm-deadline", "--cache", "--no-cache",
+    "--workers", "--llm-deadline", "--llm-url", "--llm-max-tokens", "--cache", "--no-cache",
 )  # fmt: skip
 _PROPHET: Final = (
     "--contracts", "--prices", "--gamma", "--min-events", "--late", "--horizon",
@@ -292,8 +292,13 @@ POLICIES: Final = (*_FUTUREX, *_PROPHET)
 OPTIONS: Final = {
     "": (
         "--file", "--dataset", "--items", "--no-items", "--by", "--save", "--html", "--unread",
-        "--fail-under", "--missing", "--sort", "--full", "--no-full",
+        "--fail-under", "--missing", "--sort", "--full", "--no-full", "--llm-dry-run",
+        "--no-llm-dry-run",
         *POLICIES,
+    ),
+    "ask": (
+        "--model", "--file", "--runs", "--limit", "--workers", "--param", "--timeout", "--deadline",
+        "--finish", "--again", "--market", "--dry-run", "--batch", "--replies",
     ),
     "nightly": (
         "--force", "--html", "--begin-record", "--jobs", "--cluster", "--min-questions",
@@ -303,7 +308,8 @@ OPTIONS: Final = {
     "check": ("--dataset", "--owner", "--base"),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
-    "": [0, 1, 2, 3, 6, 130], "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 3, 6, 130],
+    "": [0, 1, 2, 3, 6, 130], "ask": [0, 1, 2, 3, 5, 130],
+    "nightly": [0, 1, 2, 3, 5, 130], "compare": [0, 1, 2, 3, 6, 130],
     "check": [0, 1, 2, 4, 130],
 }  # fmt: skip
 

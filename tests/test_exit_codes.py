@@ -55,6 +55,7 @@ FILES: Final = {
 # How each command is called when all goes well, and a file that it reads.
 COMMANDS: Final = {
     "": ("-f d-a --root .", "d-a.json"),
+    "ask": ("ask d --root . --model m --dry-run", "d.json"),
     "nightly": ("nightly --root . --jobs 1", "d-a.json"),
     "compare": ("compare d-a d-b --root .", "d-a.json"),
     "check": ("check d --root .", "d.json"),
@@ -162,6 +163,18 @@ def fail_the_model(folder: Path, command: str) -> int:
         return end(folder, f"{words} --llm m", said="degraded", **access)
 
 
+def fail_to_answer(folder: Path, command: str) -> int:
+    words = COMMANDS[command][0].replace(" --dry-run", "")
+    with LlmServer(lambda request: error(401)) as server:
+        return end(folder, words, said="key refused", OPENAI_BASE_URL=server.url)
+
+
+def hold_the_replies(folder: Path, command: str) -> int:
+    words = COMMANDS[command][0].replace(" --dry-run", "")
+    with FileLock(folder / "prediction/.d-m.jsonl.lock"):
+        return end(folder, words, said="another", OPENAI_BASE_URL="http://127.0.0.1:1/v1")
+
+
 def find_a_mistake(folder: Path, command: str) -> int:
     write(folder, {"dataset/d.json": [question("q1", ground_truth="Z")]})
     return end(folder, COMMANDS[command][0])
@@ -199,6 +212,7 @@ EVERYWHERE: Final[Mapping[int, tuple[Way, ...]]] = {
 }
 ONLY: Final[Mapping[str, Mapping[int, tuple[Way, ...]]]] = {
     "": {3: (fail_a_file, fail_the_model), 6: (miss_the_gate,)},
+    "ask": {3: (fail_to_answer,), 5: (hold_the_replies,)},
     "nightly": {3: (fail_a_file, fail_the_model), 5: (hold_the_lock,)},
     "compare": {3: (fail_the_model,), 6: (miss_the_gate,)},
     "check": {4: (find_a_mistake,)},
