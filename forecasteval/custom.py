@@ -44,6 +44,7 @@ from forecasteval.display.run_page import Details, RunPage
 from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
 from forecasteval.questions.answers import answers_by_id, load_answers
 from forecasteval.questions.columns import add_columns
+from forecasteval.questions.deadlines import hash_answers, list_deadlines
 from forecasteval.source.questions import Questions
 
 __all__ = [  # what a benchmark needs
@@ -57,6 +58,8 @@ __all__ = [  # what a benchmark needs
     "Score",
     "Unread",
     "first_keys",
+    "hash_answers",
+    "list_deadlines",
 ]
 
 _KEPT: Final = 500  # characters of an answer in a result
@@ -282,6 +285,8 @@ def read_answers(files: Files) -> Answers:
     predictions = load_answers(files.path, known, files.any_form, any_value=True)
     notes = RecordNotes()
     answers = answers_by_id(predictions, notes)
+    drops_late = files.late is not None and files.late.policy == "drop"
+    dropped = frozenset(files.late.ids if files.late is not None and drops_late else ())
     rows: list[tuple[JsonObject, object]] = []
     counts: Counter[str] = Counter()
     for number, question in enumerate(questions, 1):
@@ -292,7 +297,7 @@ def read_answers(files: Files) -> Answers:
         if not name:
             notes["record without id"].append(f"record {number}")
         counts[name] += 1
-        rows.append((question, answers.get(name)))
+        rows.append((question, None if name in dropped else answers.get(name)))
     if not rows:
         raise InputError(str(questions.path), "expected questions", "none")
     if answers and counts.keys().isdisjoint(answers):

@@ -283,8 +283,7 @@ def find_tasks(
             usable += same
             continue
         failures += [failure(task.prediction, problem) for task in same]
-    ignored = [name for name in _list_names(folder) if not name.endswith(SUFFIXES)]
-    return usable, failures, ignored
+    return usable, failures, list_unread(root)
 
 
 def list_datasets(root: Path) -> list[Path]:
@@ -307,7 +306,37 @@ def list_datasets(root: Path) -> list[Path]:
 def list_predictions(root: Path) -> list[Path]:
     """List the prediction files of a folder, by name, also those whose names cannot be used."""
     folder = root / "prediction"
-    return [folder / name for name in _list_names(folder) if name.endswith(SUFFIXES)]
+    names = _list_names(folder)
+    return [folder / name for name in names if _is_prediction(name, names)]
+
+
+# What browsers write for a second download of `NAME.json`: `NAME (1).json`.
+_COPY: Final = re.compile(r" \(\d+\)(?=\.[a-z]+$)")
+
+
+def _is_prediction(name: str, names: Container[str]) -> bool:
+    """Return whether a file is one of predictions, and not a browser's copy of another one."""
+    is_copy = _COPY.search(name) is not None and _COPY.sub("", name) in names
+    return name.endswith(SUFFIXES) and not is_copy
+
+
+def list_unread(root: Path) -> list[str]:
+    """List the names in a folder of predictions that are not read as such.
+
+    Of a folder in it those of its files that could be predictions.
+    """
+    folder = root / "prediction"
+    names = _list_names(folder)
+    unread: list[str] = []
+    for name in names:
+        if _is_prediction(name, names):
+            continue
+        files: list[str] = []
+        with contextlib.suppress(OSError):  # a file, or a folder that cannot be read
+            files = sorted(os.listdir(folder / name))
+        inside = [f"{name}/{file}" for file in files if file.endswith(SUFFIXES)]
+        unread += inside or [name]
+    return unread
 
 
 def _list_names(folder: Path) -> list[str]:

@@ -230,6 +230,8 @@ def score_unchanged(score: Score, files: Files) -> Results:
             results = score(files)
         except EvaluationError as caught:
             error = caught
+        except MemoryError:
+            error = InputError(str(files.path), "not enough memory")
         if list(map(stamp_of, watched)) == before:
             if error:
                 raise error

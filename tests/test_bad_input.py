@@ -16,6 +16,7 @@ from cli import (
     BOM,
     RAW_CONTROL,
     assert_refused,
+    box,
     item,
     number,
     q,
@@ -26,6 +27,9 @@ from cli import (
     warning,
     write,
 )
+from eval import FutureXEvaluator
+from forecasteval.common.errors import InputError
+from forecasteval.rxnopt.replies import parse_reply
 
 HUGE: Final = "9" * 5000  # more digits than int() converts
 
@@ -332,3 +336,43 @@ def test_lone_surrogates(tmp_path: Path, field: str) -> None:
     root = write(tmp_path, {"prediction/p.json": [q("q1"), record]})
     assert len(run(root, "-f", "p", "--json", "--save").json["items"]) == 2
     assert not RAW_CONTROL.search(run(root, "-f", "p", "--items").out)
+
+
+# --- What Python itself says no to ---
+
+
+@pytest.mark.parametrize("form", [int, lambda n: -n, lambda n: [n], lambda n: {"a": n}])
+def test_integers_of_thousands_of_digits(form: Callable[[int], object]) -> None:
+    """As in JSON, where they are text."""
+    answer = form(10**5000)
+    scored = FutureXEvaluator().evaluate_prediction(answer, number())
+    assert scored == 0.0
+    with pytest.raises(InputError, match="a number of too many digits"):
+        FutureXEvaluator().evaluate_prediction("5", number(ground_truth=10**5000))
+    assert parse_reply(answer)[0] is None
+
+
+@pytest.mark.parametrize("answer", ["[1or 2]", box("[30if]"), "[0x1for]", box("['a', 1or 2]")])
+def test_python_says_nothing_of_an_answer(
+    tmp_path: Path, answer: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    rows = [q(answer=answer), number("n", answer=answer)]
+    done = run(write(tmp_path, {"prediction/p.json": rows}), "-f", "p")
+    assert (done.code, done.err, [*recwarn]) == (0, "", [])
+
+
+def test_memory_is_an_error_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"prediction/a.json": [q()], "prediction/b.json": [q()]})
+    evaluate = FutureXEvaluator.evaluate_files
+
+    def fail(self: FutureXEvaluator, files: Any) -> Any:
+        if files.name == "a":
+            raise MemoryError
+        return evaluate(self, files)
+
+    monkeypatch.setattr(FutureXEvaluator, "evaluate_files", fail)
+    for command in (["-f", "a", "-f", "b"], ["nightly", "--jobs", "1"]):
+        done = run(tmp_path, *command)
+        assert done.code in (2, 3)
+        assert "a.json: not enough memory" in done.err
+        assert "1.0000" in done.out

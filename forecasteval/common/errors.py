@@ -111,7 +111,10 @@ def printable(text: object, limit: int | None = None) -> str:
     >>> printable("a\x1b[31mb\nc")
     'a\\x1b[31mb\\nc'
     """
-    shown = str(text)
+    try:
+        shown = str(text)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        shown = "a number of too many digits"
     if limit is not None and len(shown) > limit:
         shown = shown[: limit - 1] + "…"
     if shown.isprintable():  # as nothing unsafe is, and which takes a fifth of the time
@@ -194,6 +197,9 @@ def run_command(program: str, work: Callable[[], int]) -> int:
     except EvaluationError as error:
         print(f"{program}: {error}", file=sys.stderr)
         return error.exit_code
+    except MemoryError:
+        print(f"{program}: not enough memory", file=sys.stderr)
+        return ExitCode.REFUSED
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
         return ExitCode.INTERRUPTED

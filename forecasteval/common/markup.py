@@ -7,6 +7,7 @@ import html
 import json
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -415,10 +416,21 @@ def parse_literal(text: str) -> tuple[str, ...]:
     if _TEXTS.fullmatch(text):
         return tuple([single or double for single, double in _TEXT.findall(text)])
     try:
-        parts = ast.literal_eval(_NO_ESCAPE.sub(r"\\\\", text))
+        parts = ast.literal_eval(parse_expression(_NO_ESCAPE.sub(r"\\\\", text)))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ()
     return tuple(map(str, parts)) if {*map(type, parts)} <= {str, int, float} else ()
+
+
+def parse_expression(text: str) -> ast.Expression:
+    """Parse a stranger's text as an expression of Python; nothing is executed.
+
+    Raises what `ast.parse` raises. Python's warnings about the text are for its author: `[1or 2]`
+    would print "invalid decimal literal".
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text.strip(), mode="eval")
 
 
 def show_truth(truth: object) -> str:

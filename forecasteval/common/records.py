@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from sys import intern
 from typing import Any, Final, TypeVar
@@ -461,6 +462,8 @@ def as_text(raw: object) -> str:
         return "" if raw is None else json.dumps(raw, ensure_ascii=False, default=str)
     except RecursionError:
         return "(nested too deeply)"
+    except ValueError:  # of an integer of more than 4,300 digits
+        return str(Decimal(raw)) if isinstance(raw, int) else "(a number of too many digits)"
 
 
 def is_null(value: object) -> bool:

@@ -148,7 +148,8 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
 
 
 def _refuse(record: Mapping[str, object], where: str, number: int, key: str, rule: str) -> NoReturn:
-    got = printable(repr(record.get(key)), 60)
+    value = record.get(key)
+    got = printable(repr(value) if isinstance(value, str) else value, 60)
     raise InputError(_place(record, where, number), f"'{key}' {rule}", got)
 
 

@@ -23,7 +23,7 @@ from forecasteval.common.errors import (
 from forecasteval.common.files import belongs_to, find_dataset
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
-from forecasteval.lookup import explain, find_tasks, list_predictions
+from forecasteval.lookup import explain, find_tasks, list_datasets, list_predictions
 from forecasteval.nightly.entry_book import AnswerHashes, judge_change
 from forecasteval.ranking.names import read_systems, split_name
 from forecasteval.ranking.owners import find_foreign, find_stranger
@@ -42,17 +42,24 @@ def list_problems(name: str, problems: Sequence[str]) -> Results:
 
 def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
     """Find the mistakes in `systems.json`, and what the names of files make of them: two files with
-    one stem, two names of a system in one dataset, a file whose dataset is gone.
+    one stem, two names of a system in one dataset, a file that is not read, or without its dataset.
     """
     folder = root / "prediction"
     systems = read_systems(folder)
     problems = [*systems.mistakes]
-    tasks, failures, _ = find_tasks(root, scorer.has_questions)
+    tasks, failures, unread = find_tasks(root, scorer.has_questions)
     problems += [f"{failure['file']}: {failure['reason']}" for failure in failures]
     names = [(task.path.stem, task.dataset.name) for task in tasks if task.dataset]
     problems += systems.find_clashes(names).values()
+    problems += systems.find_twins({systems.system_of(*name) for name in names})
     rows = [(systems.system_of(*name), split_name(*name).system) for name in names]
     problems += systems.find_taken(rows).values()
+    datasets = [path.stem for path in list_datasets(root)]
+    passed_over = [
+        name for name in unread if any(belongs_to(Path(name).name, dataset) for dataset in datasets)
+    ]
+    if passed_over:
+        problems.append(f"not read: {grouped_names(passed_over)}")
     for task in tasks:
         if not task.dataset and not scorer.has_questions(task.path):
             try:

@@ -12,7 +12,6 @@ from forecasteval.boards.report import format_csv
 from forecasteval.boards.tables import list_failed
 from forecasteval.common.errors import InputError, grouped_names, printable, show_count
 from forecasteval.common.exit_codes import ExitCode
-from forecasteval.common.files import SUFFIXES
 from forecasteval.display.results import print_result
 from forecasteval.nightly.tasks import NightOptions
 from forecasteval.ranking.board import Board
@@ -62,14 +61,11 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
     scored = show_count(board["evaluated"], "file")
     counts = f"{scored} scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
-        counts += (
-            f"; not read, because they are not {', '.join(SUFFIXES)}: "
-            f"{grouped_names(board['ignored'])}"
-        )
+        counts += f"; not read: {grouped_names(board['ignored'])}"
     report = board.report()
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
-    report += _name_samples(board.board)
+    report += [*board["twins"], *_name_samples(board.board)]
     if args.format == "csv" and not args.columns:
         sys.stdout.write(format_csv(board.board))
     else:

@@ -80,8 +80,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
     for which `scorer.ranks_together` holds are one set of predictions, and have one result, of the
     dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason, fault),
     `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of
-    degraded results and how often) and `notes`. Raises LockedError if another run is at work, and
-    EvaluationError if nothing can be read or written.
+    degraded results and how often), `twins` (names that look alike) and `notes`. Raises LockedError
+    if another run is at work, and EvaluationError if nothing can be read or written.
     """
     date = today()
     # First: a folder that was mistyped is not made.
@@ -116,6 +116,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         "evaluated": len(scored.results),
         "reused": len(plan.holding),
         "ignored": ignored,
+        "twins": about.find_twins({row.system_name for row in board.files}),
         "llm_failures": scored.llm_failures,
         "notes": [
             *_describe_unchecked(observed, tonight),

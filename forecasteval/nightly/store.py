@@ -236,7 +236,11 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
     with extra_package("filelock", str(folder)):  # here: most commands lock nothing
         from filelock import FileLock, Timeout
 
-    lock = FileLock(folder / ".lock")
+    try:
+        # Where the file system has no locks, filelock would take a file that is left for a run.
+        lock = FileLock(folder / ".lock", fallback_to_soft=False)
+    except TypeError:  # an older version, which has no locks of its own
+        lock = FileLock(folder / ".lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(blocking=wait)

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import math
 import re
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice, zip_longest
@@ -21,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import read_file
+from forecasteval.common.markup import parse_expression
 from forecasteval.common.records import Loaded, group_by, has_repeated_keys, parse_json
 from forecasteval.common.text import csv_rows, decode_utf8
 
@@ -316,9 +316,7 @@ def _parse_literal(text: str | None) -> Any:
     if not text or len(text) > MAX_LITERAL:
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "invalid escape sequence", about a stranger's text
-            tree = ast.parse(text.strip(), mode="eval")
+        tree = parse_expression(text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Dict):
                 keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]

@@ -160,6 +160,15 @@ class Systems(NamedTuple):
             if any(look == other and holder != system for other, holder in holders)
         }
 
+    def find_twins(self, systems: Iterable[str]) -> list[str]:
+        """Name systems whose names look alike: `café` in two Unicode forms, `GPT` and `gpt`."""
+        groups = group_by(sorted(systems), lambda name: look_of(name).casefold()).values()
+        return [
+            f"systems with one name in several spellings: {', '.join(show_distinct(names, 40))}"
+            for names in groups
+            if len(names) > 1
+        ]
+
     @property
     def baselines(self) -> set[str]:
         """Find the systems that only guess."""

@@ -414,3 +414,41 @@ def test_it_is_a_setting_of_the_folder(tmp_path: Path) -> None:
     assert (done.code, table(root)["w-b"]) == (0, (0, 1, 1))
     assert run(root, "-f", "w-b", "--json").json["missing_count"] == 0  # only nights know
     assert read_json(root / "evaluation/w-b.json")["signature"]["late_files"] == "drop"
+
+
+def test_a_file_that_is_being_uploaded_keeps_its_row(tmp_path: Path) -> None:
+    """For a night; never as new answers. The second one with the same content takes it."""
+    root = ask(tmp_path)
+    resolve(root, **dict.fromkeys(ALL, "A"))
+    lines = [json.dumps({"id": name, "answer": "A"}) + "\n" for name in ALL]
+    path = root / "prediction/w-a.jsonl"
+    answer(root, "b", **ALL)
+
+    def upload(day: int, text: str) -> tuple[int, str, tuple[float, int, int]]:
+        write(root, {"prediction/w-a.jsonl": text})
+        done = night(root, day, "keep")
+        assert "new answers" not in done.out
+        return done.code, done.err, table(root)["w-a"]
+
+    whole = "".join(lines)
+    assert upload(1, whole) == (0, "", (1, 0, 0))
+    code, told, row = upload(2, whole[:-9])
+    assert (code, row) == (3, (1, 0, 0))
+    assert "w-a.jsonl: 1 answer fewer than last night; the next run takes it" in told
+    assert upload(3, "".join(lines[:2]))[1].startswith("eval.py: w-a.jsonl: 2 answers fewer")
+    assert upload(4, whole) == (0, "", (1, 0, 0))
+    assert upload(5, "".join(lines[:2]))[2] == (1, 0, 0)
+    write(root, {"prediction/w-a.jsonl": "".join(lines[:2])})
+    assert (night(root, 6, "keep").code, table(root)["w-a"]) == (0, (0.5, 2, 0))
+    # More answers than before, of which the last is not whole yet.
+    code, told, row = upload(7, whole[:-9])
+    assert (code, row) == (3, (0.5, 2, 0))
+    assert "w-a.jsonl: its last line is not whole" in told
+    # Answers that are gone from the middle were taken back.
+    assert upload(8, whole) == (0, "", (1, 0, 0))
+    write(root, {"prediction/w-a.jsonl": lines[0] + lines[2] + lines[3]})
+    assert (night(root, 9, "keep").code, table(root)["w-a"]) == (0, (0.75, 1, 0))
+    path.unlink()
+    # If the record knows no earlier row, the whole lines are scored.
+    write(root, {"prediction/w-new.jsonl": whole[:-9]})
+    assert (night(root, 10, "keep").code, table(root)["w-new"]) == (3, (0.75, 1, 0))

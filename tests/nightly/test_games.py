@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+import crps_wing
 from boards_folders import stored
 from cli import Done, question, read_json, run, write
+from forecasteval import cli, custom
 
 DAY: Final = 86400
 WEEKS: Final = [f"w{n:02}" for n in range(12)]
@@ -343,6 +346,35 @@ def test_closed_forecasts_that_the_owner_withdraws(arena: Path, tmp_path: Path) 
     write(root, {"prediction/systems.json": {"s": {"withdrawn": ["arena"]}}})
     night(root, 7)
     assert ranks(root, "s") == ([], [])
+
+
+# --- A benchmark of one's own ---
+
+
+def test_a_benchmark_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = crps_wing.BENCHMARK._replace(
+        list_deadlines=partial(custom.list_deadlines, truth_key="value"),
+        hash_answers=custom.hash_answers,
+    )
+    monkeypatch.setattr(cli, "BENCHMARKS", (own, *cli.BENCHMARKS))
+    names = ["q0", "q1", "q2"]
+    rows = [{"id": name, "value": 5, "scale": 20, "closes": "1970-01-03"} for name in names]
+    write(tmp_path, {"dataset/w.json": rows})
+    for system in "sa":
+        write(tmp_path, {f"prediction/w-{system}.json": {name: [15.0] for name in names}})
+    night(tmp_path, 1)
+    write(tmp_path, {"prediction/w-s.json": {"q0": [5.0], "q1": [15.0]}})
+    assert "Late" in night(tmp_path, 4).out
+    _, other = sorted(stored(tmp_path)["tables"][0]["rows"], key=lambda row: row["name"])
+    assert (other["overall_score"], other["late"], other["removed"]) == (
+        pytest.approx(-2.5 / 3),
+        1,
+        1,
+    )
+    (tmp_path / "prediction/w-s.json").unlink()
+    night(tmp_path, 5)
+    rows = {row["name"]: row["overall_score"] for row in stored(tmp_path)["tables"][0]["rows"]}
+    assert rows == {"w-a": pytest.approx(-0.5), "w-s": -1}
 
 
 def test_lines_are_only_added(season: Path) -> None:

@@ -809,3 +809,37 @@ def test_invented_samples_among_ones_own_files_are_named(tmp_path: Path) -> None
     (tmp_path / "prediction/250915-random.json").unlink()
     write(tmp_path, {"dataset/w.json": [question()]})
     assert "invented" not in run(tmp_path, "nightly").out
+
+
+def test_files_that_are_passed_over_are_named(tmp_path: Path) -> None:
+    answers = [{"id": "q7", "answer": "A"}]
+    names = [
+        "w-a.json.gz",
+        "w-b.JSON",
+        "w-c.txt",
+        "w-d (1).json",
+        "w-d (2).jsonl",
+        "team/w-e.json",
+        "notes/ideas.md",
+    ]
+    write(tmp_path, {"dataset/w.json": [question()], "prediction/w-d.json": answers})
+    write(tmp_path, {f"prediction/{name}": answers for name in names})
+    done = run(tmp_path, "nightly")
+    said = "; not read: 6 (notes, team/w-e.json, w-a.json.gz, w-b.JSON, w-c.txt, …)\n"
+    assert (done.code, said in done.out) == (0, True), done.out
+    assert [row["name"] for row in stored(tmp_path)["tables"][0]["rows"]] == ["w-d", "w-d (2)"]
+    checked = run(tmp_path, "check")
+    assert checked.code == 4
+    assert "not read: 5 (team/w-e.json, w-a.json.gz, w-b.JSON" in checked.out
+
+
+def test_names_that_look_alike_are_named_once(tmp_path: Path) -> None:
+    answers = [{"id": "q7", "answer": "A"}]
+    systems = ["s5", "\uff535", "caf\u00e9", "cafe\u0301", "GPT", "gpt", "other"]
+    write(tmp_path, {"dataset/w.json": [question()]})
+    write(tmp_path, {f"prediction/w-{name}.json": answers for name in systems})
+    for command in ("nightly", "check"):
+        out = run(tmp_path, command).out
+        assert out.count("systems with one name in several spellings: ") == 3
+        assert "several spellings: GPT, gpt\n" in out
+        assert r"several spellings: cafe\u0301, caf\xe9" in out

@@ -239,6 +239,21 @@ def test_lock_on_a_disk_that_fails(
         pass
 
 
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is left there is no run, and one line says what to do."""
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    (tmp_path / ".lock").touch()
+    told = r"\.lock: cannot be locked or written: .*; --output DIR"
+    with pytest.raises(EvaluationError, match=told) as caught, lock_folder(tmp_path):
+        pass
+    assert not isinstance(caught.value, LockedError)
+
+
 @pytest.mark.parametrize("command", [["nightly"], ["-f", "d-a", "--save"]])
 def test_without_filelock_a_line_says_what_to_install(tmp_path: Path, command: list[str]) -> None:
     """As in the environment of a version that needed none (N4)."""
