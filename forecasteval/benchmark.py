@@ -12,6 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from argparse import SUPPRESS, Action, ArgumentError, ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -100,17 +101,23 @@ class Option(NamedTuple):
         return ""
 
 
-def whole_number(least: int) -> Callable[[str], int]:
-    """Make the kind of an option that is a whole number, at least this one."""
+@dataclass(frozen=True)
+class _WholeNumber:
+    """The kind of an option that is a whole number; processes get it with their benchmarks."""
 
-    def parse(text: str) -> int:
+    least: int
+
+    def __call__(self, text: str) -> int:
         with contextlib.suppress(ValueError):
-            if (number := int(text)) >= least:
+            if (number := int(text)) >= self.least:
                 return number
         got = printable(text, 40) or "''"
-        raise ArgumentTypeError(f"expected a number >= {least}, got {got}")
+        raise ArgumentTypeError(f"expected a number >= {self.least}, got {got}")
 
-    return parse
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Make the kind of an option that is a whole number, at least this one."""
+    return _WholeNumber(least)
 
 
 # Of any benchmark.
