@@ -485,6 +485,22 @@ def test_a_request_without_a_byte_ends(folder: Path, server: LlmServer) -> None:
     assert "--deadline" not in done.err.splitlines()[-1]
 
 
+def test_a_server_that_stops_behind_the_headers(folder: Path, server: LlmServer) -> None:
+    """Each of its requests is heard, so that only their number can end the call."""
+    server.script = but({3: yes(None)._replace(drip=60)})  # type: ignore[arg-type]
+    done = ask(folder, "w1", "--timeout", "1")
+    assert (done.code, "failed, timeout: 1 (q3); --timeout S" in done.err) == (3, True)
+    assert days(server).count(3) == 3
+
+
+def test_a_server_that_is_down_is_given_up(folder: Path, server: LlmServer) -> None:
+    server.script = lambda request: error(503)
+    done = ask(folder, "w1", "--workers", "1")
+    assert (done.code, done.out, len(server.requests) < 12) == (3, "", True)
+    assert "failed, status 503: 10 (" in done.err
+    assert "failed, not sent: 2 (q10, q11)" in done.err
+
+
 # --- Prophet Arena ---
 
 
