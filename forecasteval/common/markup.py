@@ -43,6 +43,12 @@ _RANK: Final = lazy(
 _DENIED: Final = lazy(
     r"(?i)(?:\b(?:not|rather\sthan|instead\sof)\b|而不是|不是|而非|并非)[\s:$*]*\Z"
 )
+# and one that shows what the format is like
+_EXAMPLE: Final = lazy(
+    r"(?i)\b(?:format|output|template|style|user|task|question|prompt|instructions?)\b"
+    r"[^.!?\n]{0,30}\b(?:looks?\slike|(?:should|must)\s(?:be|look\slike)|ask(?:s|ed)\sfor"
+    r"|wants|requires?|such\sas)[\s:*$]*\Z"
+)
 _SURE: Final = lazy("confidence|certainty|置信度|信心")
 _LEVELS: Final = ("high", "medium", "moderate", "low", "高", "中", "低")
 _LIKELY: Final = lazy("probability|likelihood|chance|概率|可能性")
@@ -112,7 +118,8 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     boxes = [box for box in found if _FILLED.search(text, box.start, box.end)][-_MAX_BOXES:]
     if not boxes:
         return "", True
-    own = [box for box in boxes if not _stands_in(prompt, text, box)] if "ox" in prompt else boxes
+    own = [box for box in boxes if not _EXAMPLE.search(text, max(0, box.begin - 60), box.begin)]
+    own = [box for box in own if not _stands_in(prompt, text, box)] if "ox" in prompt else own
     if not own:
         return (text[: boxes[0].begin] + text[boxes[-1].end + 1 :]).strip(), False
     content = _choose(text, own)
@@ -274,6 +281,7 @@ _WIDE: Final = (
     (lazy("º"), "°"),
     (lazy(r"【[^【】]*†[^【】]*】|(?<=\S)\s?【[0-9]{1,3}】"), ""),
 )
+_FRACTION: Final = lazy("([0-9]*) ?([¼-¾⅐-⅞])")  # 2½
 _URL: Final = r"\((?:https?:|www\.)(?:[^()]|\([^()]*\))*\)"
 _COMMAND: Final = lazy(r"(?s)\\(?:\\?([A-Za-z]+)[ \t]*|(.?))")
 _SYMBOLS: Final = {
@@ -364,6 +372,10 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
 )
 
 
+def _write_fraction(found: re.Match[str]) -> str:
+    return f"{int(found[1] or 0) + unicodedata.numeric(found[2]):g}"
+
+
 def clean(text: str) -> str:
     r"""Clean the text without LaTeX, Markdown, invisible and full-width forms and one pair of
     brackets or quotes around it (rule 4).
@@ -379,7 +391,7 @@ def clean(text: str) -> str:
             for pattern, new in _WIDE:
                 plain = pattern.sub(new, plain)
             text = plain if any(map(str.isalnum, plain)) else text  # an emoji alone stays
-        text = unicodedata.normalize("NFKC", text)
+        text = unicodedata.normalize("NFKC", _FRACTION.sub(_write_fraction, text))
     if _MARKUP.search(text):
         text = _restore_backslashes(text)
         for mark, pattern, new in _STEPS:

@@ -154,11 +154,11 @@ def is_settled(text: str) -> bool:
     """
     if parse_number(text):
         return True
-    numbers = find_numbers(text)
+    numbers = [said for said in find_numbers(text) if not said.inside]
     if len(numbers) != 1:
         return False
-    quantity, behind = numbers[0]
-    return bool(quantity.scale or quantity.unit) or not _WORD.match(behind)
+    quantity = numbers[0].value
+    return bool(quantity.scale or quantity.unit) or not _WORD.match(numbers[0].behind)
 
 
 def decide_answers(

@@ -11,7 +11,6 @@ from forecasteval.common.records import JsonObject
 from forecasteval.questions.states import Unparsed
 
 from .extraction import ANSWER_PROMPT, AnswerCounts, decide_answers
-from .reading.choices import NameTruth
 from .reading.names import IS_CJK, Name, compare_names, match_names
 from .reading.rankings import RankingTruth
 from .results import Answered, AnswerItem, decide
@@ -64,7 +63,7 @@ def decide_names(
     lists = [
         (answer.place, answer.truth, names)
         for answer in answered
-        if isinstance(answer.truth, (NameTruth, RankingTruth))
+        if isinstance(answer.truth, RankingTruth)
         and not isinstance(names := answer.truth.read(answer.answer), Unparsed)
     ]
     candidates = {

@@ -18,21 +18,23 @@ from forecasteval.questions.states import MISSING, AnswerScore, Unparsed, unpars
 
 from .reading.answers import Answer, parse_answer
 from .reading.choices import (
+    MAX_OPTIONS,
     SEPARATOR,
     YES_NO,
     ChoiceTruth,
-    NameTruth,
     Options,
     Picks,
+    choice_key,
     find_options,
     interpret_picks,
     label_set,
+    parse_sides,
 )
 from .reading.grammar import RANGE, Quantity
 from .reading.lists import NO_NAME, parse_items
 from .reading.names import parse_name
 from .reading.numbers import NumberTruth, find_sigma, interpret_number, question_scale
-from .reading.rankings import RankingTruth
+from .reading.rankings import NameTruth, RankingTruth
 from .rules import LEVELS, Rules
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
@@ -189,6 +191,8 @@ def make_pending_truth(level: int, prompt: str, numeric: bool) -> PendingTruth:
         number = NumberTruth(Quantity(0.0, None, ""), None, None, prompt)
         return PendingTruth(kind, [number if numeric else RankingTruth((), prompt)])
     options = Options(find_options(prompt))
+    if not options.texts:
+        options = Options(parse_sides(prompt), sides=True)
     choice = ChoiceTruth(options, Picks(), exact=True)
     if options.texts:
         return PendingTruth(kind, [choice])
@@ -200,18 +204,32 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     names. None if empty.
     """
     options = Options(find_options(prompt))
-    if not options.labels:
+    if not options.texts:
+        options = _find_sides(prompt, answer) or options
+    if not options.texts:
         parts = answer.elements or SEPARATOR.split(answer.cleaned)
-        tokens = [part.strip(" .") or part for part in parts if part.strip()]
-        if tokens and all(len(token) == 1 and "A" <= token <= "~" for token in tokens):
-            options = Options((), max(26, *(ord(token) - 64 for token in tokens)))
+        tokens = [token for part in parts if (token := part.strip(" .") or part.strip())]
+        labels = Options((), MAX_OPTIONS).find_list(answer.text) or frozenset(tokens)
+        if tokens and all(len(label) == 1 and "A" <= label <= "~" for label in labels):
+            options = Options((), max(26, *(ord(label) - 64 for label in labels)))
         elif not all(token.lower() in YES_NO for token in tokens):
             names = [name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key)]
             exact = len(names) == 1 if rules.by_truths else level == 1
             return NameTruth(names, exact, prompt) if names else None
     picks = interpret_picks(answer, options)
+    key = choice_key(answer.cleaned)
+    if not picks and any(map(str.isalnum, key)):
+        picks = frozenset([f"?{key}"])
     exact = len(picks) == 1 if rules.by_truths else level == 1
     return ChoiceTruth(options, picks, exact) if picks else None
+
+
+def _find_sides(prompt: str, answer: Answer) -> Options | None:
+    """Find the two sides that a question names, if its truth is one of them."""
+    sides = parse_sides(prompt)
+    options = Options(sides, sides=True)
+    picks = interpret_picks(answer, options) if len(sides) == 2 else ()
+    return options if picks else None
 
 
 def interpret_open_truth(

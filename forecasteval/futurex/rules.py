@@ -111,3 +111,12 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
         "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS])
         * share,
     }
+
+
+def score_f1(matched: int, picks: int, truths: int) -> float:
+    """F1 = 2·matched / (picks + truths), in [0, 1] (seed README, 评分机制).
+
+    >>> score_f1(1, 3, 1)
+    0.5
+    """
+    return 2 * matched / (picks + truths) if matched else 0.0

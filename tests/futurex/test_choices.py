@@ -14,9 +14,9 @@ from forecasteval.futurex.reading.choices import (
     Picks,
     find_options,
     interpret_picks,
-    score_f1,
     score_picks,
 )
+from forecasteval.futurex.rules import score_f1
 
 
 def options_of(prompt: str) -> Options:
@@ -38,8 +38,8 @@ PICKS: Final = {
     "texts without the words of all": (AWARD, "Bo Day, ada lee", ["A", "B"]),
     "Chinese texts without the signs of all": (CITIES, "岚浦市", ["B"]),
     "a part of what differs": (AWARD, "Ada", ["?ada"]),
-    "the words of all": (AWARD, "win the prize", ["?win the prize"]),
-    "what one of two has more": (NOT, "not", ["?not"]),
+    "the words of all": (AWARD, "win the prize", []),
+    "what one of two has more": (NOT, "not", []),
     "a number in the words of all": (GOALS, "5", ["?5"]),
     "a text that begins like a quoted line": (MORE, "> 5", ["B"]),
     "a quoted text": (THREE, "> B. Draw", ["B"]),
@@ -72,7 +72,7 @@ PICKS: Final = {
     "no in Chinese": (YES, "不会", ["B"]),
     "yes with a tail": (YES, "Yes, it will", ["A"]),
     "yes, and no": (YES, "Yes, no", ["A", "B"]),
-    "yes or no": (YES, "Yes or no", ["?yes or no"]),
+    "yes or no": (YES, "Yes or no", []),
     "yes without options": (BARE, "Yes", ["Yes"]),
     "no without options": (BARE, "否", ["No"]),
     "letters without options": (LETTERS, "A, c", ["A", "C"]),

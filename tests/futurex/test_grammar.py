@@ -69,7 +69,7 @@ def test_number(text: str) -> None:
     value, scale, unit = NUMBERS[text]
     quantity = parse_number(text)
     assert quantity is not None
-    assert quantity._replace(value=0) == Quantity(0, scale, unit)
+    assert quantity._replace(value=0, span=0) == Quantity(0, scale, unit)
     assert quantity.value == pytest.approx(value, rel=1e-12)
 
 

@@ -47,7 +47,7 @@ READ: Final[dict[str, tuple[int, str, Any, Any, str]]] = {
     "two options": (2, PROMPT, None, box("A, C"), "A, C"),
     "yes": (1, "Will it rain?", None, box("Yes, it will"), "Yes"),
     "a name": (1, "Who?", None, box("Harbour Town"), "Harbour Town"),
-    "the winner": (1, SIDES, None, box("Otters def. Falcons 3-1"), "otters"),
+    "the winner": (1, SIDES, None, box("Otters def. Falcons 3-1"), "Otters"),
     "a number": (4, "How many?", 3.0, box("about 1,234.5 boats"), "1234.5"),
     "a bare number": (3, "How many?", None, "27", "27"),
     "a list": (3, "Which three?", None, box("Red, Blue and Green"), "Red | Blue | Green"),

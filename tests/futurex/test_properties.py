@@ -278,7 +278,7 @@ def test_parsers_never_raise(text: str) -> None:
     cleaned = clean(text)
     for part in (text, cleaned):
         for quantity in filter(
-            None, [parse_number(part), *(quantity for quantity, _ in find_numbers(part))]
+            None, [parse_number(part), *(said.value for said in find_numbers(part))]
         ):
             assert math.isfinite(quantity.value)
         assert all(split_items(part))

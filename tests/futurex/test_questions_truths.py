@@ -16,9 +16,9 @@ from forecasteval.futurex.questions import (
     interpret_question,
 )
 from forecasteval.futurex.reading.answers import parse_answer
-from forecasteval.futurex.reading.choices import ChoiceTruth, NameTruth
+from forecasteval.futurex.reading.choices import ChoiceTruth
 from forecasteval.futurex.reading.numbers import NumberTruth
-from forecasteval.futurex.reading.rankings import RankingTruth
+from forecasteval.futurex.reading.rankings import NameTruth, RankingTruth
 from forecasteval.futurex.rules import RULE_SETS, Rules
 from kinds import RATES
 

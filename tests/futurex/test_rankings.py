@@ -7,7 +7,6 @@ from typing import Final
 import pytest
 
 from forecasteval.futurex.reading.answers import Answer, parse_answer
-from forecasteval.futurex.reading.choices import NameTruth
 from forecasteval.futurex.reading.lists import (
     item_count,
     looks_like_names,
@@ -15,7 +14,7 @@ from forecasteval.futurex.reading.lists import (
     split_items,
 )
 from forecasteval.futurex.reading.names import parse_name
-from forecasteval.futurex.reading.rankings import RankingTruth
+from forecasteval.futurex.reading.rankings import NameTruth, RankingTruth
 
 TRUTH = tuple(map(parse_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)

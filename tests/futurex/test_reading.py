@@ -209,7 +209,9 @@ NO_CREDIT: Final[dict[str, list[tuple[str, str]]]] = {
         ("side", "Final answer: B, perhaps C"),
         ("side", "Final answer: B is unlikely"),
         ("side", r"\boxed{All except A, C}"),
-        ("side", r"\boxed{B, not A}"),
+        ("side", r"\boxed{not B}"),
+        ("side", r"\boxed{B, as they are rested, C}"),
+        ("side", "Final answer: B; A is second"),
         ("price", "Final answer: 71.5 or 90"),
         ("price", r"\boxed{60, 71.5, 80}"),
         ("price", r"\boxed{71.5 (could be 80)}"),
@@ -392,14 +394,16 @@ def test_a_song_may_begin_like_a_refusal() -> None:
     [
         ("Which two teams will reach the final?", "['Otters', 'Foxes']", "Otters and Foxes"),
         ("Which two teams will reach the final?", "Otters, Foxes", "Foxes, Otters"),
-        ("Who will win: Otters vs. Foxes?", "Otters", "Otters will beat Foxes"),
-        ("谁会赢: 水獭 对 狐狸?", "水獭", "水獭战胜狐狸"),
+        ("Who will win: Otters vs. Foxes?", "Otters", r"\boxed{Otters will beat Foxes}"),
+        ("谁会赢: 水獭 对 狐狸?", "水獭", r"\boxed{水獭战胜狐狸}"),
     ],
 )
 def test_names_of_a_question_without_options(prompt: str, truth: str, answer: str) -> None:
     row = {"id": "q", "level": 2, "prompt": prompt, "ground_truth": truth}
     assert FutureXEvaluator().evaluate_prediction(answer, row) == 1
-    assert FutureXEvaluator().evaluate_prediction(f"Nobody can say what {answer} means", row) == 0
+    text = answer.removeprefix("\\boxed{").removesuffix("}")
+    other = f"Nobody can say what {text} means"
+    assert FutureXEvaluator().evaluate_prediction(other, row) == 0
 
 
 @pytest.mark.parametrize("blanks", [" ", "  ", "\u00a0 ", "\t"])

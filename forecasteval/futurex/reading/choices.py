@@ -5,35 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import Final
 
 from forecasteval.common.markup import clean
-from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
+from forecasteval.common.patterns import WordTable, end_of, lazy
 from forecasteval.questions.states import AnswerScore, Unparsed
 
-from .answers import Answer, TruthOf, drop_lead_in, find_status
+from ..rules import score_f1
+from .answers import Answer, TruthOf
 from .language import pattern_of, table_of, words
-from .lists import NO_LIST, UNNAMED, is_name_of, looks_like_names, show_names, spans_between
-from .names import SAME, Name, Pairs, compare_names, fold, key_of, match_names, parse_name
-from .negation import begins_denied, find_doubt, is_asked
+from .names import compare_names, fold, key_of, parse_name
+from .negation import denies, takes_back
+from .statements import CONTRADICTION, SENTENCE_STOP, drop_lead_in, find_lead_in
+from .walk import (
+    AND,
+    FRONT,
+    NOT,
+    OR,
+    REMARK,
+    SHARE,
+    SHIELDED,
+    STOP,
+    Said,
+    are_whole,
+    choose,
+    kind_of,
+    share_of,
+    walk,
+)
 
-MAX_TOKEN: Final = 1000  # characters of a pick with what is said of it
 MAX_OPTIONS: Final = 62  # A to ~ in ASCII order
 _LABELS: Final = "".join(map(chr, range(ord("A"), ord("A") + MAX_OPTIONS)))
 YES_NO: Final = {
     **dict.fromkeys(words("yes"), "Yes"),
     **dict.fromkeys(words("no"), "No"),
 }
-
-
-def score_f1(matched: int, picks: int, truths: int) -> float:
-    """F1 = 2·matched / (picks + truths), in [0, 1] (seed README, 评分机制).
-
-    >>> score_f1(1, 3, 1)
-    0.5
-    """
-    return 2 * matched / (picks + truths) if matched else 0.0
 
 
 # --- The options of a prompt ---
@@ -72,55 +79,47 @@ def label_set(count: int) -> frozenset[str]:
 
 # --- How a text names options ---
 
-_AND: Final = pattern_of("and")
-_OR: Final = pattern_of("or")
 SEPARATOR: Final = lazy(  # not in 4,000
-    rf"(?:[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{{3}}(?![0-9])))(?!\s?(?:{_OR}))(?:\s*(?:{_AND}))?"
-    rf"|{_AND}|(?<=\s)\+(?=\s)|\+(?<=\b\w\+)(?=[!-~](?:\W|\Z))"
+    r"[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9]))"
 )
-# Between labels in nothing but their dress, not in N/A
-_BETWEEN_PICKS: Final = lazy(rf"(?:\s|[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/|{_AND})+")
-_DRESS: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
-_AROUND: Final = "\\{} $*\"'“”‘’().。!"
-_BRACKETS: Final = lazy(r"\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\]|【[^【】]*】")
-_SPACED: Final = lazy(r"\s*(?:[-–—]|([<>≤≥]))\s*")
+_ARTICLE: Final = lazy(r"an?\s+(?=\S{2})")  # a draw
+_SPACED: Final = lazy(r"%?\s*(?:[-–—]|(?<=[0-9%]\s)to(?=\s\$?[0-9])|([<>≤≥]))\s*")  # 3.0% to 3.2%
 _LETTER: Final = lazy(r"[^\W\d_]")
-_HEDGES: Final = table_of("hedges")  # in front of a pick
-_NUMBERED: Final = lazy(r"(?:\A|(?<=\s))[0-9]{1,2}[.)]\s*(?=\(?[A-~](?:[^\w.]|\Z))")  # 1. A 2. B
-_NUMBER: Final = lazy(r"[0-9]{1,2}[.)](?![0-9])\s*(?=\S)")  # 1. text, but not the option 1.5%
+_DRESS: Final = lazy(r"(?:[\s\"'“”‘’•·▪*$-]|[0-9]{1,2}[.)](?![0-9])\s*|>\s(?=\(?[A-Z]\b))*")
 _LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decides
-    r"(?i)(?:(?:options?|choices?|answers?|outcomes?|only|just|我?(?:选项|选择|选))\s*:?\s*)?"
+    r"(?i)(?:(?:the\s)?(?:options?|choices?|answers?|outcomes?|only|just|我?(?:选项|选择|选))\s*:?\s*)?"
     r"(?:[(\[【]\s?([!-~])\s?[)\]】]|([!-~]))"
 )
-_MARK_BEHIND: Final = lazy(r"\s*(?:\Z|[(\[【\n:;,!?？。、)\]】—]|[.)](?![0-9])|[-–]{1,2}\s|选?项)")
-_SAYS: Final = r"\s(?:is|was|will|has|seems)\b"  # goes on about one label
-_SAID_OF: Final = lazy(_SAYS)
-_WORD_BEHIND: Final = lazy(
-    rf"{_SAYS}|\s(?:are|only|because|since|as|at|for|with|by|over|rather)\b|\s?(?:{_OR})"
+_BEHIND: Final = lazy(  # a label, Yes or No: a mark, or a word that goes on about it
+    r"\s*(?:\Z|[^\w\s.'’+/%-]|[.](?![0-9])|[/+](?=\s?[A-Z]\b)|[-–]{1,2}\s)|\s?选?项|[^\x00-\x7f]"
+    r"|\s(?:is|was|will|has|seems|are|only|here|because|since|as|at|for|with|by|over|rather|[A-Z]"
+    r"|[0-9]{1,2}(?=[.)]))\b"
+    rf"|\s?(?:{pattern_of('and')}|{pattern_of('or')})"
 )
-_RANGE: Final = lazy(r"(?i)\(?([!-~])\)?\s?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?")
-_TEXT_END: Final = lazy(rf"[.!?:。]\s|[?？](?=\Z)|\s?[-–—(]\s?|\sto\swin\b|\swins\b|\s?(?:{_OR})")
-_LABEL_BEHIND: Final = lazy(r"(?s)(.+?)\s?\(([A-~])\)")  # Tie (B)
-_SHARE: Final = lazy(
-    r"[\s:=(~≈约–-]{0,4}(?:about\s)?(?<![0-9.])(?:([0-9]{1,3}(?:\.[0-9]{1,6})?)\s?%"
-    r"|([01]?\.[0-9]{1,6}))"
+_GOES_ON: Final = lazy(r"[)\]】*]*\s(?:is|was|will|has|seems)\b")  # about one label
+_OWN_TEXT: Final = lazy(
+    r"[)\]】*]* ?[.):、–—=-](?! *[0-9~≈.]) *(?=((?:[^,，;；|、\n(%]|,(?=[0-9]{3})){1,300}))"
 )
-_BETWEEN_SHARES: Final = " \n,，;；、|/).(。"
-_OWN_SHARE: Final = lazy(  # Yes (30%), Yes with probability 0.3
-    r"(?i)[\s,:(=~≈–-]{0,3}(?:with\s)?(?:an?\s)?(?:(?:probability|chance|confidence|概率|置信度)"
-    r"[\s:=of]{0,4})?([0-9]{1,2}(?:\.[0-9]+)?\s?%|0?\.[0-9]+)"
-)
+_LETTERS: Final = lazy(r"([A-~]{2,20})(?=\W|\Z)")
+_RANGE: Final = lazy(r"(?i)\(?([!-~])\)? ?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?(?=\W|\Z)")
 _SAID: Final = WordTable(*YES_NO)
-_LONE_WORD: Final = lazy(r"\b[A-Za-z]+\b(?!\s(?!is\b)\w)")  # no, no is possible, but not: no doubt
-_NO_SET: Final = table_of("not all")
-MAX_STRANGER: Final = 3  # words of a token that is no reason but a wrong pick
+_LISTS: Final = tuple(",，、;；|\n/&+")
+_STRANGER: Final = lazy(r"(?:[A-Z0-9][\w.'’-]* ?){1,3}(?=\s*(?:[,，;；、|\n.]|\Z))")  # no option
+_TEXT_END: Final = lazy(r"\s(?=[a-z0-9(])|(?<=[^\x00-\x7f])(?=[0-9对])|\s(?=[^\x00-\x7f])")
+MAX_TOKEN: Final = 300  # characters of an option's text in an answer
+
+# Labels (or Yes and No); others in comparable form, with a question mark in front, which is no
+# label.
+Picks = frozenset[str]
+NO_PICKS: Final[Picks] = frozenset()
 
 
 def choice_key(text: str) -> str:
     """Return the form in which an option's text and a token compare: `the outcome be $10 – $20` is
     `10-20`.
     """
-    key = key_of(fold(drop_lead_in(text) or text)).replace("$", "")
+    key = key_of(fold((drop_lead_in(text) or text).replace("_", " "))).replace("$", "")
+    key = key[end_of(_ARTICLE, key) :]
     return _SPACED.sub(lambda mark: mark[1] or "-", key)
 
 
@@ -130,33 +129,56 @@ def _count_shared(rows: Sequence[Sequence[str]]) -> int:
     return len([*shared])
 
 
-class Options:
-    """The options of a question: their `texts` and `labels`, or so many labels alone."""
+_WINS: Final = lazy(r"\s?(?:\swins?(?:\son\s[0-9-]+)?|在?[0-9-]*获胜)\Z")
+_DRAWS: Final = lazy(r"(?:\A|.*\s)(?:draw|tie|tied)(?:\son\s[0-9-]+)?\Z|.*(?:战平|打平|平局)\Z")
+_DRAW_NAMES: Final = ("draw", "tie", "平局", "战平", "平")
 
-    def __init__(self, texts: Sequence[str], count: int = 0) -> None:
-        self.texts, self.labels = texts, label_set(len(texts) or count)
+
+def _name_sides(keys: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Label the sides of a match by their bare names, and the draw, where exactly one option says
+    each: `Otters win on 2026-05-01`.
+    """
+    pairs = [*zip(keys, names, strict=False)]
+    winners = {_WINS.sub("", key): name for key, name in pairs if _WINS.search(key)}
+    draws = [name for key, name in pairs if _DRAWS.match(key)]
+    if len(winners) != 2 or len(draws) != 1 or len(pairs) != 3:
+        return {}
+    return {**dict.fromkeys(_DRAW_NAMES, draws[0]), **winners}
+
+
+class Options:
+    """The options of a question: their `texts` and `labels`, or so many labels alone; of two
+    `sides` the texts are the labels.
+    """
+
+    def __init__(self, texts: Sequence[str], count: int = 0, sides: bool = False) -> None:
+        self.texts = texts
+        self.sides = texts if sides else ()
+        self.names: Sequence[str] = texts if sides else _LABELS
+        self.labels = label_set(0 if sides else len(texts) or count)
 
     @cached_property
     def keys(self) -> list[str]:
-        """List the options' texts in comparable form."""
+        """Return the options' texts in comparable form."""
         return [choice_key(clean(text)) for text in self.texts]
 
     @cached_property
     def index(self) -> dict[str, str]:
-        """Label by option text, yes and no under every name; a text that two options share stands
-        for neither.
+        """Return the label by option text, yes and no under every name; a text that two options
+        share stands for neither.
         """
-        if not self.labels:
-            return YES_NO
-        pairs = [*zip(self.keys, _LABELS, strict=False)]
+        if not self.texts:
+            return {} if self.labels else YES_NO
+        pairs = [*zip(self.keys, self.names, strict=False)]
         said = {YES_NO[key]: label for key, label in pairs if key in YES_NO}
         index = {name: said[meaning] for name, meaning in YES_NO.items() if meaning in said}
-        return index | {key: label for key, label in pairs if self.keys.count(key) == 1}
+        texts = {key: label for key, label in pairs if self.keys.count(key) == 1}
+        return index | _name_sides(self.keys, self.names) | texts
 
     @cached_property
     def parts(self) -> list[str]:
-        """List what each option's text has between the words with which all begin and end; nothing
-        if one has no letter there: `3` of `more than 3` may be a number.
+        """Return what each option's text has between the words with which all begin and end;
+        nothing if one has no letter there: `3` of `more than 3` may be a number.
 
         >>> Options(["Ada Lee win the award", "Bo Day win the award"]).parts
         ['ada lee', 'bo day']
@@ -170,278 +192,286 @@ class Options:
 
     @cached_property
     def printed(self) -> dict[str, str]:
-        """Label by what stands in the prompt, `B. Tie` and `Tie`, unless two options share it."""
-        pairs = list(zip(_LABELS, self.texts, strict=False))
-        lone = {text: label for label, text in pairs if self.texts.count(text) == 1}
-        return lone | {f"{label}. {text}": label for label, text in pairs}
+        """Return the label by text as it stands in the prompt."""
+        pairs = zip(self.texts, self.names, strict=False)
+        return {text: name for text, name in pairs if self.texts.count(text) == 1}
 
     @cached_property
     def width(self) -> int:
-        """Count the separators that one option's text holds at most."""
-        return max(len(SEPARATOR.findall(text)) for text in ("", *self.texts))
+        """Return how many stops one option's text holds at most."""
+        return max(len(STOP.findall(text)) for text in ("", *self.texts))
+
+    @cached_property
+    def agreeing(self) -> str:
+        """Return the pick with which a denial agrees: that of No."""
+        return self.index.get("no", "")
 
     def find_label(self, token: str) -> str:
-        """Find the label, or Yes or No, that a token is in any case; "" if it is none."""
-        if not self.labels:
-            return YES_NO.get(token.lower(), "")
-        return next((label for label in (token, token.upper()) if label in self.labels), "")
+        """Find the label that a token is in any case; "" if it is none."""
+        if token in self.labels:
+            return token
+        return token.upper() if token.upper() in self.labels else ""
 
     def find_text(self, token: str) -> str:
-        """Find the label of the option whose text a token is, perhaps with its label at either
-        end; "" if it is none.
-        """
-        for text in dict.fromkeys((token, token[end_of(_NUMBER, token) :])):
-            if label := self.index.get(choice_key(text)):
-                return label
-        token, pairs = text, []
-        if behind := _LABEL_BEHIND.fullmatch(token):
-            pairs.append((behind[2], behind[1]))
-        if front := _LABEL.match(token):
-            pairs.append((front[1] or front[2], token[front.end() :].lstrip(" .):—–-、")))
-        labels = ((self.find_label(label), choice_key(text)) for label, text in pairs)
-        named = (label for label, key in labels if label and self.index.get(key) == label)
-        return next(named, "") or self._find_part(choice_key(token))
-
-    def _find_part(self, key: str) -> str:
-        """Find the label of the option whose part of its text a token holds, as a piece of that
-        text: `Ada Lee` of `Ada Lee win the award`. "" if it is none, or a label.
-        """
-        if key.upper() in self.labels:  # A, whichever option is Team A
+        """Find the label of the option whose text, or whose own part of it, a token is."""
+        if label := self.printed.get(token):
+            return label
+        key = choice_key(token)
+        if not key or key.upper() in self.labels:
             return ""
-        each = zip(self.parts, self.keys, _LABELS, strict=False)
-        labels = [label for part, text, label in each if part in key and key in text]
+        if label := self.index.get(key):
+            return label
+        if self.sides:
+            name = parse_name(token)
+            labels = [side for side in self.texts if compare_names(parse_name(side), name)]
+        else:
+            rows = zip(self.parts, self.keys, self.names, strict=False)
+            labels = [label for part, text, label in rows if part in key and key in text]
         return labels[0] if len(labels) == 1 else ""
 
-    def find_labels(self, text: str) -> frozenset[str]:
-        """Find the labels of a text that is nothing but labels in their dress; none of
-        any other.
+    def find_list(self, text: str) -> Picks:
+        """Find the labels that a raw text is, in no dress but marks between and around them: most
+        answers. Labels past Z are marks themselves, and `y` is a label before it is a word.
         """
-        if text.startswith("> ") and text not in self.printed:  # `> 5` may be an option beside `5`
-            text = text[2:]
-        if not self.labels:
-            return frozenset(filter(None, [self.find_label(text.strip(_AROUND))]))
-        exact = text.replace(", ", ",").split(",")
-        if self.labels.issuperset(exact):  # most, and before "|" may part them
-            return frozenset(exact)
-        if text in self.printed:
-            return frozenset([self.printed[text]])
-        text = _DRESS.sub(r"\1", text) if "\\" in text else text
-        labels = list[str]()
-        for token in filter(None, _BETWEEN_PICKS.split(text)):
-            label = self.find_label(token) or self.find_label(token.strip(_AROUND))
+        if "\\" in text:
+            text = _SPACING.sub(" ", _WRAPPER.sub(r"\1", text))
+        if self.labels.issuperset(parts := _MARKS_BETWEEN.split(text)):
+            return frozenset(parts)
+        labels = []
+        for part in _MARKS_BETWEEN.split(text.strip("$ ")):
+            label = self.find_label(part) or self.find_label(part.strip(_AROUND))
             if not label:
-                return frozenset()
+                return NO_PICKS
             labels.append(label)
         return frozenset(labels)
+
+    # --- Values of the walk ---
+
+    def value_at(self, text: str, at: int) -> tuple[Picks, int] | None:
+        """Read the picks that begin at a position, and where they end."""
+        if found := self._text_at(text, at):
+            return found
+        if self.labels and (found := self._label_at(text, at)):
+            return found
+        said = _SAID.find(text, at)
+        if said not in self.index:
+            return None
+        end = at + len(said)
+        is_sign = len(said) > 1 and not said.isascii()  # 是的
+        return (frozenset([self.index[said]]), end) if is_sign or _BEHIND.match(text, end) else None
+
+    def _text_at(self, text: str, at: int) -> tuple[Picks, int] | None:
+        """Read an option's text: up to a stop, of which it may hold some itself."""
+        if not self.texts:
+            return None
+        stops = islice(STOP.finditer(text, at, at + MAX_TOKEN), self.width + 2)
+        ends = [stop.start() for stop in stops]
+        if len(ends) < self.width + 2 and len(text) - at <= MAX_TOKEN:
+            ends.append(len(text))
+        if self.sides or self.parts:  # Otters will win
+            ends += [behind.start() for behind in _TEXT_END.finditer(text, at, min(ends or [at]))]
+        ends += [at + len(side) for side in self.sides if text.startswith(side, at)]
+        for end in sorted(ends, reverse=not self.sides):
+            token = text[at:end].rstrip()
+            if token and (label := self.find_text(token)):
+                return frozenset([label]), at + len(token)
+        return None
+
+    def _label_at(self, text: str, at: int) -> tuple[Picks, int] | None:
+        """Read a label in any dress, with its option's text; labels side by side, or a range."""
+        ends = _RANGE.match(text, at)
+        if ends and self.labels.issuperset(ends.groups()) and ends[1] < ends[2]:
+            return frozenset(map(chr, range(ord(ends[1]), ord(ends[2]) + 1))), ends.end()
+        letters = _LETTERS.match(text, at)
+        if letters and self.labels.issuperset(letters[1]) and len({*letters[1]}) == len(letters[1]):
+            return frozenset(letters[1]), letters.end()
+        label, end = self._lone_label(text, at)
+        if not label:
+            return None
+        own = _OWN_TEXT.match(text, end)
+        if not own:
+            return frozenset([label]), end
+        begin = own.end()
+        said = _SAID.find(text, begin)
+        behind = begin + len(said)
+        if inner := self._text_at(text, begin):
+            return frozenset([label]), inner[1]
+        if said and said not in self.index and _BEHIND.match(text, behind):  # A: no, B: yes
+            return (NO_PICKS if YES_NO[said] == "No" else frozenset([label])), behind
+        if self._lone_label(text, begin)[0] or FRONT.find(text, begin):
+            return frozenset([label]), end
+        return frozenset([label]), own.end(1)
+
+    def _lone_label(self, text: str, at: int) -> tuple[str, int]:
+        """Read a label, or a letter past the last one, and where it ends; "" if there is none."""
+        found = _LABEL.match(text, at)
+        if not found:
+            return "", at
+        letter = found[1] or found[2]
+        is_label = found[1] or _BEHIND.match(text, found.end())
+        label = self.find_label(letter) or (letter if letter.isupper() else "")
+        return (label if is_label else ""), found.end()
+
+    def find(self, text: str, position: int) -> tuple[Picks, int, int] | None:
+        """Find the next picks at or behind a position: they stand at the beginning of a clause."""
+        for stop in chain([None], STOP.finditer(text, position)):
+            at = stop.end() if stop else position
+            is_listed = stop[0] in _LISTS if stop else not position
+            while True:
+                if found := self.value_at(text, at):
+                    return found[0], at, found[1]
+                begin = find_lead_in(text, at + len(FRONT.find(text, at)))
+                begin = end_of(_DRESS, text, begin)
+                if begin == at:
+                    break
+                at = begin
+            if is_listed and self.labels and (stranger := _STRANGER.match(text, at)):
+                return frozenset([f"?{choice_key(stranger[0])}"]), at, stranger.end()
+        return None
 
 
 # --- Picks ---
 
-
-# Labels (or Yes and No); other tokens in comparable form, with a question mark in front, which is
-# no label.
-Picks = frozenset[str]
+_AND_CJK: Final = "|".join(word for word in words("and") if not word.isascii())
+_MARKS_BETWEEN: Final = lazy(
+    rf"(?:(?:\s*(?:[,，、;；|&+]|(?<![Nn])(?<![Nn]\s)/)\s*)(?:(?:{pattern_of('and')})\s+)?"
+    rf"|\s+(?:{pattern_of('and')})\s+|\s+|(?:{_AND_CJK}))"
+)
+_WRAPPER: Final = lazy(r"\\(?:text|math)\w*\s?\{([^{}]*)\}")
+_SPACING: Final = lazy(r"(?<=[,，、;；}])\\[,;:! ](?=\s?[\\!-~])")  # B,\ F
+_AROUND: Final = "\\{} $*\"'“”‘’().。!"
+_OTHER: Final = lazy(rf"\s(?:{pattern_of('or')})\s(?!…|so\b)")  # or a home win
+_BEATS: Final = table_of("beats")
+_WINS_BY: Final = table_of("wins")
+_SCORE: Final = lazy(r"([0-9]{1,3})\s?[-–:]\s?([0-9]{1,3})\b\s*")
+_MARKS: Final = ".!,;:)–—-…"
+_NO_SET: Final = table_of("not all")
+_BRACKETED: Final = lazy(r"(?<=\S)\s?[(（\[【][^()（）\[\]【】]{2,}[)）\]】]")
+MAX_WALK: Final = 2000  # characters in which picks are looked for
 
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
-    """Interpret the picks of an answer: labels in any dress, options' texts, yes and no."""
+    """Interpret the picks of an answer: labels in any dress, options' texts, yes and no; none if
+    they contradict each other (rule 6).
+    """
     if answer.elements:
-        parts = [
-            options.find_labels(part) or read_token(clean(part), options)
-            for part in answer.elements
-        ]
-        return frozenset(pick for part in parts for pick in part)
-    if labels := options.find_labels(answer.text):
+        if options.labels.issuperset(answer.elements):  # most, before they are cleaned
+            return frozenset(answer.elements)
+        texts = [clean(element) for element in answer.elements]
+    elif labels := options.find_list(answer.text):
         return labels
-    text = answer.cleaned
-    if shares := read_shares(text):
-        likely = [read_token(name, options) for name in largest(shares)]
-        if all(likely) and not any(_is_share_text(name, share, options) for name, share in shares):
-            return frozenset(likely[0] if len(likely) == 1 else [])
-    return frozenset(read_list(text, options, boxed=answer.boxed, stated=answer.stated))
+    else:
+        texts = [answer.cleaned]
+    return NO_PICKS.union(*[_read_text(text, options, answer) for text in texts])
 
 
-def split_tokens(text: str) -> list[tuple[int, int]]:
-    """Begin and end of the tokens between separators that stand outside brackets."""
-    shielded = _BRACKETS.sub(lambda match: "x" * len(match[0]), text)
-    return spans_between(SEPARATOR.finditer(shielded), len(text))
+def _read_text(text: str, options: Options, answer: Answer) -> Picks:
+    """Read the picks of a cleaned text."""
+    if answer.is_bare and len(text) > MAX_TOKEN:
+        return NO_PICKS
+    text = text if answer.is_bare else drop_lead_in(text)
+    if options.sides:  # Falcons v Otters: Falcons
+        text = text.rpartition(": ")[2].strip() or text
+    if labels := options.find_list(text):
+        return labels
+    is_short = len(text) < MAX_TOKEN and not options.sides
+    if is_short and (label := options.find_text(text.strip(" ."))):
+        return frozenset([label])
+    if _NO_SET.find(text):  # All except B
+        return frozenset([f"?{choice_key(text)}"])
+    said = _drop_excluded(text, _list_values(text[:MAX_WALK], options))
+    if answer.stated:
+        said = [one for one in said if not _is_strange(one.value)]
+    if answer.is_bare and not _is_all_values(text, said, options):
+        return NO_PICKS
+    if not said or said[0].joint == REMARK or any(_OTHER.match(one.behind) for one in said):
+        return NO_PICKS
+    return _choose_picks(text, said, options)
 
 
-def read_shares(text: str) -> list[tuple[str, float]]:
-    """Read the names and shares of a text that is nothing else. None unless there are several that
-    add up to 90–110 %.
-
-    >>> read_shares("A) 20% B) 60% C) 20%"), read_shares("A (70%), B (71%)")
-    ([('A', 20.0), ('B', 60.0), ('C', 20.0)], [])
-    """
-    shares, end = [], 0
-    for share in _SHARE.finditer(text):
-        name = text[end : share.start()].strip(_BETWEEN_SHARES)
-        shares.append((name, float(share[1] or share[2])))
-        end = share.end()
-    total = sum(share for _, share in shares)
-    whole = 0.9 <= total <= 1.1 or 90 <= total <= 110
-    alone = all(name for name, _ in shares) and not text[end:].strip(_BETWEEN_SHARES)
-    return shares if len(shares) > 1 and whole and alone else []
+def _list_values(text: str, options: Options) -> list[Said[Picks]]:
+    return walk(text, options.find, MAX_OPTIONS)
 
 
-def largest(shares: Sequence[tuple[str, float]]) -> list[str]:
-    """List the names with the largest share."""
-    most = max(share for _, share in shares)
-    return [name for name, share in shares if share == most]
-
-
-def _is_share_text(name: str, share: float, options: Options) -> bool:
-    """Return whether a share is an option's own text: `A. 40%`."""
-    return any(choice_key(f"{one}{share:g}%") in options.index for one in ("", f"{name} "))
-
-
-def read_list(text: str, options: Options, boxed: bool = True, stated: bool = False) -> list[str]:
-    """Read the picks with which a text begins, those that are neither label nor option with a
-    question mark in front.
-
-    In a box, or where they are `stated`, what follows is commentary (`B, because they play at
-    home`), unless it denies or offers another pick: `B, not D` and `A, B or C` name no set (rule
-    5).
-    """
-    marked = boxed or stated
-    text = drop_lead_in(text) if marked else text
-    share = _OWN_SHARE.match(text, len(said)) if (said := _SAID.find(text)) else None
-    if _NO_SET.find(text) or (share and _is_minor(share[1])):  # All except B, Yes (30%)
-        return [f"?{text}"]
-    text = _NUMBERED.sub("\n", text).strip()
-    picks: list[str] = []
-    spans = split_tokens(text)
-    first, width = 0, options.width if len(spans) > 1 else 0
-    while first < len(spans):
-        begin, last = spans[first][0], min(first + width, len(spans) - 1)
-        while last > first and not options.find_text(
-            _bare(text[begin : spans[last][1]][:MAX_TOKEN])
+def _drop_excluded(text: str, said: list[Said[Picks]]) -> list[Said[Picks]]:
+    """Return the values in front of a sentence that excludes others: `A, C. B, D are ruled out`."""
+    for number, one in enumerate(said[2:], 2):
+        if SENTENCE_STOP.search(text, said[number - 1].end, one.begin) and denies(
+            text[one.begin :]
         ):
-            last -= 1
-        token = text[begin : spans[last][1]].strip()
-        first = last + 1
-        if not token:
-            continue
-        if marked and picks and _SAID_OF.match(token, _find_begin(token, options)[1]):
-            return [f"?{text}"]  # B; A is second
-        read = read_token(token, options)
-        unknown = read[:1] and read[0][0] == "?"
-        if marked and unknown and _offers_other(token, picks, options):
-            return [f"?{text}"]
-        if marked and unknown and picks and picks[0][0] != "?":
-            end = read_token(text[slice(*spans[-1])], options)
-            goes_on = {pick for pick in end if pick[0] != "?"}.difference(picks)  # B, because …, C
-            if goes_on or _find_begin(_bare(token), options)[0]:
-                return [f"?{text}"]
-            if stated or not _is_stranger(token):
-                return picks  # what follows is commentary
-        picks += read
-    return picks
+            return said[:number]
+    return said
 
 
-def _offers_other(token: str, picks: Sequence[str], options: Options) -> bool:
-    """Return whether a token behind picks denies one or offers another: `not D`, `or C`, `but it
-    could be A`.
+def _is_all_values(text: str, said: Sequence[Said[Picks]], options: Options) -> bool:
+    """Return whether nothing stands in a text but values, their shares and brackets behind them."""
+    if _BRACKETED.search(text):
+        said = _list_values(_BRACKETED.sub("", text), options)
+    return all(one.joint != REMARK and _is_end(one) for one in said)
+
+
+def _is_end(said: Said[Picks]) -> bool:
+    behind = SHARE.sub("", said.behind)
+    return kind_of(STOP.sub(" ", behind)) == AND and not _is_strange(said.value)
+
+
+def _is_strange(picks: Picks) -> bool:
+    return any(pick[0] == "?" for pick in picks)
+
+
+def _choose_picks(text: str, said: list[Said[Picks]], options: Options) -> Picks:
+    """Choose the values of a text that count: the largest share, else by the rules of the walk."""
+    shares = [share_of(one.behind) for one in said]
+    if are_whole(shares):
+        largest = [
+            one.value for one, share in zip(said, shares, strict=True) if share == max(shares)
+        ]
+        return largest[0] if len(largest) == 1 else NO_PICKS
+    is_minor = 0 < shares[0] < 0.5 or 1 <= shares[0] < 50
+    if is_minor and not options.labels:  # Yes (30%)
+        return NO_PICKS
+    if options.sides and not _is_winner(text, said[0], options.sides):
+        return NO_PICKS
+    joined = said[:1]
+    for before, one in pairwise(said):
+        name, gap = text[one.begin : one.end], text[before.end : one.begin]
+        if gap.strip() in ("(", "（") and (name.lower() in YES_NO or len(name) < 3):
+            joined.append(one._replace(joint=OR))  # B (C), No (Yes is possible)
+        elif one.joint == AND and _GOES_ON.match(one.behind):
+            # Another answer in `B; A is second`, none in `B, though A is likely`
+            is_other = not (one.inside or any(map(str.isalpha, gap)) or takes_back(one.behind))
+            joined.append(one._replace(joint=OR if is_other else NOT))
+        else:
+            joined.append(one)
+    if _is_second(said):
+        return NO_PICKS
+    values = choose(joined, lambda value: options.agreeing in value)
+    return NO_PICKS.union(*values or ())
+
+
+def _is_second(said: Sequence[Said[Picks]]) -> bool:
+    """Return whether a text ends with another value behind a remark: `B, as they are rested, C`."""
+    first, last = said[0], said[-1]
+    is_behind = any(one.joint == REMARK for one in said)
+    is_alone = not last.inside and not last.behind.strip(" .")
+    return is_behind and is_alone and not last.value <= first.value
+
+
+def _is_winner(text: str, said: Said[Picks], sides: Sequence[str]) -> bool:
+    """Return whether a text says that the side it names first wins: `Otters`, `Otters 4-3`, `Otters
+    over Falcons`; not `Otters 3-4`, `Otters v Falcons`, `Otters win if healthy`.
     """
-    other = find_doubt(token)
-    if other is not None:
-        return _find_named(other, options) not in ("", *picks) if other else picks != ["No"]
-    denied = token.removeprefix("not ").removeprefix("except ")
-    return begins_denied(token) and bool(_find_named(denied, options))
-
-
-def _is_stranger(token: str) -> bool:
-    """Return whether a token is no reason but a pick that is no option: `Seaside United`."""
-    parts = token.split()
-    return len(parts) <= MAX_STRANGER and all(part[0].isupper() for part in parts)
-
-
-def read_token(token: str, options: Options) -> list[str]:
-    """Read the picks of one token: a label in any dress, an option's text, or labels side by side.
-
-    `B`, `(b)`, `Option B`, `B. Tie`, `B (a draw)`, `Tie (B)`, `B only`; `ABC`, `A.C.`, `(A)(C)`,
-    `B-E`. `B?`, `B (or C)` and `not B` are none.
-    """
-    token = _bare(token[:MAX_TOKEN])
-    if label := options.find_text(token):
-        return [label]
-    token = token[_HEDGES.skip(token, end_of(_NUMBER, token)) :].lstrip(" :")
-    if label := options.find_text(token):
-        return [label]
-    letters = [char for char in token if char not in "().[] "]
-    if letters and options.labels.issuperset(letters):
-        return letters
-    ends = _RANGE.fullmatch(token)
-    if ends and options.labels.issuperset(ends.groups()):
-        return [chr(code) for code in range(ord(ends[1]), ord(ends[2]) + 1)]
-    label, end = _find_begin(token, options)
-    if label and not _is_taken_back(token, label, end, options):
-        return [label]
-    if label and YES_NO.get(token[end:].strip(" :=–—-").lower()) == "No":
-        return []  # A: no, B: yes
-    return [f"?{key}"] if (key := choice_key(token)) else []
-
-
-def _find_begin(token: str, options: Options) -> tuple[str, int]:
-    """Find the pick with which a token begins, and where it ends: a label, a letter past the last
-    option, too, Yes or No, or an option's text. "" if there is none.
-    """
-    found = _LABEL.match(token) if options.labels else None
-    if found:
-        letter = found[1] or found[2]
-        label = options.find_label(letter) or (letter if letter.isupper() else "")
-        marked = found[1] or _MARK_BEHIND.match(token, found.end())
-        if label and (marked or _WORD_BEHIND.match(token, found.end())):
-            return label, found.end()
-    said = _SAID.find(token)
-    label = options.index.get(said, "")
-    if label and (len(said) > 1 or not token[1:2].isalnum()):  # 不会通车, but not 会议
-        return label, len(said)
-    cut = _TEXT_END.search(token)
-    head = token[: cut.start()] if cut else ""  # Tie (a close one), Tie. Both are even
-    return options.find_text(head), len(head)
-
-
-def _is_taken_back(token: str, label: str, end: int, options: Options) -> bool:
-    """Return whether a token takes back the pick that ends at a position, or names another one
-    beside it: `B?`, `B is unlikely`, `B (could be C)`, `Yes (30%)` (rule 5).
-    """
-    meaning = YES_NO.get(token[:end].lower())
-    if meaning and any(
-        YES_NO.get(word[0].lower(), meaning) != meaning for word in _LONE_WORD.finditer(token, end)
-    ):
-        return True
-    if meaning and find_status(token[end:].lstrip(" .,:;–—-"))[0] == "refusal":
-        return True  # No - I cannot answer this
-    aside = _BRACKETS.match(token, end_of(BLANKS, token, end))
-    if aside and options.find_label(aside[0][1:-1].strip()) not in ("", label):
-        return True
-    for position in (end, aside.end() if aside else end):
-        other = find_doubt(token, position)
-        # What is unlikely behind a No agrees with it.
-        if other == "" and (meaning != "No" or is_asked(token, position)):
-            return True
-        if other and _find_named(other, options) not in ("", label):
-            return True
-    return False
-
-
-def _find_named(text: str, options: Options) -> str:
-    """Find the pick with which another guess begins: `C)`, `option C`, `C or D`; "" if none."""
-    text = text.rstrip(" )]】.!?。")
-    return options.find_text(text) or _find_begin(text, options)[0]
-
-
-def _is_minor(share: str) -> bool:
-    """Return whether a share is less than a half: `30%`, `0.3`."""
-    return float(share.rstrip("% ")) < (50 if share.endswith("%") else 0.5)
-
-
-def _bare(token: str) -> str:
-    """Return the token without bullets, quotes and a full stop."""
-    token = token.strip().lstrip("-•·▪ ").rstrip(" 。!").strip("\"'“”‘’")
-    return token[1:-1] if token[:1] + token[-1:] == "[]" else token
+    behind = " ".join(SHIELDED.sub(" ", said.behind).split())
+    others = [side for side in sides if side not in said.value]
+    if any(fold(side) in fold(SHIELDED.sub(" ", text)) for side in others):
+        return bool(_BEATS.find(behind))
+    at = _WINS_BY.skip(behind)
+    if score := _SCORE.match(behind, at):
+        if int(score[1]) <= int(score[2]):
+            return False
+        at = _WINS_BY.skip(behind, score.end())
+    rest = behind[at:]
+    return not rest or rest[0] in _MARKS or bool(SHARE.match(rest))
 
 
 @dataclass(slots=True, eq=False)
@@ -456,16 +486,16 @@ class ChoiceTruth(TruthOf[Picks]):
     exact: bool
 
     def read(self, answer: Answer) -> Picks | Unparsed:
-        """Read the picks, or why there are none: no pick is an option, or bare text holds anything
-        else.
-        """
-        if picks := self.options.find_labels(answer.text):
-            return picks
+        """Read the picks, or why there are none."""
+        if answer.text in self.options.labels:  # most
+            return frozenset([answer.text])
         if status := self.find_status(answer):
             return status
         picks = interpret_picks(answer, self.options)
-        unknown = {pick for pick in picks - self.picks if pick[0] == "?"}
-        if len(unknown) < len(picks) and (answer.boxed or not unknown):
+        if self.exact and len(picks) > 1 and not self.options.labels:  # Yes - No
+            return CONTRADICTION
+        known = any(pick[0] != "?" or pick in self.picks for pick in picks)
+        if known:
             return picks
         if answer.boxed:
             return Unparsed("no option", is_silent=True)
@@ -495,125 +525,18 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
     return score_f1(len(picks & truth), len(picks), len(truth))
 
 
-# --- Names ---
+# --- Two sides ---
 
 _BOXED_SIDES: Final = lazy(r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}")
 _VERSUS: Final = lazy(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
-_SCORE: Final = lazy(r"\b([0-9]{1,3})\s?[-–:]\s?([0-9]{1,3})\b")
-_LITTLE: Final = frozenset(words("little"))
-# Between the side that wins and the other, without little words; and behind a side that wins
-_BEATS: Final = frozenset(words("beats"))
-_LOSES: Final = frozenset(words("loses"))
-_WINS: Final = frozenset(words("wins"))
-_NO_FRONT: Final = frozenset(words("no front"))  # nothing of a name, however it is written
-
-_AS_LIKELY: Final = Unparsed("several are as likely", "contradiction")
-_NO_WINNER: Final = Unparsed("no side that wins", "contradiction", is_silent=True)
-
-
-class NameTruth(TruthOf[Sequence[Name]]):
-    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones
-    score 1 or 0.
-
-    `sides` are the two of which a question names the winner.
-    """
-
-    __slots__ = ("_prompt", "exact", "names", "sides")
-
-    def __init__(self, names: Sequence[Name], exact: bool, prompt: str = "") -> None:
-        self.names, self.exact, self.sides = names, exact, parse_sides(prompt)
-        self._prompt = prompt
-
-    def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
-        """Read the picked names, or why there are none."""
-        text, elements = answer.sentence, answer.elements
-        whole = parse_name(text)
-        listed = elements or (self.sides and "%" in text)
-        if not listed and any(compare_names(name, whole) >= SAME for name in self.names):
-            return (whole,)  # one name with "and" or "/" in it
-        if status := self.find_status(answer):
-            return status
-        tokens = [clean(part).strip() for part in elements or SEPARATOR.split(text)]
-        if not elements and (shares := read_shares(text)):
-            likely = largest(shares)
-            return (parse_name(likely[0]),) if len(likely) == 1 else _AS_LIKELY
-        if self.sides and not elements:
-            winner = interpret_winner(text, self.sides)
-            if winner is not None:
-                return (parse_name(winner),) if winner else _NO_WINNER
-        if not answer.boxed and not looks_like_names(text, not answer.stated):
-            return NO_LIST
-        names = {name.key: name for name in map(parse_name, tokens) if name.key}
-        return tuple(names.values()) or UNNAMED
-
-    def means(self, text: str, words: str) -> bool:
-        return is_name_of(text, words, self.names)
-
-    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
-        """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
-        matched = len(match_names(self.names, predicted, self._prompt, known))
-        score = score_f1(matched, len(predicted), len(self.names))
-        return AnswerScore(
-            float(score == 1.0) if self.exact else score, "scored", show_names(predicted), ""
-        )
 
 
 def parse_sides(prompt: str) -> tuple[str, ...]:
-    r"""Parse the two sides that a question without options names, folded: `\boxed{X} or \boxed{Y}`,
-    or `X vs. Y`; or ().
+    r"""Parse the two sides that a question without options names: `\boxed{X} or \boxed{Y}`, or
+    `X vs. Y`.
     """
     sides = _BOXED_SIDES.search(prompt)
     if not sides and (" v" in prompt or " 对 " in prompt):
         sides = _VERSUS.search(prompt)
-    return tuple(fold(clean(side)) for side in sides.groups()) if sides else ()
-
-
-def interpret_winner(text: str, sides: Sequence[str]) -> str | None:
-    """Interpret the side that wins by a text, "" if it names sides and says of neither that it
-    wins. None for a text that only is a name.
-
-    >>> sides = "falcons", "otters"
-    >>> texts = "Otters def. Falcons", "Falcons 4-2 Otters", "Otters to win 4-3 (OT)", "Otters 30%"
-    >>> [interpret_winner(text, sides) for text in texts]
-    ['otters', '', 'otters', '']
-    """
-    bare = _BRACKETS.sub(lambda held: held[0][1:-1] if "%" in held[0] else " ", text).strip()
-    folded = fold(bare)
-    first, second = sorted(sides, key=folded.find)
-    if first not in folded:
-        return _interpret_one(bare, second)
-    between, _, behind = folded.partition(first)[2].partition(second)
-    scores = between.strip(" ,;–-"), behind.strip(" .!")
-    if all(map(str.isdecimal, scores)) and scores[0] != scores[1]:  # Islanders 3, Oilers 2
-        return first if int(scores[0]) > int(scores[1]) else second
-    said = folded.rpartition(":")[2].strip(" .!")
-    if said in sides:
-        return said
-    if folded.removeprefix("the ").startswith(first) and not _drop_little(behind):
-        verb = _drop_little(between)
-        if verb in _BEATS:
-            return first
-        if verb in _LOSES:
-            return second
-    return ""
-
-
-def _drop_little(text: str) -> str:
-    """Return the words of a folded text but for scores and little ones."""
-    parts = (part.strip(".,!") for part in _SCORE.sub(" ", text).split())
-    return " ".join(part for part in parts if part and part not in _LITTLE)
-
-
-def _interpret_one(text: str, side: str) -> str | None:
-    """Interpret the only side that a text names, if it says that this one wins. "" if by its score
-    or share it does not, None for any other text.
-    """
-    front, _, behind = text.casefold().rpartition(side)
-    names = text[: len(front)].split()
-    score, share = _SCORE.search(behind), _SHARE.search(behind)
-    said = _drop_little((_SHARE.sub(" ", behind) if share else behind).strip(" ,.!"))
-    named = all(name[:1].isupper() and name.lower() not in _NO_FRONT for name in names)
-    if not behind.strip() or (said and said not in _WINS) or not named:
-        return None
-    wins = not score or int(score[1]) > int(score[2])
-    return side if wins and (not share or float(share[1] or 100) > 50) else ""
+    names = sides.groups() if sides else ()
+    return tuple(clean(side) for side in names if side.lower() not in YES_NO)

@@ -1,4 +1,4 @@
-"""Countries by the codes and short names that sports and economics write (rule 7).
+"""Countries by the codes and short names that sports and economics write (rule 8).
 
 Three-letter codes are ISO's or the IOC's. Of two letters only US and UK count: NO, IN and IT are
 words.

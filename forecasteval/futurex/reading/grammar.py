@@ -29,10 +29,10 @@ SCALES: Final = {
         1e3: "thousand, 千",
         1e4: "万, 萬",
         1e5: "lakh",
-        1e6: "million, millon, milion, mn, mln",
+        1e6: "million, millon, millones, milion, millionen, mn, mln",
         1e7: "crore",
         1e8: "亿, 億",
-        1e9: "billion, bn, bln",
+        1e9: "billion, bn, bln, mil millones, milliarden, milliarde, миллиарда, миллиардов",
         1e12: "trillion, tn, trn",
     }.items()
     for word in split_words(names)
@@ -106,6 +106,7 @@ class Quantity(NamedTuple):
     scale: float | None
     unit: str  # as written, with the currency; "" if none
     falls: bool = False  # `down 5`, `a 5% decline`: negative where a change is asked for
+    span: float = 0.0  # from the middle of a range to its ends
 
 
 # --- Chinese numerals ---
@@ -258,7 +259,9 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         upper, end = _add_parts(text, *high)
         factor = (upper.scale or 1.0) / (low.scale or upper.scale or 1.0)
         middle = (low.value + upper.value * factor) / 2
-        low = Quantity(middle, low.scale or upper.scale, low.unit or upper.unit)
+        low = Quantity(
+            middle, low.scale or upper.scale, low.unit or upper.unit, span=abs(middle - low.value)
+        )
     if (error := _ERROR.match(text, end)) and (within := _read_one(text, error.end())):
         low, end = low._replace(unit=low.unit or within[0].unit), within[1]
     behind, after = _take(_LEAD, text, end_of(_GAP, text, end))
@@ -307,13 +310,10 @@ def has_scale(text: str, position: int) -> bool:
 # --- Texts ---
 
 
-def parse_begin(text: str) -> tuple[Quantity, str] | None:
-    """Read the quantity with which a text begins, and what stands behind it."""
+def write_plain(text: str) -> str:
+    """Write numerals in digits, and thousands without blanks."""
     text = write_digits(text)
-    if " " in text:
-        text = _SPACED.sub(lambda groups: groups[0].replace(" ", ""), text)
-    read = parse_quantity(text, 0)
-    return (read[0], text[read[1] :]) if read else None
+    return _SPACED.sub(lambda groups: groups[0].replace(" ", ""), text) if " " in text else text
 
 
 @lru_cache(maxsize=4096)
@@ -323,14 +323,15 @@ def parse_number(text: str) -> Quantity | None:
     A range is its middle; `about`, `>` and `± 5` are dropped.
 
     >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天吧")
-    (Quantity(value=1.5, scale=1000000000000.0, unit='元', falls=False), 110.0, None)
+    (Quantity(value=1.5, scale=1000000000000.0, unit='元', falls=False, span=0.0), 110.0, None)
     """
     if len(text) > 80:
         return None
     if text.isascii() and text.replace(".", "", 1).isdecimal():  # most
         return Quantity(float(text), None, "")
-    found = parse_begin(text)
-    return found[0] if found and _is_end(found[1]) else None
+    text = write_plain(text)
+    found = parse_quantity(text, 0)
+    return found[0] if found and _is_end(text[found[1] :]) else None
 
 
 def _is_end(text: str) -> bool:

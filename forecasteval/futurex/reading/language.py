@@ -6,6 +6,7 @@ commas; kinds that a language lacks are left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Final
@@ -20,34 +21,47 @@ _ENGLISH: Final = {
     "or": "or, OR",
     # Lead-ins: [openers] [claims] [owners] nouns [owners] copulas, or verbs
     "openers": "so, thus, therefore, hence, overall, in conclusion, in summary, to conclude,"
-    " in short, based on the above, based on this, given all this, but, here is, here's",
+    " if I had to choose, if I had to pick, if I must choose, if forced to choose, in short,"
+    " based on the above, based on this, given all this, but, here is, here's",
     "mine": "my, our",
     "claims": "I believe, I think, I expect, I believe that, I think that, I expect that,"
     " I predict that, I conclude that",
+    "it is": "it is, it's, it will be, this is, that it is, that it's",
     "articles": "the",
-    "owners": "my, our, final, best, overall, predicted, most likely, single, correct, selected",
-    "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans, estimate",
-    "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess, verdict,"
-    " decision, conclusion, result, order, ranking",
+    "owners": "my, our, final, best, overall, predicted, most likely, single, correct, right,"
+    " closest, selected, most, accurate, comprehensive, appropriate, suitable, plausible,"
+    " probable, likely, and",
+    "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans, estimate,"
+    " point estimate, correction",
+    "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess,"
+    " verdict, decision, conclusion, result, order, ranking, resolution",
+    "places": "rank, ranks, position, positions, place, places, spot, spots",
     "options": "option, options",
     "copulas": "is, are, will be, would be, should be, must be",
-    "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with, I'll go with,"
-    " I'd say, I'd pick, I'd choose, I would pick, I would choose, final:",
+    "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with,"
+    " I'll go with, I'd say, I'd pick, I'd choose, I would pick, I would choose, final:,"
+    " I change my answer to, I am changing my answer to, I'm changing my answer to,"
+    " the question resolves, the question most likely resolves, the question will resolve",
+    "theirs": "if, unless, according, they, other, others, expert, experts, some, many, people,"
+    " analyst, analysts, market, bookmakers, critics, say, says, said, claim, think, believe,"
+    " suggests, would, had, were",
+    "conditions": "if, unless, in case, should",
+    "only": "only, just",
     "hedges": "probably, most likely, likely, definitely, surely, both, maybe, perhaps, possibly",
     # What answers nothing
     "refusals": "n/a, n.a, na, nan, none, null, nil, tbd, idk, unknown, unsure, unpredictable,"
     " undetermined, not available, not applicable, not sure, not known, insufficient data,"
     " insufficient information, not enough data, not enough information",
     "lacks": "no data, no idea, no answer, no prediction, no clear, no information, no comment,"
-    " no problem, no doubt, no results, no result, no response,"
-    " no further information, no one knows, no one can",
+    " no problem, no doubt, no results, no result, no response, no further information,"
+    " no one knows, no one can",
     "declines": "I'm sorry, I am sorry, I'm very sorry, I’m sorry, Sorry I, Sorry but I, sorry I,"
     " As an AI, I cannot, I can't, I can’t, I can not, I am unable to, I'm unable to,"
     " I am not able to, I'm not able to, I do not have access, I don't have access,"
     " I do not have enough, I don't have enough, Unable to",
     "errors": "connection error, timeout, timed out, rate limit, agent failed, max steps,"
-    " max iterations, max turns, maximum number of, maximum steps, let me search, error:, [error],"
-    " traceback (most recent, <html, <!doctype",
+    " max iterations, max turns, maximum number of, maximum steps, let me search, error:,"
+    " [error], traceback (most recent, <html, <!doctype",
     # Doubt: what denies in front and behind, and what offers another guess
     "denials": "not, no, never, neither, nor, non, except, excluding, without, instead, rather,"
     " doubt, against, refuse, anything but, anyone but, all but",
@@ -55,18 +69,20 @@ _ENGLISH: Final = {
     " ruling out, impossible, unlikely, unlike, cannot, hardly, everyone but, everybody but,"
     " everything but, anybody but, anyone except, everyone except, doubts, doubted, doubtful,"
     " fail to, fails to, failed to, refuses, refused, least likely",
-    "taken back": "wrong, false, incorrect, untrue, withdrawn, retracted, superseded, unlikely,"
-    " out of the question, ruled out, excluded, impossible,"
-    " not likely, not right, not correct, not true, not my answer, no longer, least likely,"
+    "taken back": "lose, loses, wrong, false, incorrect, untrue, withdrawn, retracted,"
+    " superseded, unlikely, out of the question, ruled out, excluded, impossible, not likely,"
+    " not right, not correct, not true, not my answer, no longer, least likely,"
     " the least likely, the least likely option, not happen, not what i expect",
     "fillers": "but, though, it, this, that, also, well, then, else, even",
-    "guesses": "or, nor, could be, could also be, might be, may be, maybe, perhaps, possibly,"
-    " either, alternatively, alternative, backup, if not, as likely",
-    "corrections": "actually, wait, correction, edit, update, on reflection, on second thought,"
-    " scratch that, scrap that",
+    "guesses": "or, could be, could also be, might be, may be, maybe, perhaps, possibly, either,"
+    " alternatively, alternative, backup, if not, as likely",
+    "degrees": "very, highly, extremely, quite, so, the, my",
+    "can": "can be, can",
+    "corrections": "actually, I mean, wait, hmm, correction, edit, update, erratum,"
+    " on reflection, on second thought, scratch that, scrap that",
     "but": "but, could, might, may, probably",
     # How a line begins that speaks of the one above, or of the lines below
-    "above": "this, that, it",
+    "above": "this, that, it, one",
     "announces": "let me, let us, let's, let’s, consider, considering",
     "not all": "all except, all but, everything except, all of the above, none of the above",
     "denied ends": "not, no",
@@ -75,45 +91,47 @@ _ENGLISH: Final = {
     " over, above, below, under, between, from, more than, less than, fewer than, greater than,"
     " no more than, not more than, at least, at most, up to",
     "between": "between, from",
-    "falls": "down, fell, fall, falls, fallen, decline, declines, declined, declining, decrease,"
-    " decreases, decreased, drop, drops, dropped, loss, net outflow, net outflows, net selling,"
-    " net sales, net sold",
+    "falls": "down, fell, fall, falls, fallen, decline, declines, declined, declining,"
+    " contraction, contracted, lower, decrease, decreases, decreased, drop, drops, dropped,"
+    " loss, net outflow, net outflows, net selling, net sales, net sold",
     "fall joints": "of, by",
     "minus": "minus, negative",
     "ends": "or so, or more, or less",
     # Two sides, names
-    "beats": "over, beat, beats, defeat, defeats, def, edge, edges, win over, wins over,"
-    " win against, wins against",
-    "loses": "lose, loses, lose against, loses against",
-    "wins": "win, wins, victory, in regulation, in overtime, in ot, win in ot, wins in ot,"
-    " win in overtime, wins in overtime",
-    "little": "will, to, the, ot, chance, probability",
-    "no front": "can, could, hardly, no, not, if, will, would, do, does, did, may, might, should,"
-    " maybe, perhaps, never, only, both, either, neither, i, anyone, but, and, or, why, how, is,"
-    " are, beat, against, unless, except, when, doubt",
+    "wins": "win, wins, will win, to win, will, to, victory, in regulation, in overtime, in ot, ot",
+    "beats": "over, beat, beats, to beat, will beat, defeat, defeats, to defeat, will defeat,"
+    " def, edge, edges, win over, wins over, win against, wins against, will win against,"
+    " will win over",
     "parting": "over, v, vs, versus, n/a, they, others, replaces, replacing, aka, alias, after,"
-    " hardly, then, by, than, opponent, opponents, likely, isnt, arent, wasnt, wont, dont, doesnt,"
-    " didnt, cant, wouldnt, unlikely, wrong, fade, avoid, beat, beats, defeat, defeats, ahead",
+    " hardly, then, by, than, opponent, opponents, likely, isnt, arent, wasnt, wont, dont,"
+    " doesnt, didnt, cant, wouldnt, unlikely, wrong, someone, somebody, like, fade, avoid, beat,"
+    " beats, defeat, defeats, ahead",
     # Sentences that are no list of names
-    "speakers": "I, we, it, they, he, she, you, this, that, there, based on, according to, given",
     "foretold": "will, would, should, might, could, probably, perhaps, likely",
-    "questions": "who, whose, what, when, where, why, which, how, is, are, am, do, does, did, can,"
-    " could, will, would, should, have, has, may",
+    "speakers": "I, we, it, they, he, she, you, this, that, there, based on, according to, given",
+    "questions": "who, whose, what, when, where, why, which, how, is, are, am, do, does, did,"
+    " can, could, will, would, should, have, has, may",
 }
 _CHINESE: Final = {
     "yes": "是, 是的, 会",
     "no": "否, 不, 不是, 不会",
     "and": "和, 与, 以及",
     "or": "或",
-    "openers": "所以, 因此, 故, 综上所述, 综上, 总之",
+    "openers": "所以, 因此, 故, 综上所述, 综上, 总之, 显然",
     "mine": "我",
     "owners": "我的, 我, 最终, 最后, 正确, 的",
-    "nouns": "答案, 预测, 预测结果, 预测值, 回答, 结果, 结论, 选择, 判断",
-    "copulas": "是, 为, 选",
-    "verbs": "我选择, 我选, 应选, 故选, 选择",
+    "nouns": "答, 答案, 预测, 预测结果, 预测值, 回答, 结果, 结论, 选择, 判断",
+    "copulas": "是, 为, 选, 应为, 应是, 应该是, 应该为, 应选, 应该选",
+    "options": "选项, 的选项",
+    "theirs": "如果, 若, 据, 有人",
+    "verbs": "我选择, 我选, 我预测, 应选, 故选, 所以选, 因此选, 本题选, 选择",
+    "picks": "选, 改选",
+    "conditions": "如果, 假如, 若",
+    "only": "只有, 仅有",
+    "corrections": "更正, 修正, 纠正, 等等, 补充, 注意, 勘误, 改为",
     "hedges": "大概率是, 很可能是, 可能是",
-    "refusals": "不知道, 不确定, 不适用, 未知, 无, 暂无, 无数据, 暂无数据, 无答案, 无法预测,"
-    " 无法确定, 无法判断, 无法回答",
+    "refusals": "无正确答案, 不知道, 不确定, 不适用, 未知, 无, 暂无, 无数据, 暂无数据, 无答案,"
+    " 无法预测, 无法确定, 无法判断, 无法回答",
     "declines": "抱歉, 很抱歉, 对不起, 无法, 作为",
     "denials": "不是, 不会是, 而非, 并非, 非, 不选, 没有, 除了, 排除",
     "rejections": "不会, 不可能, 不能, 不太, 不认为, 不看好, 绝非, 别选, 难以, 怀疑",
@@ -129,8 +147,8 @@ _CHINESE: Final = {
     "fall joints": "了, 为",
     "minus": "负, 零下",
     "ends": "左右, 上下, 以上, 以下, 之间",
-    "beats": "击败, 战胜",
-    "wins": "获胜, 胜出, 取胜, 赢, 胜",
+    "wins": "获胜, 胜出, 取胜, 赢, 胜, 将, 会",
+    "beats": "击败, 战胜, 将击败, 将战胜",
     "parting": "或者, 击败, 战胜, 取代, 替代, 和, 与, 以及",
     "speaking": "我认为, 我预测, 我觉得, 我预计, 我选择, 我会, 我们, 根据, 综合, 基于",
     "questions": "谁, 什么, 怎么, 为什么, 哪, 几",
@@ -154,9 +172,17 @@ _SPANISH: Final = {
     "declines": "Lo siento, No puedo",
     "about": "aproximadamente, alrededor de, cerca de, unos, unas, más de, menos de",
 }
-_OTHERS: Final = {  # of which yes and no are read
-    "yes": "oui, ja, sim, はい, 예, да, نعم",
-    "no": "non, nein, não, いいえ, 아니요, нет, لا",
+_OTHERS: Final = {  # French, German, Portuguese, Italian, Japanese, Korean, Russian; yes in Arabic
+    "yes": "oui, ja, sim, sì, はい, 예, 네, да, نعم",
+    "no": "non, nein, não, いいえ, 아니요, 아니오, нет, لا",
+    "owners": "ma, meine, minha, mia, la mia, finale, endgültige, correta, 最終, 私の, 최종,"
+    " 나의, мой, итоговый, окончательный",
+    "nouns": "réponse, prévision, prédiction, pronostic, Antwort, Prognose, Vorhersage, resposta,"
+    " previsão, risposta, previsione, 正解, 答え, 回答, 予測, 予想, 정답, 답변, 답, 예측, ответ,"
+    " прогноз, jawaban, cevap",
+    "copulas": "est, ist, lautet, é, è, は, は、, 은, 는",
+    "and": "et, und, и, と, 및",  # no e, which is a label, too
+    "or": "ou, oder, или, または, 또는",
 }
 LANGUAGES: Final[tuple[Mapping[str, str], ...]] = (_ENGLISH, _CHINESE, _SPANISH, _OTHERS)
 
@@ -175,6 +201,11 @@ def words(*kinds: str) -> tuple[str, ...]:
 def pattern_of(kind: str) -> str:
     """Write the words of a kind as the alternatives of a pattern: Latin ones are whole words."""
     return "|".join(rf"\b{word}\b" if word.isascii() else word for word in words(kind))
+
+
+def alternatives(kind: str) -> str:
+    """Write the words of a kind as the alternatives of a pattern, the longest first."""
+    return "|".join(sorted(map(re.escape, words(kind)), key=len, reverse=True))
 
 
 def table_of(*kinds: str) -> WordTable:

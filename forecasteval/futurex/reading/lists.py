@@ -17,6 +17,7 @@ from .answers import SENTENCE_END, Answer
 from .grammar import write_digits
 from .language import pattern_of, question_words, table_of, words
 from .names import IS_CJK, Name, fold, parse_name
+from .walk import SHARE, are_whole, share_of
 
 NO_LIST: Final = Unparsed("no box, and no list of names", "prose", is_silent=True)
 UNNAMED: Final = Unparsed("no name", is_silent=True)
@@ -79,7 +80,7 @@ def item_count(prompt: str) -> int | None:
 
 
 def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
-    """Split a list into its items, in the order of their ranks if all have one (rule 6).
+    """Split a list into its items, in the order of their ranks if all have one (rule 7).
 
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
@@ -104,7 +105,7 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
 
 
 def _ranked_lines(text: str) -> str:
-    """Return the lines that begin with a rank, if there are several (rule 6)."""
+    """Return the lines that begin with a rank, if there are several (rule 7)."""
     lines = [line for line in text.split("\n") if _RANK.match(line.lstrip("-•· "))]
     return "\n".join(lines) if len(lines) > 1 else text
 
@@ -136,11 +137,12 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     ranks = list(_RANK.finditer(masked))
     numbers = {rank: _number(rank) for rank in ranks}
     chain: list[re.Match[str]] = []
-    if ranks and ranks[0].start() == _skip_bullets(masked, 0, len(masked)):
-        style = _style(ranks[0])
-        for rank in ranks:
-            if _style(rank) == style and numbers[rank] == numbers[ranks[0]] + len(chain):
-                chain.append(rank)
+    begin = _skip_bullets(masked, 0, len(masked))
+    first = next((rank for rank in ranks if rank.start() == begin or not rank["plain"]), None)
+    for rank in ranks:  # labels that count on, wherever they begin
+        is_alike = first and _style(rank) == _style(first)
+        if first and is_alike and numbers[rank] == numbers[first] + len(chain):
+            chain.append(rank)
     separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
     spans = spans_between(separators, len(masked))
     begins = [(_skip_bullets(masked, begin, end), end) for begin, end in spans]
@@ -183,6 +185,27 @@ def _skip_bullets(masked: str, begin: int, end: int) -> int:
 
 # --- The names of an answer ---
 
+_WINS: Final = lazy(  # Evelyn Marsh wins, Sketch will be the #1
+    r"\s(?:(?:will|to)\swin|wins?|is\selected|获胜|胜出)\Z"
+    r"|\s(?:will\s(?:be|remain|top|lead)|is|remains)\s(?:the\s|at\s)?(?:latest\s)?"
+    r"(?:#\s?1|no\.\s?1|number[\s-]one|top\b|first\splace)(?![0-9]).*\Z"
+)
+_HEDGES: Final = table_of("hedges")
+_SURE: Final = lazy(  # , confidence 0.8; with 70% confidence
+    r"(?i)[\s,;(–-]*\b(?:confidence|certainty|probability|置信度|概率)[\s:=]*"
+    r"(?:[0-9.]+\s?%?|high|medium|moderate|low)[.]?\)?\s*\Z"
+    r"|[\s,;(–-]*\bwith\s[0-9.]+\s?%\s(?:confidence|certainty|probability)\)?\s*\Z"
+)
+
+
+def _find_likeliest(items: Sequence[str]) -> list[str]:
+    """Return the names with the largest share, if all have one and they add up."""
+    spans = [SHARE.search(item, max(0, len(item) - MAX_SHARE)) for item in items]
+    shares = [share_of(share[0]) if share else 0.0 for share in spans]
+    if not are_whole(shares):
+        return list(items)
+    return [item for item, share in zip(items, shares, strict=True) if share == max(shares)]
+
 
 def parse_items(
     answer: Answer,
@@ -200,7 +223,14 @@ def parse_items(
     """
     if answer.elements:
         return tuple([parse_name(clean(item)) for item in answer.elements if _is_name(item)])
-    items = split_items(answer.sentence, compounds)
+    text = answer.sentence
+    sure = _SURE.search(text, max(0, len(text) - MAX_SHARE))
+    items = split_items(text[: sure.start()] if sure else text, compounds)
+    if len(items) == 1:
+        lone = items[0][_HEDGES.skip(items[0]) :]
+        items = [_WINS.sub("", lone)]
+    elif count == 1:
+        items = _find_likeliest(items)
     last = items[-1] if items else ""
     names = last.split(" ")
     cuts = list(_AND.finditer(last))[-8:]
@@ -234,6 +264,7 @@ _SENTENCE_CJK: Final = lazy(r"[^\n0-9、《]{6,}[。!:]\s?")
 _REMARKS: Final = table_of("fillers", "guesses", "but", "parting")  # Sweden, but Norway could win
 _BRACKETED: Final = lazy(r"\([^()]*\)")
 _PLAIN_WORD: Final = lazy(r"(?<!\S)[a-z]{4,}(?=[\s.!?:]|\Z)")  # in lower case, of four letters
+MAX_SHARE: Final = 30  # characters of a share behind a name
 MAX_WORDS: Final = 12  # of a name
 _MAX_PLAIN: Final = 3
 

@@ -22,7 +22,8 @@ from forecasteval.common.patterns import lazy, split_words
 
 from .countries import name_country
 from .language import question_words, table_of, words
-from .negation import CROSSES, begins_denied, find_doubt
+from .negation import CROSSES, takes_back
+from .walk import AND, NOT, split_front
 
 _CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 IS_CJK: Final = lazy(f"[{_CJK}]")
@@ -34,9 +35,10 @@ _QUOTES: Final = lazy(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _ACCENTED: Final = lazy(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
 _FOLDED: Final = str.maketrans("•・‧∙⋅øłđ", "·····old")
 _BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
-# Words alone, in one form: no ` by `, and no surname in front (SEREMES Ann, Hart U.)
+# Words alone, in one form: no ` by `, no surname in front (SEREMES Ann, Hart U.) or in capitals
 _PLAIN: Final = lazy(
-    r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
+    r"(?![A-Z]{2}|.*\s[A-Z]{2,}\Z)"
+    r"[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
 )
 _LEGAL: Final = split_words(
     "Inc, inc, INC, Corp, corp, CORP, Corporation, corporation, Ltd, ltd, LTD, Plc, plc, PLC, AG"
@@ -109,6 +111,8 @@ _BY: Final = lazy(r"(?i)\sby\s")
 _SURNAME_FIRST: Final = lazy(
     r"((?:[A-Z][A-Z'’-]+\s)+(?=[A-Z][a-z])|[A-Z][\w'’-]+\s(?=[A-Z]\.))(\S+)"
 )
+# Lin HARU, who is Haru Lin where the family name comes first
+_SURNAME_LAST: Final = lazy(r"([A-Z][\w'’-]*[a-z])\s([A-Z][A-Z'’-]+)")
 _BETWEEN_DIGITS: Final = lazy("(?<=[0-9]) (?=[0-9])")
 _IN_WORD: Final = lazy(
     rf"(?![{_CJK}])[^\W\d_]-\Z|[0-9][.]\Z"
@@ -158,12 +162,9 @@ def _offers_other(inside: str) -> bool:
     """Return whether brackets deny a name or hold another guess: `(or Hart)`, `(wrong)`. The
     country `(NOR)` is none, nor is `(possibly rising)`.
     """
-    if inside.isupper():
-        return False
-    other = find_doubt(inside)
-    if other is None:
-        return begins_denied(inside)
-    return not other[:1].islower() or begins_denied(other)
+    kind, rest = split_front(inside)
+    doubted = kind == NOT or (kind != AND and not rest[:1].islower())
+    return not inside.isupper() and (doubted or takes_back(f" ({inside})"))
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
@@ -194,6 +195,8 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
         for part in parts:
             made += _make_forms(part, PART, True)
     if turned := _SURNAME_FIRST.fullmatch(_BRACKETED.sub("", text).strip()):
+        made.append((f"{turned[2]} {turned[1]}", ASIDE))
+    if not side and (turned := _SURNAME_LAST.fullmatch(text)):
         made.append((f"{turned[2]} {turned[1]}", ASIDE))
     if junior := _JUNIOR.search(text):
         made.append((text[: junior.start()], ASIDE))
@@ -258,7 +261,7 @@ def find_style(prompt: str) -> NameStyle:
 
 
 def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str = "") -> int:
-    """Measure how like two names are in a question, from NONE to EXACT (rule 7)."""
+    """Measure how like two names are in a question, from NONE to EXACT (rule 8)."""
     if true.key == predicted.key:
         return EXACT
     here, there = true.letters, predicted.letters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import end_of, lazy
@@ -14,26 +15,32 @@ from .grammar import (
     PERCENT,
     Quantity,
     find_lead,
-    parse_begin,
     parse_number,
     parse_quantity,
     read_scale,
 )
-from .language import pattern_of, question_words, words
-from .negation import begins_denied, denies, find_doubt
-from .units import DAYS, convert
+from .language import question_words, words
+from .negation import denies, takes_back
+from .statements import SENTENCE_STOP
+from .units import DAYS, convert, find_currency, price_factor
+from .walk import AND, NOT, Said, choose, walk
 
 # --- Numbers in sentences ---
 
 # Rule 2; a language model may say which.
 SEVERAL: Final = Unparsed("several numbers", "contradiction")
+_OTHER_CURRENCY: Final = Unparsed("another currency")
+_OTHER_UNIT: Final = Unparsed("a price per another unit")
 _NONE: Final = Unparsed("no number", is_silent=True)
+_PROSE: Final = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
+_ACCOUNT: Final = lazy(r"[$\s]*\([^()]*[0-9][^()]*\)[$\s.]*")
 _DIGIT: Final = lazy("[0-9]")
 _HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
+_MAX_LEAD: Final = 24  # characters of the words, sign and currency in front of digits
+_DASHES: Final = ("- ", "– ")
 _RUN: Final = lazy(r"[0-9][0-9,.]*")
-_LIST_NUMBER: Final = lazy(r"[0-9]{1,2}[.)]\s+(?=\W?[0-9])")  # 1. 412.65
-_ASIDE: Final = lazy(r"\([^()]*\)|\[[^\[\]]*\]")
-_LAST_ASIDE: Final = lazy(r"(?<=\S)\s\([^()]*\)\Z")
+# 1. 412.65; 1. It will be 412.65
+_LIST_NUMBER: Final = lazy(r"[0-9]{1,2}[.)]\s+(?=\W?[0-9]|[A-Z][^.!?]{0,80}\swill\s)")
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DATE: Final = lazy(
     rf"\b[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}\b|[0-9]{{1,4}}\s?[年月日号]"
@@ -50,111 +57,161 @@ _NO_VALUE_BEHIND: Final = lazy(
     r"-?[A-Za-z_]|/?[0-9]|兆|(?!左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时])"
     r"[\u2e80-\u9fff\uac00-\ud7af]"
 )
-_ANOTHER: Final = lazy(
-    rf"\s?(?:,?\s?then\b|[,/、;=|→]|{pattern_of('or')}|{pattern_of('and')}|vs)"
-    r"\s?[-+]?[$€£¥]?[0-9]"
-)
-_VALUE: Final = lazy(r"[-+≈~]?\s?[$€£¥]?[0-9]")
-_ROUND: Final = frozenset((1.0, 100.0, 1000.0, 10000.0))  # 915.04 CNY = 100 GBP
+# In front of the last result: no words, but names of variables
+_EQUATION: Final = lazy(r"(?:(?![A-Za-z]{2}|[^\W\d_a-zA-Z])[^\n]){1,200}=\s*(?=[^=]*\Z)")
+MAX_BARE: Final = 500  # characters of a text without a box that is a value
+_KNOWN_END: Final = lazy(r"[)\]][\s.。!]*\Z")
+_KNOWN_BEHIND: Final = lazy(r"(?:\s?(?:\([^()]*\)|\[[^\[\]]*\]))*[\s.。!]*\Z")
 
 
 def named_numbers(prompt: str) -> frozenset[float]:
-    """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 8)."""
+    """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 9)."""
     words = question_words(prompt).replace(",", "")
     return frozenset(float(run.rstrip(".")) for run in _RUN.findall(words) if run.count(".") < 2)
 
 
-def find_numbers(text: str, prompt: str = "") -> list[tuple[Quantity, str]]:
-    """List the quantities that a sentence states, each with what stands behind it.
-
-    Dates, bracketed asides, numbers glued to letters and those that the sentence takes back are no
-    values; nor are those that the question names, where it does not name all.
-    """
-    text = _DATE.sub(" ; ", _ASIDE.sub(" ; ", text))
-    numbers, end = [], 0
+def find_quantity(text: str, position: int) -> tuple[Quantity, int, int] | None:
+    """Find the next quantity at or behind a position; numbers glued to letters are none."""
+    end = position
     while digit := _DIGIT.search(text, end):
         begin = digit.start()
-        lead = find_lead(text, max(end, begin - 24), begin)
-        if lead and text[lead:begin] in ("- ", "– "):  # growth - 3.2
+        lead = find_lead(text, max(end, begin - _MAX_LEAD), begin)
+        if text[lead:begin] in _DASHES:  # growth - 3.2
             lead = begin
         read = parse_quantity(text, lead)
-        end = read[1] if read else end_of(_RUN, text, begin)
-        named = lead == begin and _NO_VALUE_BEFORE.search(text, max(0, begin - 6), begin)
-        if read and not (named or _no_value(text, *read)):
-            numbers.append((read[0], text[end : end + 40]))
-    named_ones = named_numbers(prompt) if len(numbers) > 1 else frozenset()
-    if "=" in text:
-        named_ones |= _ROUND
-    return [one for one in numbers if one[0].value not in named_ones] or numbers
+        if not read:
+            end = end_of(_RUN, text, begin)
+            continue
+        quantity, end = read
+        is_name = lead == begin and _NO_VALUE_BEFORE.search(text, max(0, begin - 6), begin)
+        if not is_name and not _is_glued(text, quantity, end):
+            # Behind another number the words in front belong to the gap: `or about 5`.
+            has_words = position and text[lead:begin].strip("-+$€£¥ ")
+            return quantity, begin if has_words else lead, end
+    return None
 
 
-def _no_value(text: str, quantity: Quantity, end: int) -> bool:
-    """Return whether a number is part of a word or name, or taken back: `31.5?`."""
+def _is_glued(text: str, quantity: Quantity, end: int) -> bool:
+    """Return whether a number is part of a word or name."""
     behind = _NO_VALUE_BEHIND.match(text, end)
-    if behind and (behind[0].isascii() or not (quantity.unit or quantity.scale)):
-        return True
-    return find_doubt(text, end) == ""
+    if not behind:
+        return False
+    return behind[0].isascii() or not (quantity.unit or quantity.scale)
+
+
+def find_numbers(text: str, prompt: str = "") -> list[Said[Quantity]]:
+    """List the quantities that a text says. Dates are none, nor are those that the question names,
+    where it does not name all.
+    """
+    text = _DATE.sub(lambda date: ";".ljust(len(date[0])), text)
+    values = walk(text, find_quantity)
+    if len(values) < 2:
+        return values
+    named = named_numbers(prompt)
+    return [said for said in values if said.value.value not in named] or values
 
 
 def interpret_number(
-    text: str, in_sentence: bool, percent: bool | None = None, prompt: str = "", unit: str = ""
+    text: str, in_sentence: bool, percent: bool | None = None, prompt: str = ""
 ) -> Quantity | Unparsed:
-    """Read the number that a text is, or with `in_sentence` the one that it states (rule 8): the
-    only one with the `unit` of the truth or one that the question names, the one with which it
-    begins, or the only one; else the reason why there is none.
+    """Read the number that a text is, or with `in_sentence` the one that it states (rule 9): the
+    one with which it begins, or the only one; else the reason why there is none.
 
     `percent` says whether a percentage is asked for, if that is known. A fall is negative where the
     `prompt` asks for a change.
     """
     if not _HAS_DIGIT.search(text):
         return _NONE
-    quantity = parse_number(text)
-    doubted = not quantity and _is_doubted(text)
-    if not quantity and not doubted:
-        quantity = parse_number(_LAST_ASIDE.sub("", text))  # **412.4** (±0.6)
-    if not quantity and in_sentence:
-        denied = doubted or denies(text) or begins_denied(text)
-        stated = [] if denied else [number for number, _ in find_numbers(text, prompt)]
-        asked = [one for one in stated if one.unit and _is_asked(one.unit, unit, prompt)]
-        fits = [one for one in stated if percent is None or percent == (one.scale == PERCENT)]
-        if len(asked) == 1 < len(stated):
-            quantity = asked[0]
-        elif not (quantity := parse_leading(text, prompt, percent)):
-            if len(fits or stated) > 1:
-                return SEVERAL
-            quantity = next(iter(fits or stated), None)
-    return sign_fall(quantity, prompt) if quantity else _NONE
+    if "=" in text:
+        text = text[end_of(_EQUATION, text) :]  # 251 + 42 = 293
+    read: Quantity | Unparsed | None = parse_number(text)
+    if not read:
+        read = _read_sentence(text, percent, prompt) if in_sentence else _read_with_error(text)
+    if isinstance(read, Unparsed):
+        return read
+    return sign_fall(read, prompt) if read else _NONE
 
 
-def _is_doubted(text: str) -> bool:
-    """Return whether brackets take a number back or offer another: `31.5 (could be 40)`."""
-    others = [find_doubt(aside[0][1:-1]) for aside in _ASIDE.finditer(text)]
-    return any(other == "" or (other and _VALUE.match(other)) for other in others)
+def _read_sentence(text: str, percent: bool | None, prompt: str) -> Quantity | Unparsed | None:
+    """Read the number that a sentence states: behind the last `=`, if there is one."""
+    if days := _parse_days(text):
+        return days
+    values = find_numbers(text, prompt)
+    results = [said for said in values if said.begin > text.rfind("=")]
+    return _choose_number(text, results or values, percent)
 
 
-def _is_asked(unit: str, wanted: str, prompt: str) -> bool:
-    """Return whether a unit is the truth's, or stands in the question's words."""
-    return unit == wanted or (len(unit.encode()) > 1 and unit in question_words(prompt))
-
-
-def parse_leading(text: str, prompt: str, percent: bool | None = None) -> Quantity | None:
-    """Read the number with which a text begins: `412.4 (range 411.0-413.5)` (rule 8). None if it
-    goes on with another one, is taken back or part of a word, or one that the question names with
-    another one behind it.
-    """
-    if _DATE.match(text) or not _DIGIT.search(text):
+def _parse_days(text: str) -> Quantity | None:
+    """Read a count of days or weeks where a number is asked for; else 7天 may be a name."""
+    read = parse_quantity(text, 0)
+    if not read:
         return None
-    quantity, rest = parse_begin(text) or (None, "")
-    if quantity and (days := rest.strip(" .。")) in DAYS:
-        return quantity._replace(unit=days)
-    if not quantity or _ANOTHER.match(rest) or _no_value(rest, quantity, 0):
+    quantity, end = read
+    unit = text[end:].strip(" .。")
+    return quantity._replace(unit=unit) if unit in DAYS else None
+
+
+def _read_with_error(text: str) -> Quantity | None:
+    """Read a number with nothing but brackets behind it: `412.4 (±0.6)`."""
+    if not _KNOWN_END.search(text):
         return None
-    if other := find_doubt(rest):
-        return None if _VALUE.match(other) else quantity  # could be 40
-    if not _DIGIT.search(_ASIDE.sub("", rest)):
-        return quantity
-    other_kind = percent is not None and percent != (quantity.scale == PERCENT)  # down 5% to 300
-    return None if other_kind or quantity.value in named_numbers(prompt) else quantity
+    values = walk(text[:MAX_BARE], find_quantity, 2)
+    if not values or values[0].begin or not _KNOWN_BEHIND.match(text, values[0].end):
+        return None
+    chosen = choose(values)
+    return chosen[0] if chosen else None
+
+
+def _choose_number(
+    text: str, values: Sequence[Said[Quantity]], percent: bool | None
+) -> Quantity | Unparsed | None:
+    """Choose by the rules of the walk, with what numbers alone have: units, and ranges."""
+    stated = [said for said in values if said.joint != NOT and not takes_back(said.behind)]
+    if not stated or denies(SENTENCE_STOP.split(text[: stated[0].begin])[-1]):
+        return None
+    if point := _find_point(stated):
+        return point
+    first = stated[0]
+    outside = [said for said in stated if not said.inside]
+    is_head = first is values[0] and first.joint == AND and not first.inside
+    fitting = [said for said in outside if _is_asked(said.value, percent)]
+    if is_head and (first in fitting or not fitting):
+        alike = [said for said in values if _is_same_kind(said.value, first.value)]
+        amounts = choose([said.with_value(_amount(said.value)) for said in alike])
+        return first.value if amounts and len(amounts) == 1 else SEVERAL
+    candidates = fitting or outside
+    if len(_amounts(candidates)) > 1:
+        return SEVERAL
+    return candidates[0].value if candidates else None
+
+
+def _find_point(said: Sequence[Said[Quantity]]) -> Quantity | None:
+    """Find the only further value within a range: `10-50, most likely 25`."""
+    first = said[0].value
+    points = [
+        one
+        for one in said[1:]
+        if one.value.scale == first.scale and abs(one.value.value - first.value) <= first.span
+    ]
+    return points[0].value if first.span and len(_amounts(points)) == 1 else None
+
+
+def _is_asked(quantity: Quantity, percent: bool | None) -> bool:
+    return percent is None or percent == (quantity.scale == PERCENT)
+
+
+def _is_same_kind(quantity: Quantity, first: Quantity) -> bool:
+    """Return whether two quantities may be of one list: 22% and 26%, not $42.5 and 3 weeks."""
+    percents = (quantity.scale == PERCENT) == (first.scale == PERCENT)
+    return percents and (quantity.unit == first.unit or not (quantity.unit and first.unit))
+
+
+def _amount(quantity: Quantity) -> float:
+    return float(f"{quantity.value * (quantity.scale or 1.0):.9g}")
+
+
+def _amounts(said: Sequence[Said[Quantity]]) -> set[float]:
+    return {_amount(one.value) for one in said}
 
 
 _FORETOLD: Final = frozenset(words("foretold"))
@@ -238,24 +295,35 @@ class NumberTruth(TruthOf[Reading]):
     def read(self, answer: Answer) -> Reading | Unparsed:
         """Read the number that an answer is, in the meaning that is nearest."""
         text = answer.cleaned[end_of(_LIST_NUMBER, answer.cleaned) :]
-        plain = parse_number(text)
-        if not plain and (status := self.find_status(answer)):
+        quantity: Quantity | Unparsed | None = parse_number(text)
+        if not quantity and (status := self.find_status(answer)):
             return status
-        if not plain and answer.stated:
-            plain = parse_leading(text, self.prompt)
-        if plain:
-            quantity: Quantity | Unparsed = sign_fall(plain, self.prompt)
+        if isinstance(quantity, Quantity):
+            if _ACCOUNT.fullmatch(answer.text):  # (79,000)
+                quantity = quantity._replace(falls=True)
+            quantity = sign_fall(quantity, self.prompt)
         else:
             # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
-            said = not text[:1].islower() or not _FORETOLD.isdisjoint(text.split())
-            sentence = answer.boxed or (answer.stated and said)
+            is_said = not text[:1].islower() or not _FORETOLD.isdisjoint(text.split())
+            is_sentence = is_said or parse_quantity(text, 0) is not None
+            in_sentence = answer.boxed or (answer.stated and is_sentence)
             percent = PERCENT in (self.quantity.scale, self.asked_scale)
-            quantity = interpret_number(text, sentence, percent, self.prompt, self.quantity.unit)
+            quantity = interpret_number(text, in_sentence, percent, self.prompt)
         if isinstance(quantity, Unparsed):
-            prose = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
-            return quantity if answer.boxed else prose
+            return quantity if answer.boxed else _PROSE
+        if not self._is_comparable(quantity):
+            return _OTHER_CURRENCY
+        factor = price_factor(quantity.unit, self.prompt)
+        if factor is None:
+            return _OTHER_UNIT
+        quantity = quantity._replace(value=quantity.value * factor)
         true = self.quantity.value
         return min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
+
+    def _is_comparable(self, quantity: Quantity) -> bool:
+        """Return whether no other currency is named than truth or question name."""
+        currency = find_currency(quantity.unit)
+        return not currency or find_currency(self.quantity.unit, self.prompt) in ("", currency)
 
     def means(self, text: str, words: str) -> bool:
         """Return whether a number stands behind the words of a refusal."""
@@ -272,7 +340,7 @@ class NumberTruth(TruthOf[Reading]):
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
-    """List the values, in the truth's unit, a prediction may mean, likeliest first (rule 9)."""
+    """List the values, in the truth's unit, a prediction may mean, likeliest first (rule 10)."""
     value, scale = prediction.value, prediction.scale
     stated = truth.quantity.scale or truth.asked_scale
     unit = stated or 1.0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from forecasteval.questions.states import AnswerScore, Unparsed
 
-from ..rules import PARTIAL_RANKING
+from ..rules import PARTIAL_RANKING, score_f1
 from .answers import Answer, TruthOf
 from .lists import (
     ITEM_SEPARATOR,
@@ -17,7 +17,7 @@ from .lists import (
     parse_items,
     show_names,
 )
-from .names import Name, Pairs, match_names
+from .names import Name, Pairs, match_names, parse_name
 
 
 class RankingTruth(TruthOf[Sequence[Name]]):
@@ -38,6 +38,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the predicted names, best first, or why there are none."""
+        whole = parse_name(answer.sentence) if len(self.names) == 1 else None
+        if whole and whole.key == self.names[0].key:
+            return (whole,)  # one name with "and" or "/" in it
         if status := self.find_status(answer):
             return status
         if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
@@ -66,3 +69,32 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             score, note = 1.0, ""
         shown = show_names(predicted)
         return AnswerScore(score, "scored", shown, note, None, matched, total, padded)
+
+
+class NameTruth(RankingTruth):
+    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones
+    score 1 or 0.
+    """
+
+    __slots__ = ("exact",)
+
+    def __init__(self, names: Sequence[Name], exact: bool, prompt: str = "") -> None:
+        super().__init__(tuple(names), prompt, ordered=False)
+        self.exact = exact
+
+    def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
+        """Read the picked names, or why there are none."""
+        read = super().read(answer)
+        return (
+            read
+            if isinstance(read, Unparsed)
+            else tuple({name.key: name for name in read}.values())
+        )
+
+    def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
+        """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
+        matched = len(match_names(self.names, predicted, self._prompt, known))
+        score = score_f1(matched, len(predicted), len(self.names))
+        return AnswerScore(
+            float(score == 1.0) if self.exact else score, "scored", show_names(predicted), ""
+        )

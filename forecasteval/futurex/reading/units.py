@@ -115,6 +115,31 @@ def _units() -> dict[str, Unit]:
     }
 
 
+_CURRENCIES: Final = {
+    word: code
+    for code, names in {
+        "USD": "usd,us$,us $,us dollars,us dollar,美元",
+        "CNY": "cny,rmb,cn$,yuan,renminbi,元,人民币,元人民币",
+        "EUR": "eur,€,euros,euro,欧元",
+        "GBP": "gbp,£,pounds sterling,英镑",
+        "JPY": "jpy,yen,日元,円",
+        "HKD": "hkd,hk$,港元,港币,hong kong dollars",
+    }.items()
+    for word in names.split(",")
+}
+_CURRENCY: Final = WordTable(*_CURRENCIES)
+
+
+def find_currency(unit: str, prompt: str = "") -> str:
+    """Find the currency of a unit, or else the only one that a question asks for; "" if none."""
+    if own := _CURRENCIES.get(unit.lower()):
+        return own
+    words = question_words(prompt) if prompt else ""
+    found = (_CURRENCY.find(words, asks.end()) for asks in _ASKS.finditer(words))
+    asked = {_CURRENCIES[word] for word in found if word}
+    return asked.pop() if len(asked) == 1 else ""
+
+
 DAYS: Final = ("天", "周", "星期")  # in names, too: 7天
 UNIT_WORDS: Final = tuple(
     word
@@ -159,3 +184,25 @@ def convert(value: float, unit: str, wanted: str, prompt: str) -> float | None:
         return None
     zero = 0.0 if _CHANGE.search(words) else own.zero - other.zero
     return (value * own.factor + zero) / other.factor
+
+
+_PRICED: Final = ("mass", "volume", "area", "length", "energy")
+_PER: Final = lazy(r"(?i)/\s?|\bper\s|每")
+
+
+def price_factor(unit: str, prompt: str) -> float | None:
+    """Return the factor from a price per its own unit to one per the asked unit: 2 of yuan per 斤,
+    where a kilogram is asked for; None if the two are not of one dimension.
+    """
+    own = _find_per(unit)
+    asked = _find_per(question_words(prompt)) if own else None
+    if not own or not asked:  # most
+        return 1.0
+    return asked.factor / own.factor if asked.dimension == own.dimension else None
+
+
+def _find_per(text: str) -> Unit | None:
+    """Find the only unit, of those that are sold, behind `/` or `per`."""
+    found = {_UNIT.find(text, per.end()) for per in _PER.finditer(text)} - {""}
+    units = {_units()[word] for word in found if _units()[word].dimension in _PRICED}
+    return units.pop() if len(units) == 1 else None

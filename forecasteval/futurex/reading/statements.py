@@ -1,0 +1,362 @@
+"""Where a text without a box says what its answer is.
+
+A statement is the value of a mapping (`{"answer": "B"}`), a tag (`<answer>B</answer>`), what stands
+behind a lead-in that begins a line or a clause (`Final answer: B`, `答案是B`, a heading), in front
+of a predicate (`B is the right answer`), or behind a correction of another statement (`Actually,
+C`). What the prompt says itself, and what others say, states nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from forecasteval.common.markup import find_objects, is_quoted
+from forecasteval.common.patterns import BLANKS, end_of, lazy
+from forecasteval.common.records import number_text
+from forecasteval.questions.states import Unparsed
+
+from .language import alternatives, pattern_of, table_of
+from .negation import denies
+
+CONTRADICTION: Final = Unparsed("two answers that differ", "contradiction")
+WITHDRAWN: Final = Unparsed("an answer that is withdrawn", "contradiction")
+
+# --- Lead-ins ---
+
+_OPENERS: Final = table_of("openers")
+_CLAIMS: Final = table_of("claims")
+_IT_IS: Final = table_of("it is")
+_ARTICLES: Final = table_of("articles")
+_OWNERS: Final = table_of("owners")
+_NOUNS: Final = table_of("nouns")
+_CHOICES: Final = table_of("choices")
+_OPTIONS: Final = table_of("options")
+_COPULAS: Final = table_of("copulas")
+_VERBS: Final = table_of("verbs")
+# What a lead-in may begin with
+_FIRST: Final = table_of(
+    "openers", "claims", "articles", "owners", "nouns", "choices", "options", "verbs", "picks",
+    "places",
+)  # fmt: skip
+_OUTCOME: Final = "the outcome be "  # options begin so
+_COMMA: Final = lazy(r"[,，]?\s*")
+_HYPHENS: Final = lazy(r"[\s-]*")
+_ASIDE: Final = lazy(r"(?:\s*[(（][^()（）\n]{0,60}[)）])?\s*")
+_IS: Final = lazy(r"(?:[:：=→][:： ]*|[-=–]>|[-–—]\s|\s?(?=\$|\\\())\s*")
+_STOPS: Final = ".!?。！？\n:："
+_COLON: Final = lazy(r"\s?[:：]?\s*")
+_SHORT: Final = lazy(r"[^\n]{1,12}(?:\n|\Z)")  # 因此，B
+_PICKS: Final = lazy(rf"(?:{alternatives('picks')})[:：]?\s?(?=[A-Za-z](?![A-Za-z]))")  # 所以选B
+_OF_WHAT: Final = lazy(r"[\u4e00-\u9fff]{0,10}(?=[:：])")  # 最终预测成交额：
+_PLACES: Final = lazy(  # ranks 7-9
+    rf"(?i)(?:{alternatives('places')})\s[0-9]{{1,3}}\s?(?:[-–—]|to|through)\s?[0-9]{{1,3}}\s*"
+)
+
+
+def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
+    """Find where a lead-in ends that begins at a position: `So my final answer is`; the position
+    without one.
+
+    `My pick is` is one everywhere, `Pick: ` only where it begins a line, `Hence: ` where it begins
+    a sentence.
+    """
+    if not _FIRST.find(text, position):  # most
+        return position
+    if verb := _find_verb(text, position):
+        return verb
+    at = position
+    opener = _OPENERS.find(text, at)
+    if opener:
+        at = end_of(_COMMA, text, at + len(opener))
+    claimed = _CLAIMS.skip(text, at)
+    if claimed > at and (it_is := _IT_IS.find(text, claimed)):  # I think it is B
+        return end_of(BLANKS, text, claimed + len(it_is))
+    at = claimed
+    if verb := _find_verb(text, at):
+        return verb
+    begin = at = _ARTICLES.skip(text, at)
+    while owner := _OWNERS.find(text, at):
+        at = end_of(_HYPHENS, text, at + len(owner))
+    places = _PLACES.match(text, at)
+    if places and (copula := _COPULAS.find(text, places.end())):
+        return end_of(_COLON, text, places.end() + len(copula))
+    noun = _NOUNS.find(text, at)
+    if not noun and (is_line or at > begin):
+        noun = _CHOICES.find(text, at)
+    if not noun and at > begin:  # the best option is
+        noun = _OPTIONS.find(text, at)
+    if noun:
+        return _find_end(text, at + len(noun), is_line, noun) or position
+    if not opener or not _begins_sentence(text, position):
+        return position
+    # Hence: C
+    end = end_of(_IS, text, at)
+    return end if end > at or _SHORT.match(text, at) else position
+
+
+def _begins_sentence(text: str, position: int) -> bool:
+    front = text[max(0, position - 3) : position].rstrip(" ")
+    return not front or front[-1] in _STOPS
+
+
+def _find_verb(text: str, at: int) -> int:
+    """Find where a verb that states an answer ends: `I predict`, 所以选; 0 without one."""
+    if verb := _VERBS.find(text, at):
+        return end_of(_COLON, text, at + len(verb))
+    picks = _PICKS.match(text, at)
+    return picks.end() if picks else 0
+
+
+def _find_end(text: str, behind: int, is_line: bool, noun: str) -> int:
+    """Find where a lead-in ends that has a noun: behind `is`, a colon, or as a heading;
+    0 if nothing of these is there.
+    """
+    at = _OWNERS.skip(text, end_of(BLANKS, text, behind))  # respuesta final
+    at = end_of(_ASIDE, text, at)
+    if copula := _COPULAS.find(text, at):
+        return end_of(_COLON, text, at + len(copula))
+    if not noun.isascii():
+        at = end_of(_OF_WHAT, text, at)
+    end = end_of(_IS, text, at)
+    is_heading = is_line and "\n" in text[behind:at]
+    return end if end > at or is_heading else 0
+
+
+def drop_lead_in(text: str) -> str:
+    """Return the text without `The answer is`, `My prediction:` or `the outcome be` in front."""
+    if text[: len(_OUTCOME)].lower() == _OUTCOME:
+        return text[len(_OUTCOME) :].lstrip()
+    return text[find_lead_in(text) :]
+
+
+# --- Statements ---
+
+
+class Stated(NamedTuple):
+    """What a text states as its answer.
+
+    `is_whole`: it is one only if all of it is a value. A `problem`: nothing is stated any more.
+    """
+
+    text: str
+    is_whole: bool = False
+    problem: Unparsed | None = None
+
+
+# They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
+_MARKS: Final = str.maketrans("*_`【】", "    :")
+_CUT: Final = lazy(  # where a line begins, or a clause
+    r"\n|[.!?,;:–—$})\]\"”’](?=\s)|[$}](?=[A-Z])|[。！？，；：]"
+    r"|\s(?=(?:The|so|thus|therefore|hence)\s)|\b(?:and|that)(?=\s)"
+)
+_BULLET: Final = lazy(r"[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?")
+SENTENCE_STOP: Final = lazy(r"[.!?][\"”’)\]}$]*\s+|[。！？]")
+_SENTENCE: Final = lazy(r"(?:(?![.!?][\"”’)\]}$]*\s|[。！？\n]).)+")
+_SENTENCES: Final = lazy(r"(?s)(?:(?![.!?]\s|[。！？\n]).)*(?:.|\Z)")
+_REASON: Final = lazy(r"\w\s+\w+\s+\w|[^\x00-\x7f]{4}")  # three words
+_COMMAS: Final = lazy(r"[,，;；]\s*")
+_LINE_END: Final = lazy(r"\n")
+_RULE: Final = lazy(r"(?:[-=_*]{3,}[ \t]*\n\s*)?")  # below a heading
+_PARAGRAPH: Final = lazy(r"\n[ \t]*\n")
+_FULL_LINE: Final = lazy(r"(?m)^[^\S\n]*\S")
+_MAX_LINES: Final = 15  # that are not empty
+_MAX_TAIL: Final = 3000  # characters
+_MAX_SENTENCE: Final = 300  # characters of it in front of a lead-in
+_TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>")
+# Who else says it (According to others, the answer is B), and on what it depends
+_THEIRS: Final = lazy(rf"(?i){pattern_of('theirs')}")
+_CONDITIONS: Final = lazy(rf"(?i){pattern_of('conditions')}")
+_PREDICATE: Final = lazy(  # B is the right answer, 选项B是正确的
+    rf"(?i)\s(?:is|are)\s(?:(?:(?:{pattern_of('articles')}|{pattern_of('mine')})\s)"
+    rf"(?:(?:{alternatives('owners')})\s){{0,2}}(?:answer|choice|option|pick|prediction|forecast)s?"
+    r"|correct|right)(?=\s*(?:[.!;,]|\n|\Z))"
+    r"|\s?(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?(?=\s*(?:[。！；，,.\n]|\Z))"
+)
+_ONLY: Final = table_of("only")
+_CORRECTIONS: Final = table_of("corrections")
+_WITHDRAWING: Final = (
+    r"(?:(?:so|therefore|hence|please|i)[\s,]+){0,3}(?:disregard|ignore|withdraw|retract|scrap"
+    r"|replace|change)\s(?:my|the|this|that)\s(?:(?!earlier|draft|first|initial)\w+\s){0,2}"
+    r"(?:answer|box|prediction|forecast|pick)\b"
+)
+_WITHDRAWN: Final = lazy(
+    rf"(?i){_WITHDRAWING}"
+    r"|(?:撤回|收回|作废|答案|预测|以上)[^。！？，；：\n]{0,4}(?:作废|撤回|收回)"
+    r"|(?:撤回|收回)[^。！？，；：\n]{0,4}(?:答案|预测)"
+)
+
+
+def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stated]:
+    r"""Find the statements at the end of a text, in their order.
+
+    `corrects`: they follow an answer, which a correction may replace.
+
+    >>> find_statements("Both are even.\n\n**Final answer:** B", "")
+    [Stated(text='B', is_whole=False, problem=None)]
+    """
+    placed: list[tuple[int, Stated]] = []
+    begin = _find_tail(text)
+    if "</" in text and (tags := [*_TAG.finditer(text)]):
+        placed.append((0, Stated(tags[-1][2].strip())))
+        begin = max(begin, tags[-1].end())
+    text = text[begin:]
+    masked = text.translate(_MARKS)
+    for begin in _find_begins(masked):
+        follows = corrects or bool(placed)
+        clause = _read_clause(text, masked, begin, follows)
+        if clause and not _is_of_others(text, begin) and not is_quoted(clause.words, prompt):
+            placed.append((begin, clause.stated))
+    for predicate in _PREDICATE.finditer(masked):
+        placed += _read_predicate(text, predicate.start())
+    placed.sort(key=itemgetter(0))
+    return [stated for _, stated in placed]
+
+
+def find_correction(text: str) -> str:
+    """Find what corrects an answer in the text behind it, without what depends on a condition; ""
+    if nothing does.
+    """
+    sentences = _SENTENCES.findall(text)
+    text = "".join(sentence for sentence in sentences if not _CONDITIONS.search(sentence))
+    masked = text.translate(_MARKS)
+    for begin in _find_begins(masked):
+        if _CORRECTIONS.find(masked, begin) or _WITHDRAWN.match(masked, begin):
+            return text[begin:]
+    return ""
+
+
+class _Clause(NamedTuple):
+    """What a clause states, and its words."""
+
+    stated: Stated
+    words: str
+
+
+def _find_tail(text: str) -> int:
+    """Find where the last lines of a text begin that are not empty."""
+    begin = max(0, len(text) - _MAX_TAIL)
+    full = [line.start() for line in _FULL_LINE.finditer(text, begin)]
+    return full[-_MAX_LINES:][0] if full else begin  # one line of megabytes
+
+
+def _find_begins(masked: str) -> Iterator[int]:
+    """Find where the first words of lines and clauses begin."""
+    yield end_of(_BULLET, masked)
+    for cut in _CUT.finditer(masked):
+        yield end_of(_BULLET if cut[0] == "\n" else BLANKS, masked, cut.end())
+
+
+def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause | None:
+    """Read what a clause states that begins with a lead-in, or with a correction if it follows a
+    statement.
+    """
+    if find_lead_in(masked, begin) > begin:
+        front = masked[masked.rfind("\n", 0, begin) + 1 : begin]
+        end = find_lead_in(masked, begin, not any(map(str.isalpha, front)))
+        is_heading = "\n" in text[begin:end]
+        end = end_of(_RULE, text, end)
+        value = (_PARAGRAPH if is_heading else _LINE_END).split(text[end:], 1)[0]
+        if end == begin or not value.strip():
+            return None
+        return _Clause(Stated(value.strip(" *_`\t\n")), text[begin:end] + value)
+    if not follows:
+        return None
+    if withdrawn := _WITHDRAWN.match(masked, begin):
+        return _Clause(Stated("", problem=WITHDRAWN), withdrawn[0])
+    at = begin
+    while word := _CORRECTIONS.find(masked, at):
+        at = end_of(_COMMA, masked, at + len(word))
+    value = _SENTENCE.match(text, at)
+    if at == begin or not value:
+        return None
+    return _Clause(Stated(value[0], is_whole=True), text[begin:at] + value[0])
+
+
+def _is_of_others(text: str, begin: int) -> bool:
+    """Return whether the words in front of a clause quote somebody, or say that others say it."""
+    front = text[text.rfind("\n", 0, begin) + 1 : begin]
+    if front.startswith(">") or front.count('"') % 2 or front.count("“") > front.count("”"):
+        return True
+    sentence = SENTENCE_STOP.split(front)[-1][-_MAX_SENTENCE:]
+    return bool(_THEIRS.search(sentence))
+
+
+def _read_predicate(text: str, end: int) -> Iterator[tuple[int, Stated]]:
+    """Read what stands in front of a predicate: its sentence, else the clause behind a comma."""
+    line = text[text.rfind("\n", 0, end) + 1 : end]
+    sentence = SENTENCE_STOP.split(line)[-1].strip(" *_`#>-")
+    if _THEIRS.search(sentence):
+        return
+    *reasons, clause = _COMMAS.split(sentence)
+    # Not the B of `among them, A, B are right`
+    if reasons and _REASON.search(reasons[-1]):
+        yield end, Stated(_drop_openers(clause), is_whole=True)
+    yield end, Stated(_drop_openers(sentence), is_whole=True)
+
+
+def _drop_openers(clause: str) -> str:
+    """Return a clause without `So, ` and 只有 in front."""
+    at = 0
+    while word := _OPENERS.find(clause, at) or _ONLY.find(clause, at):
+        at = end_of(_COMMA, clause, at + len(word))
+    return clause[at:]
+
+
+# --- Mappings ---
+
+_ANSWER_KEY: Final = lazy(
+    rf"(?i)(?:(?:my|final|{alternatives('mine')}|最终|我的)[\s_-]?)?"
+    rf"(?:{alternatives('nouns')}|pick|choice)"
+)
+_NO_ANSWER_KEYS: Final = ("options", "candidates", "sources", "warnings")
+_ERROR_KEYS: Final = ("error", "errors", "exception", "traceback")
+_NO_OBJECT: Final = Unparsed("JSON without an answer", "error of a program")
+_ERROR: Final = Unparsed("error of a program", "error of a program")
+# Objects as pairs: an answer may be given twice.
+_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
+_PYTHON: Final = lazy(r"'|\b(?:True|False|None)\b")
+_JSON: Final = {"'": '"', "True": "true", "False": "false", "None": "null"}
+
+
+def find_mapping(text: str) -> Stated | None:
+    """Find the answer of the mappings at the end of a text: the value of the key `answer`, the same
+    wherever it stands.
+    """
+    python = _PYTHON.sub(lambda word: _JSON[word[0]], text) if "'" in text else ""
+    objects = [*find_objects(text, _DECODER)] or [*find_objects(python, _DECODER)]
+    pairs = [pair for _, _, record in objects for pair in record]
+    values = [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]
+    if any(key.lower() in _ERROR_KEYS and value for key, value in pairs):
+        return Stated("", problem=_ERROR)
+    if any(value != values[0] for value in values):
+        return Stated("", problem=CONTRADICTION)
+    if values:
+        return _state_value(values[0])
+    if not objects or text[: objects[0][0]].strip("` \njson"):
+        return None  # there is more than an object
+    if len(pairs) != 1:
+        return Stated("", problem=_NO_OBJECT)
+    # {"ranking": ["Hart", "Solberg"]}, not {"excluded": […]}
+    ((key, value),) = pairs
+    is_answer = isinstance(value, list) and key.lower() not in _NO_ANSWER_KEYS and not denies(key)
+    return _state_value(value) if is_answer else Stated("", problem=_NO_OBJECT)
+
+
+def _state_value(value: object) -> Stated:
+    text = _write_value(value)
+    return Stated(text) if text else Stated("", problem=_NO_OBJECT)
+
+
+def _write_value(value: object) -> str:
+    """Write a text, a number, a list of them, or Yes and No for truth values; "" for anything
+    else.
+    """
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, list):
+        texts = [*map(_write_value, value)]
+        return json.dumps(texts, ensure_ascii=False) if texts and all(texts) else ""
+    return value.strip() if isinstance(value, str) else number_text(value)
