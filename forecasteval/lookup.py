@@ -68,8 +68,10 @@ def find_prediction(name: str, folder: Path) -> Path:
 def _require_no_part(name: str, folder: Path) -> None:
     """Raise InputError, with what goes on, if the questions of a file are still being asked."""
     base = Path(name) if os.sep in name or "/" in name else folder / name
+    if not base.name:  # a folder such as "/" or "."
+        return
     part = part_of(base.with_name(f"{base.name.removesuffix('.jsonl')}.jsonl"))
-    if not part.is_file():
+    if not os.path.isfile(part):  # of a name that is too long, too
         return
     with readable(part), part.open(encoding="utf-8", errors="replace") as file:
         head = file.readline()
