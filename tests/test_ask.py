@@ -644,6 +644,19 @@ def test_a_batch(folder: Path, server: LlmServer) -> None:
     assert ask(folder, *words, "--replies", str(folder / "dataset/w1.json")).code == 2
 
 
+def test_what_a_batch_refuses_for_good(folder: Path) -> None:
+    body = json.loads(completion("Yes").body)
+    filtered = {"error": {"message": "filtered", "code": "content_filter"}}
+    replies: list[Any] = [
+        {"custom_id": f"q{n}", "response": {"status_code": 200, "body": body}} for n in range(11)
+    ]
+    replies.append({"custom_id": "q11", "response": {"status_code": 400, "body": filtered}})
+    write(folder, {"out.jsonl": replies})
+    done = ask(folder, "w1", "--replies", str(folder / "out.jsonl"))
+    assert (done.code, len(rows(folder))) == (0, 11)
+    assert "failed, content filter: 1 (q11); asking again cannot mend it" in done.err
+
+
 def test_a_batch_knows_ids_only(folder: Path) -> None:
     twins = [{**QUESTIONS[0], "prompt": f"Will it rain on day {n}?"} for n in (70, 71)]
     write(folder, {"dataset/w1.json": twins})

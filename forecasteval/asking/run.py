@@ -22,7 +22,7 @@ from forecasteval.common.files import write_atomic
 from forecasteval.common.llm import estimate_tokens
 from forecasteval.common.records import JsonObject, dump_json, group_by, load_records
 from forecasteval.common.replies import is_failed
-from forecasteval.common.server import LASTING, Call, read_completion
+from forecasteval.common.server import LASTING, Call, find_lasting, read_completion
 
 from .reply_file import ReplyFile, id_of
 
@@ -230,7 +230,8 @@ def _read_reply(row: JsonObject | None) -> Call:
         return Call(failure="not in the batch")
     response = row.get("response")
     if not isinstance(response, Mapping) or is_failed(response):
-        return Call(failure="failed in the batch")
+        said = dump_json([response, row.get("error")])
+        return Call(failure=find_lasting(said) or "failed in the batch")
     return read_completion(response.get("body"))
 
 

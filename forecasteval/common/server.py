@@ -305,9 +305,13 @@ def _name_failure(error: Any, message: str) -> str:
         return "no credit"
     if error.status_code not in _BAD_REQUEST:
         return _STATUS.get(error.status_code, f"status {error.status_code}")
-    text = f"{error.code} {message}"
+    return find_lasting(f"{error.code} {message}") or "bad request"
+
+
+def find_lasting(text: str) -> str:
+    """Find the kind of failure that no other call can mend in what a server says; "" without."""
     kinds = (kind for kind, pattern in _LASTING.items() if pattern.search(text))
-    return next(kinds, "bad request")
+    return next(kinds, "")
 
 
 def find_server(option: str, address: str | None = None, needs_key: bool = True) -> tuple[str, str]:
