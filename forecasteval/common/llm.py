@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 import time
 from collections import Counter, deque
@@ -34,6 +35,7 @@ _OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden", *LASTING})
 _PLANNED: Final = "not asked"  # of a dry run
 # Every other failure is the server's, and may pass.
 _OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal", _PLANNED})
+_WIDE: Final = re.compile("[\u2e80-\U0010ffff]")  # Chinese, Japanese, Korean, and emoji
 Data = JsonObject
 Value = TypeVar("Value")
 Key = TypeVar("Key")
@@ -268,7 +270,7 @@ def estimate_tokens(text: str) -> int:
     >>> estimate_tokens("Will it rain?"), estimate_tokens("会下雨吗")
     (4, 4)
     """
-    wide = sum(ord(letter) > 0x2E80 for letter in text)
+    wide = 0 if text.isascii() else len(_WIDE.findall(text))
     return wide + (len(text) - wide + 3) // 4
 
 
