@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from forecasteval.common.records import Loaded
 from forecasteval.prophet import estimates, irt, models, ranks, scores
-from forecasteval.prophet.evaluator import ForecastData, ProphetArenaEvaluator
+from forecasteval.prophet.evaluator import Choice, ForecastData, ProphetArenaEvaluator
 from forecasteval.prophet.metrics import make_metrics
 from forecasteval.prophet.promises import list_outcomes
 from forecasteval.prophet.score_table import score_forecasts, with_baselines
@@ -269,7 +269,7 @@ def claims(boards: list[Any]) -> str:
             for event in range(len(problems))
         ]
         data = ForecastData("", Loaded("", problems), [Loaded("", forecasts)])
-        events, read = data.collect("drop")
+        events, read = data.collect(Choice("drop"))
         scored = score_forecasts(events, with_baselines(events, read), metrics)
         board = estimates.Contestants(scored, events.clusters())
         outcomes = list_outcomes(scored)

@@ -286,7 +286,7 @@ _FUTUREX: Final = (
     "--workers", "--llm-deadline", "--llm-url", "--llm-max-tokens", "--cache", "--no-cache",
 )  # fmt: skip
 _PROPHET: Final = (
-    "--contracts", "--prices", "--gamma", "--min-events", "--late", "--horizon",
+    "--contracts", "--prices", "--gamma", "--min-events", "--late", "--horizon", "--max-spread",
 )  # fmt: skip
 POLICIES: Final = (*_FUTUREX, *_PROPHET)
 OPTIONS: Final = {

@@ -8,8 +8,10 @@ Bradley–Terry model.
     brier              mean of (p - o)^2 over the options              lower is better
     adjusted_brier     brier on all events, by a model                 lower; ranks by default
     log, spherical     ln max(p_c, 0.01), p_c / |p|                    higher
+    baseline_score     100 (1 + ln p_c / ln n)                         higher
+    peer_score         100 (ln p_c - mean ln p_c of the others)        higher
     return_0 …         gross payoff of one dollar under CRRA utility   higher
-    ece                expected calibration error, 10 bins             lower
+    ece, ece_events    expected calibration error, 10 bins             lower
     irt_ability        ability in a two-parameter IRT model            higher
     weighted_brier     Brier weighted by the events' discrimination    lower
     bradley_terry      strength, mean 1                                higher
@@ -186,6 +188,12 @@ OPTIONS: Final = (
     ),
     Option("--contracts", "contracts that a return buys: yes, or both with No (yes)", CONTRACTS),
     Option("--prices", "the price of a return: of the event, or of each forecast (event)", PRICES),
+    Option(
+        "--max-spread",
+        "only events of which every option's ask is at most so far above its bid (all)",
+        float,
+        metavar="X",
+    ),
     Option("--min-events", _LEAST, int, metavar="N"),
     Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
     Option(

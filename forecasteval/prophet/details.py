@@ -116,7 +116,10 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
     most 100 points; events with unknown times come last, then by id; None before the first event
     that has the score.
     """
+    # The uniform forecast knows nothing, at any time; its name may be that of a forecaster, too.
     events, data = scored.events, scored.forecasts
+    scored = scored.part(0, len(data.event) - len(events.ids), data.names)
+    data = scored.forecasts
     closed, weights = events.closed[data.event], scored.weight
     order = np.lexsort((data.event, closed, data.forecaster))
     curves = {}

@@ -13,12 +13,11 @@ from .arrays import Floats, Ints, weighted_means
 from .forecasts import BASELINES
 from .irt import IrtFit
 from .models import EffectsFit, Fitted, Models
-from .promises import Outcomes, OutcomeScores, Promise, list_outcomes
+from .promises import CROWD, MARKET, Outcomes, OutcomeScores, Promise, list_outcomes
 from .score_table import ForecastScores
 from .scores import calibration_errors
 
 LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
-MARKET, CROWD = (at - len(BASELINES) for at in range(len(BASELINES)))  # their rows
 
 
 class Variation(NamedTuple):
@@ -189,10 +188,10 @@ def scale_columns(table: Floats, lengths: Floats) -> Floats:
     return np.asarray(table * (lengths / np.where(given > 0, given, 1)))
 
 
-def measure(scored: ForecastScores, bins: Floats, models: Models) -> Measures:
+def measure(scored: ForecastScores, bins: Floats, event_bins: Floats, models: Models) -> Measures:
     """Estimate every metric of every row, and of the means the differences to the market.
 
-    `bins`: calibration sums.
+    bins, event_bins: calibration sums, by option and by event.
     """
     board, measures = Contestants(scored, scored.events.clusters()), Measures()
     outcomes = list_outcomes(scored)
@@ -207,7 +206,8 @@ def measure(scored: ForecastScores, bins: Floats, models: Models) -> Measures:
                 bounded = _bound_return(measures[metric.name, base], paid, expected)
                 measures[metric.name, base] = bounded
     measures |= _estimate_models(board, outcomes, measures["brier", ""], models)
-    measures["ece", ""] = measures["brier", ""].without_error(calibration_errors(bins))
+    for name, sums in ("ece", bins), ("ece_events", event_bins):
+        measures[name, ""] = measures["brier", ""].without_error(calibration_errors(sums))
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         low, high = (np.clip(ends, *metric.bounds) for ends in (estimate.low, estimate.high))

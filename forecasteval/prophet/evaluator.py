@@ -6,7 +6,7 @@ import math
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from forecasteval.common.records import (
     JsonObject,
     Loaded,
     hash_questions,
+    number_text,
 )
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
@@ -29,7 +30,7 @@ from forecasteval.display.results import Results
 from . import details
 from .csv_files import load_csv
 from .estimates import measure
-from .events import Events, Problem, choose_problems, make_events
+from .events import Events, choose_problems, make_events
 from .fields import DataNotes, show_exclusion
 from .forecast_sets import load_forecasts, load_problems
 from .forecasts import BASELINES, Forecasts, choose_forecasts, read_forecasts, required_events
@@ -37,7 +38,7 @@ from .horizons import summarise_horizon
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, check_prior, fit_models
 from .page import KEPT, make_page
-from .prices import settle_prices
+from .prices import keep_events, limit_spread, settle_prices
 from .ranks import add_ranks, make_records, say_why
 from .report import explain, list_rows, report_blocks
 from .score_table import (
@@ -58,6 +59,15 @@ GAMMAS: Final = (0.0, 0.5, 1.0)  # the seed's figure
 _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
+class Choice(NamedTuple):
+    """Which forecasts and events count, and what is paid; the options of the evaluator."""
+
+    late: str
+    prices: str = "event"
+    horizons: Sequence[str] = ()
+    max_spread: float | None = None
+
+
 @dataclass(eq=False)
 class ForecastData:
     """Problems and sources of forecasts (files, or records in memory), read when they are scored.
@@ -74,9 +84,7 @@ class ForecastData:
     at_horizons: dict[str, tuple[Events, Forecasts]] = field(default_factory=dict)
     shown: ForecastScores | None = None  # for a page
 
-    def collect(
-        self, late: str, prices: str = "event", horizons: Sequence[str] = ()
-    ) -> tuple[Events, Forecasts]:
+    def collect(self, choice: Choice) -> tuple[Events, Forecasts]:
         """Collect the forecasts that count, paid by their events, and the events that have any.
 
         With several horizons these are the forecasts of the first; those of all go to
@@ -89,26 +97,35 @@ class ForecastData:
         # Nothing else may hold what was read: of millions two copies are enough.
         data = [read_forecasts(self.sources, events, places, notes, self.owners, self.late)]
         self.sources = [replace(source, records=()) for source in self.sources]
-        if horizons:
+        if choice.horizons:
             self._require_times()
-            self._collect_horizons(problems, events, data[0], horizons)
-        horizon = horizons[0] if horizons else ""
-        forecasts = choose_forecasts(data.pop(), events, late, notes, horizon)
+        for horizon in choice.horizons:
+            quiet = DataNotes()  # what is left out of the board is noted below
+            quiet.losses.paths = notes.losses.paths
+            there = choose_forecasts(data[0], events, "drop", quiet, horizon)
+            if there is not None:
+                self.at_horizons[horizon] = _settle(events, there, choice, quiet)
+        first = "".join(choice.horizons[:1])
+        forecasts = choose_forecasts(data.pop(), events, choice.late, notes, first)
         if not len(events.ids) and notes.pending["event"]:
             raise PendingError(
                 self.where, notes.pending["event"], "; ".join(["", *notes.warnings()])
             )
         if forecasts is None:
-            reasons = "; ".join(map(show_exclusion, notes.excluded())) or "there is none"
-            raise InputError(self.where, f"no forecast can be scored: {reasons}")
+            raise self._explain_nothing()
         losses = notes.losses.count(forecasts.events_by_name(events.ids))
         if useless := notes.find_useless(losses):
             raise ClashError(useless)
         notes.warn_of_losses(losses)
-        present, event = np.unique(forecasts.event, return_inverse=True)
-        notes.exclude("event", "no forecast that counts", np.delete(events.ids, present))
-        events = make_events([problems[at] for at in present], DataNotes())
-        return settle_prices(events, forecasts._replace(event=event), prices == "each", notes)
+        events, forecasts = _settle(events, forecasts, choice, notes)
+        if not len(events.ids):
+            raise self._explain_nothing()
+        return events, forecasts
+
+    def _explain_nothing(self) -> InputError:
+        """Say why nothing can be scored."""
+        reasons = "; ".join(map(show_exclusion, self.notes.excluded())) or "there is none"
+        return InputError(self.where, f"no forecast can be scored: {reasons}")
 
     def _require_times(self) -> None:
         """Refuse the files without any time, of which nobody knows what was said when."""
@@ -119,25 +136,6 @@ class ForecastData:
             )
         if self.late is None or not self.late.first_seen:
             self.notes.lines.append("horizons go by the times in the files, which nobody verifies")
-
-    def _collect_horizons(
-        self,
-        problems: Sequence[Problem],
-        events: Events,
-        data: Forecasts | None,
-        horizons: Sequence[str],
-    ) -> None:
-        """Choose the forecasts of every horizon; what the others leave out is not noted."""
-        for horizon in horizons:
-            notes = DataNotes()
-            notes.losses.paths = self.notes.losses.paths
-            forecasts = choose_forecasts(data, events, "drop", notes, horizon)
-            if forecasts is None:
-                continue
-            present, event = np.unique(forecasts.event, return_inverse=True)
-            events_there = make_events([problems[at] for at in present], DataNotes())
-            priced = settle_prices(events_there, forecasts._replace(event=event), False, notes)
-            self.at_horizons[horizon] = priced
 
     def messages(self) -> list[str]:
         return [text for file in (self.problems, *self.sources) for text in file.warnings]
@@ -151,6 +149,19 @@ class ForecastData:
         return {**of_dataset, "prediction_sha256": join_checksums(files)}
 
 
+def _settle(
+    events: Events, forecasts: Forecasts, choice: Choice, notes: DataNotes
+) -> tuple[Events, Forecasts]:
+    """Keep the events that have forecasts, and settle their prices."""
+    has_forecasts = np.bincount(forecasts.event, minlength=len(events.ids)) > 0
+    notes.exclude("event", "no forecast that counts", events.ids[~has_forecasts])
+    events, forecasts = keep_events(events, forecasts, has_forecasts)
+    events, forecasts = settle_prices(events, forecasts, choice.prices == "each", notes)
+    if choice.max_spread is None:
+        return events, forecasts
+    return limit_spread(events, forecasts, choice.max_spread, notes)
+
+
 def _require(name: str, value: object, expected: str, is_good: bool) -> None:
     if not is_good:
         raise InputError(name, f"must be {expected}", printable(repr(value), 60))
@@ -158,6 +169,15 @@ def _require(name: str, value: object, expected: str, is_good: bool) -> None:
 
 def _require_one(name: str, value: object, *known: str) -> None:
     _require(name, value, " or ".join(known), value in known)
+
+
+def _check_spread(spread: object) -> float | None:
+    """Check a difference of prices; None is none."""
+    if spread is None:
+        return None
+    is_good = number_text(spread) and 0 <= float(spread) <= 1  # type: ignore[arg-type]
+    _require("max_spread", spread, "a number in [0, 1]", bool(is_good))
+    return float(spread)  # type: ignore[arg-type]
 
 
 def _check_horizon(horizon: object) -> str:
@@ -182,7 +202,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     option the better of Yes and No ("both"); without bids No costs 1 - ask, which is counted.
     prices: returns are paid at the price of the "event", or "each" forecast at its own. horizon:
     only forecasts so long before closing count, as "24h" or "7d"; of several, "7d,24h,1h", the
-    board is that of the first, and results have scores of all.
+    board is that of the first, and results have scores of all. max_spread: only events count of
+    which each option has a bid at most so far below its ask.
     """
 
     benchmark = NAME
@@ -199,6 +220,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     contracts: str = "yes"
     prices: str = "event"
     horizon: str = ""
+    max_spread: float | None = None
 
     def __post_init__(self) -> None:
         _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
@@ -210,6 +232,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         _require_one("contracts", self.contracts, "yes", "both")
         _require_one("prices", self.prices, "event", "each")
         self.horizon = _check_horizon(self.horizon)
+        self.max_spread = _check_spread(self.max_spread)
         self.prior = check_prior(self.prior)
         self.gammas = tuple(dict.fromkeys(map(check_gamma, self.gammas)))
         self.metrics = make_metrics(self.gammas, self.contracts)
@@ -271,6 +294,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             options["prices"] = self.prices
         if self.horizon:
             options["horizon"] = self.horizon
+        if self.max_spread is not None:
+            options["max_spread"] = self.max_spread
         return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
 
     def score(self, data: ForecastData) -> tuple[ForecastScores, Models]:
@@ -278,7 +303,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         none.
         """
         horizons = self.horizon.split(",") if self.horizon else []
-        events, forecasts = data.collect(self.late, self.prices, horizons)
+        choice = Choice(self.late, self.prices, horizons, self.max_spread)
+        events, forecasts = data.collect(choice)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
@@ -298,10 +324,10 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         scored, *_ = everything.split()
         events, names, notes = scored.events, scored.forecasts.names, data.notes
         doubtful = _note_sums(scored, notes)
-        bins = sum_bins(
-            everything, everything.forecasts.forecaster, len(everything.forecasts.names)
-        )
-        measures = measure(everything, bins, models)
+        rows = everything.forecasts.forecaster, len(everything.forecasts.names)
+        bins = sum_bins(everything, *rows)
+        event_bins = sum_bins(everything, *rows, by_event=True)
+        measures = measure(everything, bins, event_bins, models)
         records = make_records(measures, everything, bins)
         least = required_events(self.min_events, len(events.ids))
         unranked = dict(data.late.unranked) if data.late is not None else {}

@@ -64,6 +64,24 @@ class Events(NamedTuple):
         """List where in `outcome` the options of some events stand, one event after the other."""
         return positions(self.offsets[event], self.sizes[event])
 
+    def select(self, events: Ints) -> Events:
+        """Select the events of these numbers, in this order."""
+        slots = self.slots(events)
+        return Events(
+            ids=self.ids[events],
+            category=self.category[events],
+            series=self.series[events],
+            title=self.title[events],
+            exclusive=self.exclusive[events],
+            closed=self.closed[events],
+            weight=self.weight[events],
+            sizes=self.sizes[events],
+            option=self.option[slots],
+            outcome=self.outcome[slots],
+            q=self.q[slots],
+            bid=self.bid[slots],
+        )
+
     def cluster_names(self) -> list[str]:
         """Name each event's cluster: its series, or the event itself."""
         pairs = zip(self.ids, self.series, strict=True)

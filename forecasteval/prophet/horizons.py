@@ -49,14 +49,14 @@ def summarise_horizon(
 
     values_of_rows = zip(*columns.values(), strict=True)
     records = [dict(zip(columns, values, strict=True)) for values in values_of_rows]
-    by_name = dict(zip(data.names, records, strict=True))
-    baselines = {name: by_name.pop(name) for name in BASELINES}
+    count = rows - len(BASELINES)
+    baselines = dict(zip(BASELINES, records[count:], strict=True))
     return HorizonRow(
         horizon=horizon,
         hours=to_seconds(horizon) / HOUR,
         n_events=len(events.ids),
         n_forecasts=len(own.forecasts.event),
-        forecasters=by_name,
+        forecasters=dict(zip(data.names, records[:count], strict=False)),
         baselines={name: row for name, row in baselines.items() if row["n_events"]},
     )
 

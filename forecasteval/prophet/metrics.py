@@ -16,14 +16,16 @@ from forecasteval.common.statistics import shared_ranks
 from .arrays import Floats, Ints, plain_values
 from .scores import (
     LOG_FLOOR,
+    METACULUS_FLOOR,
     average_return,
+    baseline_by_option,
     brier_by_option,
     brier_score,
     contract_payoffs,
     log_by_option,
-    log_score,
+    peer_by_option,
     spherical_by_option,
-    spherical_score,
+    winner_values,
 )
 
 _ANY: Final = (-math.inf, math.inf)
@@ -41,7 +43,8 @@ class Metric(NamedTuple):
     the mean of these scores. None: a model's estimate, or one number for all probabilities
     together. `scope` says which forecasts the formula takes: "all", those of "exclusive" events, or
     those that are "priced", too. `bounds` are the least and the largest value. `by_option` scores
-    each option as if it won, from p, both prices and offsets.
+    each option as if it won, from p, both prices and offsets. `is_relative`: the mean score of the
+    other forecasters of the event is subtracted.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Metric(NamedTuple):
     scope: str = "all"
     formula: Callable[..., Floats] | None = None
     by_option: Callable[..., Floats] = no_scores
+    is_relative: bool = False
 
     @property
     def is_return(self) -> bool:
@@ -64,24 +68,29 @@ class Metric(NamedTuple):
 
 
 def _mean_metric(
-    name: str,
-    title: str,
-    bounds: tuple[float, float],
-    scope: str,
-    score: Callable[..., Floats],
-    by_option: Callable[..., Floats],
-    *,
-    higher_is_better: bool = True,
+    name: str, title: str, bounds: tuple[float, float], by_option: Callable[..., Floats]
 ) -> Metric:
-    """Declare the mean of a score that takes no prices."""
-
-    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
-        return score(p, o, at)
+    """Declare the mean of a score of exclusive events that takes no prices."""
 
     def score_options(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
         return by_option(p, at)
 
-    return Metric(name, title, higher_is_better, bounds, scope, formula, score_options)
+    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
+        return winner_values(name, by_option(p, at), o, at[:-1])
+
+    return Metric(name, title, True, bounds, "exclusive", formula, score_options)
+
+
+def _brier_metric() -> Metric:
+    """Declare the Brier score, which is of events with any number of winners."""
+
+    def score_options(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
+        return brier_by_option(p, at)
+
+    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
+        return brier_score(p, o, at)
+
+    return Metric("brier", "Brier", False, (0, 1), "all", formula, score_options)
 
 
 def _return_metric(gamma: float, contracts: str) -> Metric:
@@ -102,18 +111,20 @@ def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metri
     No.
     """
     least = math.log(LOG_FLOOR)
-    brier = _mean_metric(
-        "brier", "Brier", (0, 1), "all", brier_score, brier_by_option, higher_is_better=False
-    )
+    # The least baseline score is that of two options; more options lose less.
+    least_baseline = 100 * (1 + math.log(METACULUS_FLOOR, 2))
+    most_ahead = -100 * math.log(METACULUS_FLOOR)
+    peer = _mean_metric("peer_score", "Peer score", (-most_ahead, most_ahead), peer_by_option)
     return (
-        brier,
+        _brier_metric(),
         Metric("adjusted_brier", "Adjusted Brier", False, (0, 1)),
-        _mean_metric("log", "Log", (least, 0), "exclusive", log_score, log_by_option),
-        _mean_metric(
-            "spherical", "Spherical", (0, 1), "exclusive", spherical_score, spherical_by_option
-        ),
+        _mean_metric("log", "Log", (least, 0), log_by_option),
+        _mean_metric("spherical", "Spherical", (0, 1), spherical_by_option),
+        _mean_metric("baseline_score", "Baseline score", (least_baseline, 100), baseline_by_option),
+        peer._replace(is_relative=True),
         *(_return_metric(gamma, contracts) for gamma in gammas),
         Metric("ece", "ECE", False, (0, 1)),
+        Metric("ece_events", "ECE by event", False, (0, 1)),
         Metric("irt_ability", "IRT ability", True, _ANY),
         Metric("weighted_brier", "Weighted Brier", False, (0, 1)),
         Metric("bradley_terry", "Bradley-Terry", True, (0, math.inf)),

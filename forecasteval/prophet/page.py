@@ -201,7 +201,7 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
         caption += " Lines: 95% intervals."
     if "tie" in styles:
         caption += " Shaded: could be first (the rank interval reaches 1)."
-    caption += " (crowd): the mean of all forecasters."
+    caption += " (crowd): the mean of all forecasters. (uniform): the same for all options."
     if line is not None:
         caption += " Dotted: the market. ± is half of a 95% interval, coloured if it excludes 0."
     table = draw_marks(
@@ -323,7 +323,7 @@ def _draw_events(shown: ForecastScores) -> Html:
 
 def _list_events(shown: ForecastScores) -> Iterator[OpenRow]:
     """List the events with the highest mean Brier scores."""
-    events, (scored, market, _) = shown.events, shown.split()
+    events, (scored, market, *_) = shown.events, shown.split()
     prices = np.full(len(events.outcome), np.nan)
     prices[events.slots(market.forecasts.event)] = market.forecasts.p
     counts = np.bincount(scored.forecasts.event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import ROUNDING, Floats, Ints
+from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .fields import DataNotes
 from .forecasts import Forecasts
@@ -44,6 +44,30 @@ def _note_differences(events: Events, data: Forecasts, each: bool, notes: DataNo
         paid = "its own price" if each else "that of the event (--prices each: at its own)"
         within = f"{count} event{'s' if count > 1 else ''}"
         notes.lines.append(f"prices differ within {within}: a forecast is paid at {paid}")
+
+
+def limit_spread(
+    events: Events, data: Forecasts, most: float, notes: DataNotes
+) -> tuple[Events, Forecasts]:
+    """Leave out the events with an option whose ask is further above its bid, or that lacks one.
+
+    Where nobody offers to trade, a price says little of what a market believes.
+    """
+    starts = events.offsets[:-1]
+    spread = np.maximum.reduceat(events.q - events.bid, starts)
+    is_unknown = np.isnan(spread)
+    is_wide = spread > most + ROUNDING
+    text = "without an ask and a bid of each option, which --max-spread needs"
+    notes.exclude("event", text, events.ids[is_unknown])
+    notes.exclude("event", f"with a spread above {most:g}", events.ids[is_wide])
+    return keep_events(events, data, ~is_unknown & ~is_wide)
+
+
+def keep_events(events: Events, data: Forecasts, mask: Bools) -> tuple[Events, Forecasts]:
+    """Keep the events where the mask is true, and their forecasts."""
+    data = data.keep(mask[data.event])
+    numbers = np.cumsum(mask) - 1
+    return events.select(np.flatnonzero(mask)), data._replace(event=numbers[data.event])
 
 
 def find_medians(group: Ints, values: Floats, groups: int) -> Floats:

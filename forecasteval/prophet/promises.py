@@ -17,6 +17,8 @@ from .forecasts import BASELINES, Forecasts
 from .metrics import Metric
 from .score_table import ForecastScores, normalise
 
+MARKET, CROWD, UNIFORM = (number - len(BASELINES) for number in range(len(BASELINES)))  # rows
+
 
 class Promise(NamedTuple):
     """The belief of every row in every outcome, and what the outcome adds to the row's value.
@@ -112,7 +114,7 @@ class OutcomeScores(NamedTuple):
     def _expect(self, scores: Floats) -> Floats:
         """Compute what the crowd expects of a column of scores, at every outcome of a trial."""
         sizes = np.diff(np.append(self.trials, len(scores)))
-        expected = np.add.reduceat(self.belief[:, [-1]] * scores, self.trials)
+        expected = np.add.reduceat(self.belief[:, [CROWD]] * scores, self.trials)
         return np.repeat(expected, sizes, axis=0)
 
     def _share(self, scores: Floats) -> Floats:
@@ -166,7 +168,9 @@ class Outcomes(NamedTuple):
             self._fill(scores, others, found)
             self._fill(belief, others, yes_no)
 
-        crowd = np.nan_to_num(belief[:, [-1]])
+        if metric.is_relative:
+            scores = subtract_other_columns(scores)
+        crowd = np.nan_to_num(belief[:, [CROWD]])
         belief = np.where(np.isnan(belief), crowd, belief)
         return OutcomeScores(self.trials, event, weight, belief, scores)
 
@@ -184,6 +188,18 @@ def list_outcomes(scored: ForecastScores) -> Outcomes:
     size_of_trial = np.where(events.exclusive, events.sizes, 2)
     trials = np.repeat(size_of_trial, np.where(events.exclusive, 1, events.sizes))
     return Outcomes(scored, np.cumsum(sizes) - sizes, sizes, np.cumsum(trials) - trials)
+
+
+def subtract_other_columns(scores: Floats) -> Floats:
+    """Subtract from the scores of each row the mean of the other forecasters', as
+    `score_table.subtract_others` does.
+    """
+    known = ~np.isnan(scores)
+    known[:, -len(BASELINES) :] = False
+    own = np.where(known, scores, 0)
+    others = known.sum(axis=1)[:, None] - known
+    total = own.sum(axis=1)[:, None] - own
+    return np.asarray(scores - total / np.where(others > 0, others, np.nan))
 
 
 def normalise_prices(forecasts: Forecasts) -> Floats:

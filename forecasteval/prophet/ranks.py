@@ -22,11 +22,16 @@ ForecasterRecord = dict[str, Any]  # the keys depend on the metrics
 def make_records(
     measures: Measures, scored: ForecastScores, bins: Floats
 ) -> list[ForecasterRecord]:
-    """Make the forecasters' records, then those of the market and the crowd."""
+    """Make the forecasters' records, then those of the baselines."""
     brier, means = measures["brier", ""], [metric for metric in scored.metrics if metric.formula]
     data, rows = scored.forecasts, len(scored.forecasts.names)
-    ahead = weighted_means(scored.less("brier", "crowd"), scored.weight, data.forecaster, rows)
-    crowd = brier.values - ahead  # on each forecaster's events
+
+    def average_baseline(name: str) -> Floats:
+        """Average the Brier scores of a baseline on each forecaster's events."""
+        ahead = weighted_means(scored.less("brier", name), scored.weight, data.forecaster, rows)
+        return np.asarray(brier.values - ahead)
+
+    crowd, uniform = average_baseline("crowd"), average_baseline("uniform")
     priced = [measures[metric.name, ""].counts for metric in means if metric.is_return]
     columns: Columns = {
         "n_events": brier.counts,
@@ -44,6 +49,7 @@ def make_records(
     columns |= sharpe_ratios(scored, measures)
     columns["one_minus_brier"] = 1 - brier.values
     columns["brier_skill"] = 1 - brier.values / np.where(crowd > 0, crowd, math.nan)
+    columns["brier_skill_uniform"] = 1 - brier.values / np.where(uniform > 0, uniform, math.nan)
     columns["decomposition"] = make_rows({**decompose_brier(bins)})
     differences: Columns = {}
     for metric in means:

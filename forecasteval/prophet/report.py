@@ -31,14 +31,23 @@ from .metrics import find_gamma, find_metric
 from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
 
-_FULL_ONLY: Final = frozenset({"adjusted_brier", "spherical", "weighted_brier"})
+_FULL_ONLY: Final = frozenset(
+    {
+        "adjusted_brier",
+        "spherical",
+        "baseline_score",
+        "peer_score",
+        "ece_events",
+        "weighted_brier",
+    }
+)
 SHOWN: Final = 30  # forecasters on the screen
 
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A forecaster, or a baseline (the market, the crowd), on a board that is ranked `by` a metric.
-    `row[key]` is a value of its record.
+    """A forecaster, or a baseline (market, crowd, uniform), on a board that is ranked `by` a
+    metric. `row[key]` is a value of its record.
     """
 
     name: str
@@ -135,15 +144,18 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
 
 def list_rows(results: ProphetResult) -> list[dict[str, object]]:
     """List the numbers of every forecaster, best first, and baseline; an interval is two."""
-    ranked, baselines = results["forecasters"], results["baselines"]
-    records, rows = {**ranked, **results["provisional"], **baselines}, []
-    for name in [*(row["name"] for row in results["ranking"]), *baselines]:
+    ranked = results["forecasters"]
+    records = {**ranked, **results["provisional"]}
+    named = []
+    for name in (row["name"] for row in results["ranking"]):
         kind = "ranked" if name in ranked else "provisional"
-        row: dict[str, object] = {
-            "forecaster": name,
-            "kind": "baseline" if name in baselines else kind,
-        }
-        for key, value in records[name].items():
+        named.append((name, kind, records[name]))
+    # A forecaster may have the name of a baseline.
+    named += [(name, "baseline", record) for name, record in results["baselines"].items()]
+    rows = []
+    for name, kind, record in named:
+        row: dict[str, object] = {"forecaster": name, "kind": kind}
+        for key, value in record.items():
             if key.endswith("_interval"):
                 row[f"{key}_low"], row[f"{key}_high"] = value or (None, None)
             elif not isinstance(value, dict):
@@ -197,8 +209,9 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
     """
     title = f"Ranking by {title_of(by)}"
     note = (
-        "Filled: could be first (the rank interval reaches 1). Diamonds: (market), its prices, and "
-        "(crowd), the mean of all forecasters. Lines: 95% intervals."
+        "Filled: could be first (the rank interval reaches 1). Diamonds: (market), its prices; "
+        "(crowd), the mean of all forecasters; (uniform), the same for all options. Lines: 95% "
+        "intervals."
     )
     return Chart("ranking", title, note, make_table([*_ranking_columns(results, rows, by)], rows))
 
@@ -363,7 +376,7 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
         means = [metric for metric in metrics if find_metric(metric).formula]
         title = "Difference to the market on the same events, with its 95% interval"
         yield title, _by_metric(both, means, _show_difference)
-    title = "1 - Brier, skill against the crowd; parts of the mean square that add up to it"
+    title = "1 - Brier, skill against (crowd) and (uniform); parts that add up to the mean square"
     yield title, make_table(_DECOMPOSITION, rows)
     if horizons := results.get("horizons"):
         forecasters = [row for row in rows if not row.is_baseline]
@@ -427,6 +440,7 @@ _DECOMPOSITION: Final = (
     _NAME,
     _number("1 - Brier", itemgetter("one_minus_brier")),
     _number("Skill", itemgetter("brier_skill")),
+    _number("Skill to uniform", itemgetter("brier_skill_uniform")),
     *map(_part, ("reliability", "resolution", "uncertainty", "within_bins", "mean_square")),
 )
 

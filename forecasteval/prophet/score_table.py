@@ -53,12 +53,11 @@ class ForecastScores(NamedTuple):
         )
 
     def split(self) -> list[ForecastScores]:
-        """Split the forecasts: those of the forecasters, of the market and of the crowd, each by
-        event.
-        """
+        """Split the forecasts: those of the forecasters, and of each baseline, by event."""
         forecaster, names = self.forecasts.forecaster, self.forecasts.names
         last = len(names) - len(BASELINES)
-        ends = np.searchsorted(np.maximum(forecaster, last - 1), range(last - 1, last + 3)).tolist()
+        numbers = range(last - 1, len(names) + 1)
+        ends = np.searchsorted(np.maximum(forecaster, last - 1), numbers).tolist()
         return [self.part(low, high, names[:last]) for low, high in pairwise(ends)]
 
     def of_event(self, event: int) -> ForecastScores:
@@ -67,7 +66,7 @@ class ForecastScores(NamedTuple):
         return self.part(low, high, self.forecasts.names)
 
     def less(self, metric: str, base: str) -> Floats:
-        """Subtract the market's or the crowd's values on the same events, if `base` names one."""
+        """Subtract a baseline's values on the same events, if `base` names one."""
         if not base:
             return self.values[metric]
         part = self.split()[1 + BASELINES.index(base)]
@@ -98,7 +97,23 @@ def score_forecasts(
             winner = winner_values("score_forecasts", p, won, ends[:-1])
             rivals = np.maximum.reduceat(np.where(won == 1, -1.0, p), ends[:-1])
             p_winner[chosen], correct[chosen] = winner, winner > rivals + ROUNDING
+    for metric in metrics:
+        if metric.is_relative:
+            values[metric.name] = subtract_others(values[metric.name], forecasts)
     return ForecastScores(metrics, events, forecasts, values, p_winner, correct)
+
+
+def subtract_others(values: Floats, forecasts: Forecasts) -> Floats:
+    """Subtract the mean of the other forecasters of the event, among whom are no baselines; nan
+    without any.
+    """
+    event = forecasts.event
+    is_forecaster = forecasts.forecaster < len(forecasts.names) - len(BASELINES)
+    known = is_forecaster & ~np.isnan(values)
+    own = np.where(known, values, 0)
+    others = np.bincount(event, known)[event] - known
+    total = np.bincount(event, own)[event] - own
+    return values - total / np.where(others > 0, others, np.nan)
 
 
 def normalise(p: Floats, ends: Ints) -> Floats:
@@ -123,36 +138,44 @@ def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]
     return exclusive & off, exclusive & doubtful, exclusive & (total == 0)
 
 
-def sum_bins(scored: ForecastScores, group: Ints, groups: int) -> Floats:
-    """Compute `bin_sums` of all option probabilities, by the groups of the forecasts."""
+def sum_bins(scored: ForecastScores, group: Ints, groups: int, *, by_event: bool = False) -> Floats:
+    """Compute `bin_sums` of all option probabilities, by the groups of the forecasts.
+
+    by_event: all options of an event count as much as the only one of another.
+    """
     events, forecasts = scored.events, scored.forecasts
-    weight, cell = np.repeat(scored.weight, forecasts.sizes), np.repeat(group, forecasts.sizes)
+    of_option = scored.weight / forecasts.sizes if by_event else scored.weight
+    weight, cell = np.repeat(of_option, forecasts.sizes), np.repeat(group, forecasts.sizes)
     outcome = events.outcome[events.slots(forecasts.event)]
     return bin_sums(forecasts.p, outcome, weight, cell, groups, BINS)
 
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
-    """Add the market and the crowd, one forecast per event, both paid at its prices.
+    """Add the baselines, one forecast per event each, paid at its prices.
 
     market: the middle price, normalised for exclusive events, since separate markets need not sum
-    to 1; events with prices only. crowd: the mean of the event's forecasts.
+    to 1; events with prices only. crowd: the mean of the event's forecasts. uniform: 1/n for each
+    of n options that exclude each other, else ½.
     """
     size, last = len(events.ids), len(data.names)
     slot, count = events.slots(data.event), np.repeat(np.bincount(data.event), events.sizes)
-    crowd = np.bincount(slot, data.p) / count
-    mid = (events.q + np.where(np.isnan(events.bid), events.q, events.bid)) / 2
-    scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
-    everywhere = Forecasts(
+    crowd = Forecasts(
         [*data.names, *BASELINES],
         event=np.arange(size),
-        forecaster=np.full(size, last + 1),
+        forecaster=np.full(size, last + BASELINES.index("crowd")),
         time=np.full(size, math.nan),
         sizes=events.sizes,
-        p=np.minimum(crowd, 1),
+        p=np.minimum(np.bincount(slot, data.p) / count, 1),
         q=events.q,
         bid=events.bid,
     )
-    p = mid / np.repeat(scale, events.sizes)
-    market = everywhere._replace(forecaster=everywhere.forecaster - 1, p=p)
-    priced = market.keep(everywhere.priced)
-    return join_forecasts(everywhere.names, (data, priced, everywhere))
+
+    def make_baseline(name: str, p: Floats) -> Forecasts:
+        return crowd._replace(forecaster=np.full(size, last + BASELINES.index(name)), p=p)
+
+    mid = (events.q + np.where(np.isnan(events.bid), events.q, events.bid)) / 2
+    scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
+    market = make_baseline("market", mid / np.repeat(scale, events.sizes))
+    share = np.where(events.exclusive, 1 / events.sizes, 0.5)
+    uniform = make_baseline("uniform", np.repeat(share, events.sizes))
+    return join_forecasts(crowd.names, (data, market.keep(crowd.priced), crowd, uniform))

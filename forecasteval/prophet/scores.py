@@ -17,6 +17,7 @@ from forecasteval.common.records import number_text
 from .arrays import ROUNDING, Floats, Ints, flat_columns
 
 LOG_FLOOR: Final = 0.01
+METACULUS_FLOOR: Final = 0.001  # the least probability that Metaculus takes
 NO_FLOOR: Final = 0.001  # the least price of a No, whose option has a bid of 1
 EDGE_TIE: Final = 1e-12  # relative difference of p/q that is a tie at gamma = 0
 BINS: Final = 10
@@ -93,6 +94,26 @@ def spherical_by_option(p: Floats, offsets: Ints) -> Floats:
     """Compute the spherical score of each forecast for every option, as if it won."""
     norm = np.sqrt(np.add.reduceat(p * p, offsets[:-1]))
     return np.asarray(p / np.repeat(np.where(norm > 0, norm, 1), np.diff(offsets)))
+
+
+def baseline_by_option(p: Floats, offsets: Ints) -> Floats:
+    """Compute Metaculus' baseline score of each forecast for every option, as if it won.
+
+    100 (1 + ln p / ln n) for n options: 0 for a uniform forecast, 100 for a sure one that is right.
+
+    >>> baseline_by_option(np.array([0.5, 0.5]), np.array([0, 2])).tolist()
+    [0.0, 0.0]
+    """
+    sizes = np.diff(offsets)
+    log = np.log(np.maximum(p, METACULUS_FLOOR))
+    return np.asarray(100 * (1 + log / np.repeat(np.log(sizes), sizes)))
+
+
+def peer_by_option(p: Floats, offsets: Ints) -> Floats:
+    """Compute 100 ln p for every option, of which Metaculus' peer score is the difference to the
+    mean of the others.
+    """
+    return np.asarray(100 * np.log(np.maximum(p, METACULUS_FLOOR)))
 
 
 def check_gamma(gamma: object) -> float:

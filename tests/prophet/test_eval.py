@@ -124,7 +124,7 @@ def test_report_and_sort(tmp_path: Path) -> None:
     lines = run(tmp_path, "-f", "arena-week1", *FEW, "--sort", "return_0").out.splitlines()
     assert lines[2] == "Ranked by Return 0"
     rows = [["1", "good", "2", "100%", "2.0000"], ["2", "poor", "2", "100%", "0.0000"]]
-    assert [line.split()[:5] for line in (lines[5], lines[8])] == rows
+    assert [line.split()[:5] for line in (lines[5], lines[9])] == rows
     baselines = [["(market)", "2", "100%", "1.0000"], ["(crowd)", "2", "100%", "1.0000"]]
     assert [line.split()[:4] for line in lines[6:8]] == baselines  # in their place, without rank
 

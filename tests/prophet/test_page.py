@@ -63,10 +63,11 @@ def test_charts_have_the_numbers_of_the_result(sample: Any) -> None:
         [line] = panel.lines
         assert line.points == [(row["mean_probability"], row["frequency"]) for row in bins]
         assert line.dots == [row["n"] / max(row["n"] for row in bins) for row in bins]
-    titles = ["Brier", "Log", "Spherical", "Return 0", "Return 0.5", "Return 1"]
+    titles = ["Brier", "Log", "Spherical", "Baseline score", "Peer score"]
+    titles += ["Return 0", "Return 0.5", "Return 1"]
     assert [panel.title for panel in charts["scores"].panels] == titles
     last = sample["score_curve"][best["name"]]["return_0"][-1]
-    line = charts["scores"].panels[3].lines[0]
+    line = charts["scores"].panels[5].lines[0]
     assert (line.name, line.points[-1][1]) == (best["name"], last)
 
 
@@ -80,15 +81,15 @@ def test_what_never_came_true_stands_at_0() -> None:
 
 
 def test_market_and_crowd_stand_in_their_place_without_a_rank(sample: Any, page: Parsed) -> None:
-    rows = page.rows[1:15]
+    rows = page.rows[1:16]
     scores = [float(row[3]) for row in rows]
     assert scores == sorted(scores)
     unranked = [row[1] for row in rows if not row[0]]
-    assert unranked == ["(crowd)", "(market)"]
+    assert unranked == ["(crowd)", "(market)", "(uniform)"]
     html = str(sample.page().summary())
     lines = re.findall(r'<line class="led" x1="([^"]+)"', html)
-    assert (len(lines), len(set(lines))) == (14, 1)  # the market's line goes through all rows
-    assert html.count('<tr class="ref"') == 2
+    assert (len(lines), len(set(lines))) == (15, 1)  # the market's line goes through all rows
+    assert html.count('<tr class="ref"') == 3
 
 
 def test_difference_to_the_market(sample: Any, page: Parsed) -> None:
@@ -164,7 +165,7 @@ def test_provisional_forecasters_are_few_and_counted() -> None:
     html = str(page.summary())
     assert '<p class="cap">Without a rank, fewer than 8 events: 30 (few0 (4), few1 (4)' in html
     assert "few12 (4), …).</p>" in html
-    assert html.count("<tr") == 3  # the head, the forecaster and the crowd
+    assert html.count("<tr") == 4  # the head, the forecaster, crowd and uniform
 
 
 def test_says_nothing_of_what_is_not_shown() -> None:

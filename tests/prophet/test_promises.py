@@ -12,7 +12,7 @@ import pytest
 
 from forecasteval.common.records import Loaded
 from forecasteval.prophet.estimates import CROWD
-from forecasteval.prophet.evaluator import ForecastData
+from forecasteval.prophet.evaluator import Choice, ForecastData
 from forecasteval.prophet.metrics import Metric, make_metrics
 from forecasteval.prophet.promises import OutcomeScores, list_outcomes
 from forecasteval.prophet.score_table import ForecastScores, score_forecasts, with_baselines
@@ -119,7 +119,7 @@ def board(forecasts: dict[str, list[Any]]) -> tuple[ForecastScores, dict[str, Me
         if p
     ]
     data = ForecastData("", Loaded("", PROBLEMS), [Loaded("", records)])
-    events, read = data.collect("drop")
+    events, read = data.collect(Choice("drop"))
     scored = score_forecasts(events, with_baselines(events, read), metrics)
     return scored, {metric.name: metric for metric in metrics}
 

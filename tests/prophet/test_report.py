@@ -15,11 +15,11 @@ from prophet_data import GOOD, GOOD_PROBLEM, evaluate, sample_results
 def test_report_sorts() -> None:
     rows = sample_results()["forecasters"]
     metrics = list(sample_results()["rank_correlation"]["overall"]["spearman"])
-    assert len(metrics) == 11
+    assert len(metrics) == 14
     for metric in metrics:
         lines = format_text(report_blocks(sample_results(), metric)).splitlines()
         at = next(n for n, line in enumerate(lines) if line.startswith("Rank "))
-        names = [line[6:].split("  ")[0] for line in lines[at + 1 : at + 15]]
+        names = [line[6:].split("  ")[0] for line in lines[at + 1 : at + 16]]
         names = [name for name in names if name in rows]
         assert names == sorted(rows, key=lambda name: (rows[name][f"{metric}_rank"], name))
     with pytest.raises(InputError) as caught:
@@ -55,7 +55,7 @@ def test_a_frame_has_a_row_per_forecaster() -> None:
     assert (first["forecaster"], first["kind"]) == (best["name"], "ranked")
     ends = first["adjusted_brier_interval_low"], first["adjusted_brier_interval_high"]
     assert ends == tuple(best["interval"])
-    assert list(frame["kind"]) == ["ranked"] * 12 + ["baseline"] * 2
+    assert list(frame["kind"]) == ["ranked"] * 12 + ["baseline"] * 3
     assert not any(isinstance(value, (list, dict)) for value in frame.to_numpy().ravel())
     problem, rows = [GOOD_PROBLEM], GOOD
     assert len(evaluate(rows, problem, items=True).to_frame()) == len(rows)  # of items a row each
