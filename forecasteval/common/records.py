@@ -219,7 +219,7 @@ def load_records(
     if is_table:
         loaded = _parse_rows(text, path, strict)
     else:
-        loaded = _parse_records(text, path, value_key, is_lines)
+        loaded = _parse_records(text, path, value_key, is_lines, any_form)
     return replace(loaded, sha256=sha256, warnings=[*notes, *loaded.warnings])
 
 
@@ -236,7 +236,7 @@ def _stream_lines(path: Path) -> Loaded | None:
     return None
 
 
-def _parse_records(text: str, path: Path, value_key: str, is_lines: bool) -> Loaded:
+def _parse_records(text: str, path: Path, value_key: str, is_lines: bool, any_form: bool) -> Loaded:
     """Parse JSON or JSONL; `is_lines` is what the name of the file says."""
     is_list = _LIST.match(text[:256].encode())
     if is_lines and not is_list:
@@ -244,10 +244,12 @@ def _parse_records(text: str, path: Path, value_key: str, is_lines: bool) -> Loa
             return _load_lines(path, _split_lines(text))
         except InputError as error:
             with contextlib.suppress(InputError):
-                return _read_despite_name(_parse_whole(text, path, value_key), "one JSON object")
+                return _read_despite_name(
+                    _parse_whole(text, path, value_key, any_form), "one JSON object"
+                )
             raise error
     try:
-        loaded = _parse_whole(text, path, value_key)
+        loaded = _parse_whole(text, path, value_key, any_form)
     except InputError:
         if not (is_lines or _holds_lines(text)):
             raise
@@ -257,8 +259,11 @@ def _parse_records(text: str, path: Path, value_key: str, is_lines: bool) -> Loa
 
 
 def _read_despite_name(loaded: Loaded, form: str) -> Loaded:
-    note = f"{Path(loaded.path).name}: read as {form}, despite its name"
-    return replace(loaded, warnings=[note])
+    path = Path(loaded.path)
+    promises_another = path.suffix in SUFFIXES
+    if not promises_another:
+        return loaded
+    return replace(loaded, warnings=[f"{path.name}: read as {form}, despite its name"])
 
 
 def _split_lines(text: str) -> Iterator[bytes]:
@@ -297,7 +302,7 @@ def _parse_rows(text: str, path: Path, strict: bool) -> Loaded:
     )
 
 
-def _parse_whole(text: str, path: Path, value_key: str) -> Loaded:
+def _parse_whole(text: str, path: Path, value_key: str, any_form: bool) -> Loaded:
     """Parse one JSON value: a list of records, one with such a list, or {id: value}."""
     value = parse_json(text, str(path))
     if isinstance(value, list):
@@ -317,10 +322,13 @@ def _parse_whole(text: str, path: Path, value_key: str) -> Loaded:
     holds_only_lists = value and len(lists) == len(value)
     if holds_only_lists and len(lists) == 1:
         return Loaded(path, next(iter(lists.values())))
-    if holds_only_lists:
+    if holds_only_lists and not any_form:
         expected = f"expected a list of records, or one under {', '.join(WRAPPERS)}"
         raise InputError(str(path), expected, grouped_names([*lists]))
-    if "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys():
+    has_keys = "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys()
+    # {"id": {"0": "q1"}, "answer": {"0": "A"}} are columns, and no record.
+    is_record = has_keys and not isinstance(value["id"], (dict, list))
+    if is_record:
         return Loaded(path, [value])
     twice = repeated_keys(value)
     pairs = (({"id": name, value_key: answer}, name in twice) for name, answer in value.items())

@@ -287,10 +287,10 @@ def read_source(
         if form.keys <= set(table.names) and not named.answer:
             return _read_format(table, form.name, form.read, named, questions)
 
-    if table.is_map and questions is None and not named.answer:
-        tables = list_tables(table)
-    else:
-        tables = [[*table], *list_tables(table)]
+    tables = [[*table], *list_tables(table)]
+    if table.is_map and questions is None:
+        # Without a dataset the keys of one object may be ids, or be of any other program.
+        tables = [rows for rows in tables if named.answer or not _is_map(rows)]
     shapes = []
     problems: list[Exception] = []
     for rows in tables:
@@ -306,6 +306,10 @@ def read_source(
         # A list within an object may hold answers, where the object itself is no record.
         raise max(problems, key=_names_answers)
     return _read_rows(table, *shapes[0])
+
+
+def _is_map(rows: Sequence[Any]) -> bool:
+    return all(isinstance(row, Mapping) and [*row] == ["id", paths.VALUE_KEY] for row in rows)
 
 
 def _names_answers(problem: Exception) -> bool:

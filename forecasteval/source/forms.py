@@ -93,20 +93,27 @@ def _find_command(path: Path, shape: Shape, questions: Questions | None) -> str:
     if is_spooled(path):
         return ""
     named = _name_parts(shape)
-    known = questions if shape.ids else None
     words = ["convert", str(path), *named.options()]
-    if shape.ids:
-        if questions is None or questions.path is None:
-            return ""
-        words += ["--questions", str(questions.path)]
+    output = path.with_name(f"{inner_name(path).stem}-answers.json")
+    end = ["-o", str(output)]
+    if not shape.ids and _makes_answers(path, named, None, questions):
+        return shlex.join([*words, *end])
+    if questions is None or questions.path is None:
+        return ""
+    if _makes_answers(path, named, questions, questions):
+        return shlex.join([*words, "--questions", str(questions.path), *end])
+    return ""
+
+
+def _makes_answers(
+    path: Path, named: Named, known: Questions | None, questions: Questions | None
+) -> bool:
+    """Return whether a command with these options and this knowledge reads answers to questions."""
     try:
         source = read_source(path, named, known)
     except (InputError, UnclearError):
-        return ""
-    if source.shape.is_guess or not _fits(source, questions):
-        return ""
-    output = path.with_name(f"{inner_name(path).stem}-answers.json")
-    return shlex.join([*words, "-o", str(output)])
+        return False
+    return not source.shape.is_guess and _fits(source, questions)
 
 
 def _name_parts(shape: Shape) -> Named:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from forecasteval.common.records import Loaded, repeated_keys
 
 Path = tuple[str, ...]
-MODEL_ROLES: Final = ("assistant", "model", "ai", "bot", "gpt")
+MODEL_ROLES: Final = ("assistant", "model", "ai", "bot", "gpt", "BOT", "ASSISTANT", "AI")
 _MAX_DEPTH: Final = 10  # of what is looked through
 _MAX_PLACES: Final = 20  # of a list
 _MAX_TABLE_DEPTH: Final = 4  # of the lists of objects within one object
@@ -91,15 +91,22 @@ def _read_role(message: Mapping[str, Any]) -> object:
 
 
 def _list_messages(messages: Any, path: Path) -> Iterator[tuple[Path, object]]:
-    if len(messages) > 1:
-        yield from list_leaves(messages[0], (*path, "0"))
-    if _read_role(messages[-1]) in MODEL_ROLES:
+    """List the first message, the first one that a model did not write, and the last of a model."""
+    is_reply = [_read_role(message) in MODEL_ROLES for message in messages]
+    places = {0}
+    if False in is_reply:
+        places.add(is_reply.index(False))
+    for place in sorted(places):
+        is_last_reply = is_reply[place] and place == len(messages) - 1
+        if not is_last_reply:
+            yield from list_leaves(messages[place], (*path, str(place)))
+    if is_reply[-1]:
         yield from list_leaves(messages[-1], (*path, "-1"))
 
 
 def list_tables(table: Loaded) -> list[list[Any]]:
     """List the rows that a file may have beside its records: lists of objects within its one
-    object, and the rows of its columns.
+    object, the rows of its columns, and {id: value} within it.
 
     So pandas and Hugging Face write columns: `{"id": ["q1", …], "answer": […]}`,
     `{"id": {"0": "q1", …}, …}` and `{"columns": ["id", …], "data": [["q1", …], …]}`.
@@ -108,7 +115,19 @@ def list_tables(table: Loaded) -> list[list[Any]]:
         return []
     value = {row["id"]: row[VALUE_KEY] for row in table}
     tables = [*_list_inner(value), _turn_columns(value)]
+    # An object of many keys is {id: {…}}, and what is within them are no tables.
+    if len(value) <= _MAX_PLACES:
+        tables += [_list_pairs(inner) for inner in value.values()]
     return [rows for rows in tables if rows]
+
+
+def _list_pairs(value: object) -> list[dict[str, Any]]:
+    """Make records of {id: text}; [] of anything else."""
+    if not isinstance(value, Mapping) or len(value) < 2:
+        return []
+    if any(isinstance(answer, Mapping) for answer in value.values()):
+        return []
+    return [{"id": name, VALUE_KEY: answer} for name, answer in value.items()]
 
 
 def _list_inner(value: object, depth: int = 0) -> Iterator[list[Any]]:

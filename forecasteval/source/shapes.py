@@ -29,10 +29,10 @@ _RIVAL: Final = 0.8  # share of the ids at which a second column of ids makes bo
 # What the last part of a path to an answer is called.
 _REPLY: Final = re.compile(
     r"(?:.*_)?(?:answer|prediction|pred|response|output|completion|generation|reply)s?(?:_text)?"
-    r"|filtered_resps|picks?|choice|sampled"
+    r"|filtered_resps|picks?|choice|sampled|.*(?:回答|回复|预测|输出)"
 )
 # What it may be called within something else: `message.content`.
-_PART_OF_REPLY: Final = re.compile(r"content|text|message|parts|value|generated_text")
+_PART_OF_REPLY: Final = re.compile(r"content|text|message|parts|turns|value|generated_text")
 # Parts within which nothing is an answer: those of the question, of its truth, and of how it was
 # answered. A list of words, as every such rule is; so a guess is never read.
 _NO_REPLY: Final = re.compile(
@@ -42,7 +42,7 @@ _NO_REPLY: Final = re.compile(
     r"|.*(?:reason|think|thought|rationale|explanation|justification).*|stop_reason|model|object"
     r"|refusal|logprobs?|tool_.*|scores?|metrics|grad(?:e|ing).*|resps|trace|log|system|config"
     r"|provider|level|title|.*description|.*tokens?|ideal|solution|resolution|outcome"
-    r"|(?:true|real|right|official|standard|ideal|human)_.*"
+    r"|(?:true|real|right|official|standard|ideal|human)_.*|.*(?:标准|正确|真实|参考).*"
 )
 # Keys of questions beside which `answer` may be their truth, as in FutureX-Past.
 _QUESTION_KEYS: Final = {"level", "end_time", "options", "question", "std", "sigma"}
@@ -243,7 +243,8 @@ def _choose_answer(held: Columns, paths: Sequence[Path], shape: Shape, columns: 
     path = paths[0]
     holds_lists = any(isinstance(value, list) and len(value) > 1 for value in held[path])
     if holds_lists and path[-1] not in ANSWER_KEYS:
-        raise UnclearError("a list, which may be several answers", shown, shapes)
+        first = [shape._replace(answer=(*path, "0"))]
+        raise UnclearError("a list, which may be several answers", shown, first)
     if may_be_truth:
         problem = f"{path[0]!r} may be the truth beside the question"
         raise UnclearError(problem, _first_values(columns), shapes)
