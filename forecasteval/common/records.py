@@ -127,6 +127,9 @@ _LIST: Final = re.compile(
 )
 
 
+# Forms of a file. The cells of a CSV are all text.
+CSV: Final = "CSV"
+JSON: Final = "rows of JSON"
 _FIRST: Final = 1 << 16  # bytes of a file that usually hold its first objects
 _MANY: Final = 1 << 26  # bytes of JSONL from which its records are not kept in memory
 # Files that hold a record per line.
@@ -163,7 +166,7 @@ class Loaded:
     warnings: Sequence[str] = ()
     damaged: int = 0
     unit: str = "record"
-    form: str = ""
+    form: str = JSON
     names: Sequence[str] = ()
     is_cut: bool = False
     is_map: bool = False
@@ -297,6 +300,7 @@ def _parse_rows(text: str, path: Path, strict: bool) -> Loaded:
         records,
         lines=lines,
         damaged=sum(type(record) is BadRecord for record in records),
+        form=CSV,
         names=names,
         is_cut=width < len(names) and not text.endswith(("\n", "\r")),
     )

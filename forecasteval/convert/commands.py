@@ -178,7 +178,7 @@ def _read(path: Path, named: Named, questions: Questions | None) -> SourceFile:
     """Read a source; InputError if it is not clear what counts in it."""
     file = spool_stdin() if str(path) == "-" else path
     try:
-        source = read_source(file, named, questions)
+        source = read_source(read_table(file), named, questions)
     except UnclearError as unclear:
         raise InputError(str(path), EXPECTED, str(unclear)) from None
     if source.shape.is_guess:

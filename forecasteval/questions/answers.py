@@ -67,7 +67,7 @@ def load_answers(
     if questions is None:
         return loaded
     try:
-        return _load_other(path, questions, any_form)
+        return _load_other(path, questions, any_form, loaded=loaded)
     except UnknownFormError:
         if _is_plain_of_others(loaded, questions):
             return loaded
@@ -79,14 +79,18 @@ def _load_other(
     questions: Questions | None,
     any_form: bool,
     error: InputError | None = None,
+    loaded: Loaded | None = None,
 ) -> Loaded:
-    """Load another form than the plain one; `error` is why the file is not plain, if known."""
+    """Load another form than the plain one.
+
+    error: why the file has no records; loaded: its records.
+    """
     if questions is None:
         raise error or InputError(str(path), "expected records of 'id' and 'answer'")
     from forecasteval.source.forms import load_form  # here: most files are plain
 
     try:
-        return load_form(path, questions, any_form)
+        return load_form(path, questions, any_form, loaded)
     except UnknownFormError as unknown:
         raise error or unknown from None
 

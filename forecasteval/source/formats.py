@@ -15,11 +15,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, RecordNotes, printable
-from forecasteval.common.records import BadRecord, JsonObject, Loaded, as_text
+from forecasteval.common.records import CSV, BadRecord, JsonObject, Loaded, as_text
 from forecasteval.common.replies import is_failed, reply_texts
 
 from . import paths
@@ -34,7 +33,7 @@ from .shapes import (
     find_split,
     has_two_values,
 )
-from .tables import CSV, INSPECT_LOG, read_table
+from .tables import INSPECT_LOG
 
 Row = JsonObject
 PREDICTION: Final = (
@@ -273,14 +272,14 @@ class Named(NamedTuple):
 
 
 def read_source(
-    path: Path, named: Named | None = None, questions: Questions | None = None
+    table: Loaded, named: Named | None = None, questions: Questions | None = None
 ) -> SourceFile:
-    """Read the runs of a file of any format, or of rows in which the user names what counts, or
+    """Read the runs of a table of any format, or of rows in which the user names what counts, or
     which the ids of the questions show.
 
-    Raises InputError if the file cannot be read, UnclearError if it is not clear what counts.
+    Raises UnclearError if it is not clear what counts, InputError for a name that no row has.
     """
-    table, named = read_table(path), named or Named()
+    named = named or Named()
     if table.form == INSPECT_LOG and not named.answer:
         return _read_format(table, table.form, _read_sample, named, questions)
     for form in FORMATS:
@@ -295,7 +294,7 @@ def read_source(
     problems: list[Exception] = []
     for rows in tables:
         try:
-            shapes.append((rows, _find_shape(path, table, rows, named, questions)))
+            shapes.append((rows, _find_shape(table, rows, named, questions)))
         except (InputError, UnclearError) as problem:
             problems.append(problem)
     if len(shapes) > 1:
@@ -318,7 +317,7 @@ def _names_answers(problem: Exception) -> bool:
 
 
 def _find_shape(
-    path: Path, table: Loaded, rows: Sequence[Any], named: Named, questions: Questions | None
+    table: Loaded, rows: Sequence[Any], named: Named, questions: Questions | None
 ) -> Shape:
     """Find what counts in rows; InputError for a path that the user names and no row has."""
     names = [*dict.fromkeys(key for row in rows if isinstance(row, Mapping) for key in row)]
@@ -330,7 +329,7 @@ def _find_shape(
     for text, place in zip(named, (id_path, answer, run, system), strict=True):
         if text and not _is_once(table, place, rows):
             unknown = f"no single column {printable(text, 60)} with values: {EXPECTED}"
-            raise InputError(str(path), unknown, show_names(names))
+            raise InputError(str(table.path), unknown, show_names(names))
     shape = find_shape(rows, questions, id_path, answer)
     if run or system:
         return shape._replace(run=run, system=system)

@@ -7,11 +7,13 @@ rows that were read.
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.files import hash_file, is_spooled
+from forecasteval.common.files import is_spooled
 from forecasteval.common.records import Loaded
 from forecasteval.common.text import inner_name
 
@@ -19,28 +21,35 @@ from .formats import Named, SourceFile, read_source
 from .paths import format_path
 from .questions import Questions, UnknownFormError
 from .shapes import Shape, UnclearError, find_split
+from .tables import as_table, read_table
 
 _PLAIN: Final = "expected 'id' and 'answer' or 'prediction' in the records"
+_MAX_TRIED: Final = 3  # parts that may be the answer
+_MAX_TRIED_ROWS: Final = 10_000
 _ONE: Final = "expected one answer to a question"
 
 
-def load_form(path: Path, questions: Questions, any_form: bool) -> Loaded:
-    """Load the answers of a file in another form than the plain one as plain records.
+def load_form(
+    path: Path, questions: Questions, any_form: bool, loaded: Loaded | None = None
+) -> Loaded:
+    """Load the answers of a file in another form than the plain one as plain records; `loaded` are
+    its records, if it has any.
 
     Raises UnknownFormError if there are none, and InputError with a command for several runs, for
     what two parts may be, and, unless `any_form`, for all that is not plain.
     """
     try:
-        source = read_source(path, questions=questions)
+        table = as_table(loaded) if loaded is not None else read_table(path)
+        source = read_source(table, questions=questions)
     except UnclearError as unclear:
-        raise UnknownFormError(str(path), _PLAIN, _explain(path, unclear, questions)) from None
+        raise UnknownFormError(str(path), _PLAIN, _explain(table, unclear, questions)) from None
     except InputError as error:
         raise UnknownFormError(error.where, error.expected, error.got) from None
     if not _fits(source, questions):
         raise UnknownFormError(str(path), "expected predictions for this dataset", "other ids")
     if len(source.runs) > 1 or source.shape.is_guess or not any_form:
         what = _ONE if len(source.runs) > 1 else _PLAIN
-        raise InputError(str(path), what, describe_source(path, source, questions))
+        raise InputError(str(path), what, describe_source(table, source, questions))
 
     (run,) = source.runs.values()
     rows = []
@@ -53,7 +62,7 @@ def load_form(path: Path, questions: Questions, any_form: bool) -> Loaded:
     taken = "; ".join([source.format, *source.notes])
     notes = [f"{printable(path.name)}: read as {taken}"]
     notes += [f"left out, {line}" for line in run.left_out.lines()]
-    return Loaded(path, rows, hash_file(path), warnings=notes)
+    return Loaded(path, rows, table.sha256, warnings=notes, damaged=table.damaged)
 
 
 def require_one(loaded: Loaded, key: str, questions: Questions | None) -> None:
@@ -65,52 +74,57 @@ def require_one(loaded: Loaded, key: str, questions: Questions | None) -> None:
     try:
         shape = find_split(loaded, plain, questions)
     except UnclearError as unclear:
-        raise InputError(str(path), _ONE, _explain(path, unclear, questions)) from None
+        table = as_table(loaded)
+        raise InputError(str(path), _ONE, _explain(table, unclear, questions)) from None
     if shape != plain:
-        source = read_source(path, _name_parts(shape), questions)
-        raise InputError(str(path), _ONE, describe_source(path, source, questions))
+        table = as_table(loaded)
+        source = read_source(table, _name_parts(shape), questions)
+        raise InputError(str(path), _ONE, describe_source(table, source, questions))
 
 
-def describe_source(path: Path, source: SourceFile, questions: Questions | None) -> str:
+def describe_source(table: Loaded, source: SourceFile, questions: Questions | None) -> str:
     """Describe what a file has, and the command that makes plain files of it."""
     shown = "; ".join(source.notes) or source.format
     if source.labels:
         values = ", ".join(" ".join(label) for label in source.labels.values())
         shown += f" ({printable(values, 60)})"
-    command = _find_command(path, source.shape, questions)
+    command = _find_command(table, source.shape, questions)
     return f"{shown}; make predictions of it: {command}" if command else shown
 
 
-def _explain(path: Path, unclear: UnclearError, questions: Questions | None) -> str:
+def _explain(table: Loaded, unclear: UnclearError, questions: Questions | None) -> str:
     """Explain what is not clear, with a command that names one of the parts."""
-    commands = (_find_command(path, shape, questions) for shape in unclear.shapes)
+    shapes = unclear.shapes[:_MAX_TRIED]
+    commands = (_find_command(table, shape, questions) for shape in shapes)
     command = next(filter(None, commands), "")
     return f"{unclear}; name one: {command}" if command else str(unclear)
 
 
-def _find_command(path: Path, shape: Shape, questions: Questions | None) -> str:
+def _find_command(table: Loaded, shape: Shape, questions: Questions | None) -> str:
     """Find the command that makes predictions of a file of this shape; "" if none does."""
+    path = Path(table.path)
     if is_spooled(path):
         return ""
     named = _name_parts(shape)
     words = ["convert", str(path), *named.options()]
     output = path.with_name(f"{inner_name(path).stem}-answers.json")
     end = ["-o", str(output)]
-    if not shape.ids and _makes_answers(path, named, None, questions):
+    if not shape.ids and _makes_answers(table, named, None, questions):
         return shlex.join([*words, *end])
     if questions is None or questions.path is None:
         return ""
-    if _makes_answers(path, named, questions, questions):
+    if _makes_answers(table, named, questions, questions):
         return shlex.join([*words, "--questions", str(questions.path), *end])
     return ""
 
 
 def _makes_answers(
-    path: Path, named: Named, known: Questions | None, questions: Questions | None
+    table: Loaded, named: Named, known: Questions | None, questions: Questions | None
 ) -> bool:
     """Return whether a command with these options and this knowledge reads answers to questions."""
+    some = replace(table, records=[*islice(table, _MAX_TRIED_ROWS)])
     try:
-        source = read_source(path, named, known)
+        source = read_source(some, named, known)
     except (InputError, UnclearError):
         return False
     return not source.shape.is_guess and _fits(source, questions)

@@ -11,14 +11,12 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, extra_package, printable
 from forecasteval.common.files import hash_file, read_file, readable, require_regular
-from forecasteval.common.records import Loaded, first_keys, load_records, parse_json
-from forecasteval.common.text import BYTE_ORDER_MARK, MAX_BYTES, decode_utf8, is_packed, unpack
+from forecasteval.common.records import CSV, Loaded, load_records
+from forecasteval.common.text import BYTE_ORDER_MARK, MAX_BYTES, is_packed, unpack
 
-from .paths import value_at
+from .paths import VALUE_KEY, value_at
 
-# Forms of a table. The cells of a CSV are all text.
-CSV: Final = "CSV"
-JSON: Final = "rows of JSON"
+# Forms of a table, beside CSV and JSON.
 PARQUET: Final = "Parquet"
 INSPECT_LOG: Final = "inspect_ai log"
 
@@ -66,16 +64,19 @@ def read_table(path: Path, any_form: bool = True, strict: bool = True) -> Loaded
         return _read_samples(path, _read_eval(path))
 
     is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip(_BLANKS)[:1] in (b"{", b"[")
-    is_log = any_form and is_json and first_keys(path, is_json=True) >= _LOG_KEYS
-    if is_log:
-        log = parse_json(decode_utf8(read_file(path), str(path)), str(path))
-        if isinstance(log, dict) and log.keys() >= _LOG_KEYS:
-            return _read_samples(path, log)
-    loaded = load_records(path, is_json, any_form=any_form, strict=strict)
-    if not is_json:
-        return replace(loaded, form=CSV)
+    return as_table(load_records(path, is_json, any_form=any_form, strict=strict))
+
+
+def as_table(loaded: Loaded) -> Loaded:
+    """Return loaded records with their columns; of a log of inspect_ai the samples."""
+    if loaded.form == CSV:
+        return loaded
+    if loaded.is_map:
+        value = {row["id"]: row[VALUE_KEY] for row in loaded}
+        if value.keys() >= _LOG_KEYS:
+            return _read_samples(Path(loaded.path), value)
     names = dict.fromkeys(key for row in loaded if isinstance(row, dict) for key in row)
-    return replace(loaded, form=JSON, names=[*names])
+    return replace(loaded, names=[*names])
 
 
 def _read_beginning(path: Path, any_form: bool) -> bytes:
