@@ -294,6 +294,7 @@ def test_runs_and_a_file_that_was_cut_in_its_first_line(folder: Path, server: Ll
         ({}, ("-o", "x.csv"), "ends in .jsonl"),
         ({}, ("--param", "temperature"), "key=value"),
         ({}, ("--param", "messages=[]"), "key=value"),
+        ({}, ("--param", "api_key=another"), "key=value"),
         ({}, ("--market",), "events with prices"),
         ({}, ("--batch", "b.jsonl", "--runs", "2"), "writes one run"),
         ({"dataset/w1.json": []}, (), "expected questions"),

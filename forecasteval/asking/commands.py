@@ -43,7 +43,7 @@ _MIN_SECRET: Final = 8  # characters of a key, which shorter words are not
 _RETRIES: Final = 8  # of a request, by the SDK
 _ONCE: Final = ("--finish", "--again")  # options that do not go on with a file
 _ONCE_WITH_VALUE: Final = ("--limit", "--deadline", "--replies")
-_RESERVED: Final = ("model", "messages", "stream")  # parameters that `ask` decides
+_RESERVED: Final = ("model", "messages", "stream", "api_key")  # which `ask` decides
 
 
 class Run(NamedTuple):

@@ -25,6 +25,8 @@ _MAX_PAUSE: Final = 60.0  # seconds that a server may ask to wait
 # A shorter key, like "none" where a server wants none, is a word like any other.
 _MIN_SECRET: Final = 8
 _MIN_PARAMETER: Final = 6  # characters of a name that is no word of other messages
+_SYSTEM: Final = "system message"  # which templates of some open models refuse
+_SYSTEM_REFUSED: Final = re.compile(r"\bsystem\b.{0,20}\brole|roles must alternate", re.IGNORECASE)
 _NEWER_LIMIT: Final = "max_completion_tokens"
 _BAD_REQUEST: Final = frozenset({400, 422})
 _STATUS: Final = {
@@ -115,6 +117,9 @@ def find_refused(request: JsonObject, call: Call) -> str:
     if "max_tokens" in request:
         # "Use 'max_completion_tokens' instead" names both.
         names.insert(0, _NEWER_LIMIT)
+    has_system = any(message.get("role") == "system" for message in request.get("messages") or ())
+    if has_system and _SYSTEM_REFUSED.search(call.message):
+        return _SYSTEM
     # The parameter of "response_format.json_schema" is its first part.
     param = call.param.partition(".")[0]
     named = [name for name in names if _is_named(name, call.message)]
@@ -139,8 +144,11 @@ def _is_named(name: str, message: str) -> bool:
 
 def leave_out(request: JsonObject, name: str) -> dict[str, Any]:
     """Make the request without a parameter. A JSON schema becomes any JSON object first, a limit
-    gets its newer name.
+    gets its newer name, and the system message stands in front of the user's.
     """
+    if name == _SYSTEM:
+        text = "\n\n".join(message["content"] for message in request["messages"])
+        return {**request, "messages": [{"role": "user", "content": text}]}
     rest = {key: value for key, value in request.items() if key != name}
     if name == "response_format" and "json_schema" in request.get(name, ()):
         rest[name] = {"type": "json_object"}

@@ -199,6 +199,25 @@ def test_what_a_400_names_is_left_out_of_all_calls(
 
 
 @pytest.mark.parametrize(
+    "message",
+    ["System role not supported", "Conversation roles must alternate user/assistant/user/…"],
+)
+def test_a_template_without_a_system_role(server: LlmServer, message: str) -> None:
+    def script(request: Request) -> Reply:
+        if len(request.body["messages"]) > 1:
+            return error(400, message)
+        (only,) = request.body["messages"]
+        number = json.loads(only["content"].partition("<data>")[2].removesuffix("</data>"))["n"]
+        assert only["content"].startswith("Double the number.\n\n")
+        return completion(str(2 * number))
+
+    server.script = script
+    assert read(make(server), 1, 2)[0] == [2, 4]
+    assert len(server.requests) == 3
+    assert server.requests[-1].form == "json_schema"
+
+
+@pytest.mark.parametrize(
     ("message", "refused"),
     [
         ("Unrecognized request argument supplied: 'seed'", "seed"),
