@@ -122,6 +122,14 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 # Of any benchmark.
 ITEMS: Final = Option("--items", "show a line per question, or per forecast", bool, "report")
+UNREAD: Final = Option(  # of those whose answers are texts
+    "--unread",
+    "write the answers that were not read, as JSONL rows to be filled in",
+    Path,
+    "file",
+    "FILE",
+)
+_SHARED: Final = (ITEMS.flag, UNREAD.flag)
 
 
 def add_options(
@@ -136,7 +144,7 @@ def add_options(
     actions: dict[str, list[Action]] = {}
     for benchmark in benchmarks:
         in_scope = [option for option in benchmark.options if option.scope in scopes]
-        options = [option for option in in_scope if option.flag != ITEMS.flag]
+        options = [option for option in in_scope if option.flag not in _SHARED]
         if not options:
             continue
         group = parser.add_argument_group(benchmark.name)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.benchmark import (
     ITEMS,
+    UNREAD,
     Files,
     Option,
     add_options,
@@ -140,7 +141,9 @@ def score(argv: Sequence[str]) -> int:
         raise InputError(unknown[0], expected)
     shown = _find_benchmarks(args.file or (), args) if len(asked) < len(argv) else []
     if shown:
-        hide_options(options, shown)
+        reading = [each.name for each in list_benchmarks(BENCHMARKS) if UNREAD in each.options]
+        is_shown = not set(shown).isdisjoint(reading)
+        hide_options(options, [*shown, UNREAD.flag] if is_shown else shown)
     return _score_files(_parse(parser, argv))
 
 
@@ -184,12 +187,21 @@ def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
         help=f"file in prediction/, or a path, - is stdin; repeatable ({DEFAULT_PREDICTION})",
     )
     add(
+        "--prediction",
+        metavar="FILE",
+        action="append",
+        type=_name_file,
+        dest="file",
+        help="another word for -f; of a file that is there, its path",
+    )
+    add(
         "--dataset",
         metavar="NAME",
         action="append",
         help="file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)",
     )
     ITEMS.add_to(add)
+    unread = UNREAD.add_to(add)
     add("--by", metavar="COLUMN", help="also score each value of a column of the dataset")
     add("--save", action="store_true", help="write evaluation/NAME.json")
     add("--html", action="store_true", help="write the page evaluation/NAME.html")
@@ -199,7 +211,14 @@ def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
         type=_parse_threshold,
         help="exit with 6 if a score is below SCORE",
     )
-    return parser, add_options(parser, reversed(list_benchmarks(BENCHMARKS)), ranked=False)
+    actions = add_options(parser, reversed(list_benchmarks(BENCHMARKS)), ranked=False)
+    return parser, {**actions, UNREAD.flag: [unread]}
+
+
+def _name_file(word: str) -> str:
+    """Name a file that is there by its path, since a name alone is one of prediction/."""
+    is_there = os.path.isfile(word) and not Path(word).parent.name
+    return f".{os.sep}{word}" if is_there else word
 
 
 def _score_files(args: argparse.Namespace) -> int:
@@ -367,11 +386,10 @@ def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None
         return
     write_atomic(args.unread, "".join(dump_json(row) + "\n" for row in rows))
     dataset = args.root / "dataset" / results["dataset"] if results["dataset"] else None
-    questions = next(
-        iter(_find_datasets(args)), dataset or find_prediction(name, args.root / "prediction")
-    )
+    questions = _find_datasets(args) or [dataset or find_prediction(name, args.root / "prediction")]
     file = args.unread if args.unread.parent.name else f".{os.sep}{args.unread}"
-    words = shlex.join(["-f", str(file), "--dataset", str(questions)])
+    options = [word for path in questions for word in ("--dataset", str(path))]
+    words = shlex.join(["-f", str(file), *options])
     todo = "fill in each answer, add the answers that were read (else they count as missing)"
     todo += f", then run {command_line(PROGRAM)} {words}"
     print(printable(f"{len(rows)} in {args.unread}: {todo}"), file=sys.stderr)

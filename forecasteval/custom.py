@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final, NamedTuple, TypedDict
 
-from forecasteval.benchmark import ITEMS, Benchmark, Evaluator, Files, Option, Prompt
+from forecasteval.benchmark import ITEMS, UNREAD, Benchmark, Evaluator, Files, Option, Prompt
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -49,6 +49,7 @@ from forecasteval.source.questions import Questions
 
 __all__ = [  # what a benchmark needs
     "ITEMS",
+    "UNREAD",
     "Benchmark",
     "InputError",
     "JsonObject",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from forecasteval.custom import (
     ITEMS,
+    UNREAD,
     Benchmark,
     InputError,
     JsonObject,
@@ -65,4 +66,4 @@ def make_evaluator(output: Path) -> CrpsEvaluator:
     return CrpsEvaluator()
 
 
-BENCHMARK = Benchmark("CRPS", claims_file, make_evaluator, (ITEMS,))
+BENCHMARK = Benchmark("CRPS", claims_file, make_evaluator, (ITEMS, UNREAD))

@@ -1236,16 +1236,22 @@ def test_choices_of_another_dataset(folder: Path) -> None:
     succeed(folder, "-f", f"{name}-x")
 
 
-@advice("{} in {}: fill in each answer, then run {}", "{} rxnopt parse {}")
-def test_replies_without_an_index(folder: Path) -> None:
-    rows = [{"id": "t_q1", "reply": "Answer: 2"}, {"id": "t_q2", "reply": "It depends."}]
+@advice("replies are scored as they are: run {} {}")
+def test_replies_of_a_model(folder: Path) -> None:
+    name = "multiple_choice_all_varying"
+    shutil.copy(ROOT / f"dataset/{name}.json", folder / "dataset")
+    ids = [question["id"] for question in read_json(folder / f"dataset/{name}.json")]
+    texts = ["It depends.", *["Answer: 1"] * (len(ids) - 1)]
+    rows = [{"id": row, "reply": text} for row, text in zip(ids, texts, strict=True)]
     write(folder, {"all replies.jsonl": rows})
-    words = ("all replies.jsonl", "-o", "p x.json", "--unread", "to do.jsonl")
-    done = call(folder, "rxnopt", "parse", *words)
-    todo = [json.loads(line) for line in (folder / "to do.jsonl").read_text().splitlines()]
-    write(folder, {"to do.jsonl": [{**row, "answer": 1} for row in todo]})
-    assert call_line(folder, find("then run (.*)", done.out)).code == 0
-    assert read_json(folder / "p x.json") == {"t_q1": 2, "t_q2": 1}
+    said = refuse(folder, "rxnopt", "parse", "all replies.jsonl", "-o", "x.json")
+    line = find("run (.*)", said).replace("DATASET", name)
+    done = call_line(folder, f"{line} --unread 'to do.jsonl'")
+    todo = [json.loads(row) for row in (folder / "to do.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in todo] == ids[:1]
+    read = [{"id": row["id"], "answer": row["reply"]} for row in rows[1:]]
+    write(folder, {"to do.jsonl": [{**row, "answer": 0} for row in todo] + read})
+    assert "  12        0        0" in call_line(folder, find("then run (.*)", done.err)).out
 
 
 @advice("blank (write – for none, else fill the value above down)")

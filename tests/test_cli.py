@@ -291,8 +291,8 @@ _PROPHET: Final = (
 POLICIES: Final = (*_FUTUREX, *_PROPHET)
 OPTIONS: Final = {
     "": (
-        "--file", "--dataset", "--items", "--no-items", "--by", "--save", "--html", "--unread",
-        "--fail-under", "--missing", "--sort", "--full", "--no-full", "--llm-dry-run",
+        "--file", "--prediction", "--dataset", "--items", "--no-items", "--by", "--save", "--html",
+        "--unread", "--fail-under", "--missing", "--sort", "--full", "--no-full", "--llm-dry-run",
         "--no-llm-dry-run",
         *POLICIES,
     ),

@@ -235,7 +235,7 @@ def test_replies_are_read_as_stated(reply: str, expected: str) -> None:
 
 def test_options_in_tables_are_options_of_a_command() -> None:
     commands = [[], *([name] for name in cli.COMMANDS if name != "rxnopt")]
-    commands += [["rxnopt", name] for name in ("import", "build", "render", "parse")]
+    commands += [["rxnopt", name] for name in ("import", "build", "render")]
     helps = " ".join(pages.run(ROOT, *command, "--help")[1] for command in commands)
     known = set(re.findall(r"--[a-z][a-z-]+", helps))
     for page in PAGES:

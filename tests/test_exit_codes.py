@@ -43,14 +43,12 @@ runpy.run_path(script, run_name="__main__")
 """
 DATASET: Final = [question("q1"), question("q2"), question("q3")]
 SHEET: Final = "base,y\nK2CO3,10\nKOH,20\nNaOH,90\n"
-REPLIES: Final = [{"id": "t_q1", "reply": "Answer: 2"}]
 FILES: Final = {
     "dataset/d.json": DATASET,
     "prediction/d-a.json": dict.fromkeys(("q1", "q2", "q3"), "A"),
     "prediction/d-b.json": dict.fromkeys(("q1", "q2", "q3"), "B"),
     "answers.csv": "id,reply\nq1,A\nq2,B\n",
     "sheet.csv": SHEET,
-    "replies.jsonl": REPLIES,
 }
 # How each command is called when all goes well, and a file that it reads.
 COMMANDS: Final = {
@@ -64,7 +62,6 @@ COMMANDS: Final = {
     "rxnopt import": ("rxnopt import sheet.csv -o t --yield y --conditions base", "sheet.csv"),
     "rxnopt build": ("rxnopt build tables -o built", "suzuki_anisole.json"),
     "rxnopt render": ("rxnopt render asked.json", "asked.json"),
-    "rxnopt parse": ("rxnopt parse replies.jsonl -o out.json", "replies.jsonl"),
 }
 
 

@@ -199,6 +199,9 @@ def _walk_numbers(values: Mapping[str, object], prefix: str = "") -> Iterator[tu
             yield name, float(value)
 
 
+UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
+
+
 def list_unread(results: Results) -> list[dict[str, object]]:
     """List the answers that were not read, as rows of a prediction file without answers."""
     return [
@@ -210,7 +213,7 @@ def list_unread(results: Results) -> list[dict[str, object]]:
             "answer": None,
         }
         for item in results["items"]
-        if item["outcome"] == "unparsed"
+        if item["outcome"] in UNPARSED
     ]
 
 

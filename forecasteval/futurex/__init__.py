@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Deadline, Files, Option, whole_number
+from forecasteval.benchmark import (
+    ITEMS,
+    UNREAD,
+    Benchmark,
+    Deadline,
+    Files,
+    Option,
+    whole_number,
+)
 from forecasteval.display.results import Results
 
 from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
@@ -54,13 +62,7 @@ OPTIONS: Final = (
         "--llm-dry-run", "send nothing: show the number of prompts", bool, "run", keyword="dry_run"
     ),
     Option("--cache", "keep replies in evaluation/llm-cache.sqlite3 (default)", bool),
-    Option(
-        "--unread",
-        "write the answers that were not read, as JSONL rows to be filled in",
-        Path,
-        "file",
-        "FILE",
-    ),
+    UNREAD,
     ITEMS,
 )
 

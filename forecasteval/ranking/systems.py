@@ -12,6 +12,7 @@ from typing import Any, Final, TypedDict
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import as_text
 from forecasteval.common.statistics import cluster_values
+from forecasteval.display.results import UNPARSED
 
 from .files import (
     FileRow,
@@ -23,7 +24,6 @@ from .scale import Level, Scaled
 
 ALPHA: Final = 0.05  # from this p-value on, a difference is not significant
 REMOVED: Final = "removed"  # in the place of the checksum of a file that is gone
-UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not be read
 Strata = list[tuple[float, list[float]]]  # a weight and values, level by level
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from forecasteval.benchmark import ITEMS, Benchmark, Files, Prompt
+from forecasteval.benchmark import ITEMS, UNREAD, Benchmark, Files, Prompt
 from forecasteval.common.files import find_file
 from forecasteval.common.records import first_keys
 
@@ -51,15 +51,27 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
 
 
 def find_datasets(name: str, folder: Path) -> list[Path]:
-    """Find the dataset that a name means, as `find_file` does. Of a folder that `build` wrote,
-    these are its files that have questions.
+    """Find the dataset that a name means, as `find_file` does. Of a folder that `build` wrote, or
+    of a release, these are its files that have questions.
     """
     for place in (folder / name, Path(name)):
-        if os.path.isdir(place):
-            paths = [place / dataset_name(kind) for kind in QUESTION_TYPES]
-            if filled := [path for path in paths if first_keys(path)]:
-                return filled
+        if os.path.isdir(place) and (paths := _find_filled(place)):
+            return paths
     return [find_file(name, folder)]
+
+
+def _find_filled(folder: Path) -> list[Path]:
+    """Find the file of each type of questions in a folder; a release has them in data/jsonl/."""
+    found = []
+    for kind in QUESTION_TYPES:
+        name = Path(dataset_name(kind))
+        paths = [
+            folder / place / name.with_suffix(end)
+            for place in ("", "data/jsonl", "jsonl", "data")
+            for end in (".json", ".jsonl")
+        ]
+        found += [path for path in paths if first_keys(path)][:1]
+    return found
 
 
 def make_evaluator(output: Path) -> RxnOptEvaluator:
@@ -94,7 +106,7 @@ BENCHMARK: Final = Benchmark(
     NAME,
     claims_file,
     make_evaluator,
-    (ITEMS,),
+    (ITEMS, UNREAD),
     find_mistakes,
     check_answers=check_answers,
     list_prompts=list_prompts,

@@ -13,7 +13,7 @@ from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
 from .datasets import read_predictions, read_question, require_question
-from .scoring import read_index
+from .scoring import FROM_TEXT, read_index
 
 
 def find_mistakes(path: Path) -> Results:
@@ -47,7 +47,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
                 yield Checked(kind, name, "missing")
                 continue
             index, note = read_index(answers.pop(name), len(record["options"]))
-            state = "doubtful" if note else "read"
+            state = "doubtful" if note not in ("", FROM_TEXT) else "read"
             if index is None:
                 state = "not read"
             yield Checked(kind, name, state, note)

@@ -1,6 +1,4 @@
-"""The command line `rxnopt import|build|render|parse`: spreadsheet → tables → questions → prompts;
-replies → picks.
-"""
+"""The command line `rxnopt import|build|render`: spreadsheet → tables → questions → prompts."""
 
 from __future__ import annotations
 
@@ -35,7 +33,6 @@ from .build.prompts import LANGUAGES, find_templates, render_prompts
 from .build.settings import SETTING_HELP, SETTINGS
 from .build.sheets import fold_name, read_sheet
 from .datasets import require_question
-from .picks import parse_replies
 
 _RESULTS: Final = ("yield_ratio", "isolated_yield", *SELECTIVITIES)  # options, too
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
@@ -47,10 +44,9 @@ _EXAMPLES: Final = {
   {0} rxnopt import experiments.csv -o tables --yield yield_percent --conditions ligand base
   {0} rxnopt build tables -o questions --reactant-product-require content
   {0} rxnopt render questions/multiple_choice_all_varying.json -o prompts.jsonl
-  {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
 
-The prediction is scored like any other file, against the dataset that was built:
-  {0} -f multiple_choice_all_varying-NAME --dataset questions/multiple_choice_all_varying.json""",
+A model's replies are scored against the dataset that was built:
+  {0} -f ./replies.jsonl --dataset questions/multiple_choice_all_varying.json""",
     "import": """\
   {0} rxnopt import experiments.xlsx -o tables
   {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --conditions ligand base
@@ -64,20 +60,17 @@ it lists the columns and writes nothing.""",
     "render": """\
   {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl
   {0} rxnopt render questions/multiple_choice_single_varying.json --language zh""",
-    "parse": """\
-  {0} rxnopt parse replies.jsonl -o prediction/multiple_choice_all_varying-NAME.json
-  {0} rxnopt parse replies.jsonl -o prediction/NAME.json --unread unread.jsonl
-
-A line of REPLIES is {{"id": "TABLE_q1", "reply": "Answer: 2"}}, or a line of a batch's output.""",
 }
 
 
 def run(argv: Sequence[str], program: str) -> int:
-    """Run `import`, `build`, `render` or `parse`; 0 if it did its work.
+    """Run `import`, `build` or `render`; 0 if it did its work.
 
     Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
     SystemExit (argparse) for bad usage.
     """
+    if argv[:1] == ["parse"]:
+        _refuse_parse(argv, program)
     args = build_parser(program).parse_args(argv)
     args.run(args, program)
     return ExitCode.DONE
@@ -85,7 +78,7 @@ def run(argv: Sequence[str], program: str) -> int:
 
 def build_parser(program: str) -> argparse.ArgumentParser:
     """Make the parser of the commands; `program` is what stands before `rxnopt`."""
-    what = "Make RxnOptBench questions from tables, prompts from them, predictions from replies."
+    what = "Make RxnOptBench questions from tables, and prompts from them."
     parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
     parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -99,8 +92,7 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         (source, _, of_source), (output, _, of_output) = (each.partition(": ") for each in files)
         needed = work is not _run_render
         add = added.add_argument
-        count = "+" if work is _run_parse else None
-        add("source", metavar=source, type=Path, help=of_source, nargs=count)
+        add("source", metavar=source, type=Path, help=of_source)
         add("-o", "--output", metavar=output, type=Path, required=needed, help=of_output)
         return add
 
@@ -129,15 +121,6 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     )
     text = "language (en), unless the folder of DATASET has prompts, prompt_*.txt, of its own"
     add("--language", choices=LANGUAGES, help=text)
-    add = command(
-        "parse",
-        "a prediction from raw replies",
-        _run_parse,
-        "REPLIES: JSONL rows {id, reply}; rows of --unread with answers, too",
-        "FILE: prediction to write",
-    )
-    text = "rows {id, reason, text, answer} to write of replies without an index"
-    add("--unread", metavar="FILE", type=Path, help=text)
     return parser
 
 
@@ -254,24 +237,11 @@ def _run_render(args: argparse.Namespace, program: str) -> None:
             print(dump_json(row, ascii_only=True))
 
 
-def _run_parse(args: argparse.Namespace, program: str) -> None:
-    if args.unread:
-        if args.unread.suffix != ".jsonl":
-            raise InputError(str(args.unread), "expected a name that ends with .jsonl")
-        require_new(args.unread)
-    records = itertools.chain.from_iterable(map(load_records, args.source))
-    prediction, warnings, unread = parse_replies(records)
-    for warning in warnings:
-        print(f"{program}: warning: {printable(warning)}", file=sys.stderr)
-    sources = " ".join(map(str, args.source))
-    if args.unread and unread:
-        write_atomic(args.unread, "".join(dump_json(row) + "\n" for row in unread))
-        files = shlex.join(map(str, [*args.source, args.unread, "-o", args.output]))
-        todo = f"{command_line(program)} rxnopt parse {files}"
-        print(printable(f"{len(unread)} in {args.unread}: fill in each answer, then run {todo}"))
-    elif args.unread:
-        print(printable(f"every reply was read: {args.unread} is not written"))
-    if not prediction:
-        raise InputError(sources, "expected replies with an index", "none")
-    write_atomic(args.output, dump_json(prediction, indent=1) + "\n")
-    print(f"{len(prediction)} indices in {printable(args.output)}")
+def _refuse_parse(argv: Sequence[str], program: str) -> None:
+    """Say what reads replies now: `parse` was a command until 4.0."""
+    files = [*itertools.takewhile(lambda word: not word.startswith("-"), argv[1:])]
+    # A name without a folder is one of prediction/.
+    paths = [file if Path(file).parent.name else f"./{file}" for file in files or ["REPLIES.jsonl"]]
+    words = shlex.join(["-f", *paths, "--dataset", "DATASET"])
+    todo = f"replies are scored as they are: run {command_line(program)} {words}"
+    raise InputError("rxnopt parse", todo)

@@ -5,6 +5,7 @@ them.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from forecasteval.common.records import (
     JsonObject,
     Loaded,
     as_text,
+    is_null,
     repeated_keys,
 )
 from forecasteval.common.statistics import mean
@@ -90,22 +92,31 @@ class AnswerKey(NamedTuple):
         return len(self.values[0])
 
 
-def read_keys(datasets: Iterable[Loaded]) -> dict[str, AnswerKey]:
-    """Read the answer keys of datasets, by id in its order.
+def read_keys(datasets: Iterable[Loaded], notes: RecordNotes) -> dict[str, AnswerKey]:
+    """Read the answer keys of datasets, by id in its order; notes the questions that contradict
+    themselves, which are left out.
 
-    Raises InputError for a dataset that contradicts itself, an id that is used more than once, and
-    if there is no question.
+    Raises InputError for a record that is no question, an id that is used more than once, and if no
+    question is left.
     """
     keys: dict[str, AnswerKey] = {}
+    ids: Counter[str] = Counter()
+    problems: list[InputError] = []
     for dataset in datasets:
         for number, record in enumerate(dataset, 1):
             place = f"{dataset.path}: record {number}"
-            key = read_question(record, place)
+            where = require_question(record, place)
             name = str(record["id"])
-            if name in keys:
-                where = f"{place} (id {printable(name, 60)})"
+            ids[name] += 1
+            if ids[name] > 1:
                 raise InputError(where, "the id is used more than once")
-            keys[name] = key
+            try:
+                keys[name] = read_question(record, place)
+            except InputError as problem:
+                problems.append(problem)
+                notes[f"question left out: {problem.expected}"].append(name)
+    if problems and not keys:
+        raise problems[0]
     if not keys:
         names = sorted(Path(dataset.path).name for dataset in datasets)
         raise InputError(", ".join(names), "expected questions", "none")
@@ -120,13 +131,16 @@ def read_question(record: Any, place: str) -> AnswerKey:
     kind, answer = record["question_type"], record.get("answer")
     yields, effective, relative = _read_numbers(record, place)
     best, most = max(effective), max(yields)
+    # Both lists are written with six decimals, and relative scores may be made before rounding.
+    tolerance = max(1.000001e-6, 5e-7 * (1 + 2 / best)) if best > 0 else 0.0
+    if best == 0 and len(set(relative)) > 1:
+        raise InputError(place, "option_relative_scores must be equal where no option has a score")
     for index, value in enumerate(effective):
         # effective scores are yields times factors up to 1
         if value > yields[index] * (1 + 1e-6) + 1e-6:
             expected = f"meta.effective_scores[{index}] disagrees with its yield"
             raise InputError(place, f"{expected} ({yields[index]:g} at most)", f"{value}")
-        # relative scores are written with six decimals
-        if best > 0 and abs(value / best - relative[index]) > 1.000001e-6:
+        if best > 0 and abs(value / best - relative[index]) > tolerance:
             expected = f"option_relative_scores[{index}] must be effective / best"
             got = str(relative[index])
             raise InputError(place, f"{expected} = {value / best:.6f}", got)
@@ -175,7 +189,8 @@ def _read_numbers(record: JsonObject, place: str) -> list[list[float]]:
         raise InputError(place, "'meta' must be an object")
     if twice := repeated_keys(record) + repeated_keys(meta):
         raise InputError(place, f"'{twice[0]}' is given twice with different values")
-    for field in (*_NUMBERS, *_BESIDE.intersection(meta)):
+    beside = [field for field in sorted(_BESIDE) if not is_null(meta.get(field))]
+    for field in (*_NUMBERS, *beside):
         values = meta.get(field)
         if not isinstance(values, list) or len(values) != size:
             got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__

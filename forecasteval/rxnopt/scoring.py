@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from forecasteval.display.html import Page
 
 MAX_ANSWER: Final = 200  # characters that an item shows of an answer
+MAX_UNREAD: Final = 4000  # characters at the end of one that somebody has to read
+NO_OPTION: Final = "no index of an option, scores 0"
+FROM_TEXT: Final = "index read from text"
 _ONE_SIDED: Final = (
     "only one side of the pairs of references and controls was answered: "
     "their difference means nothing"
@@ -77,7 +80,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         sources = [datasets] if isinstance(datasets, (str, Path)) else [*(datasets or ())]
         paths = [Path(source) for source in sources if isinstance(source, (str, Path))]
         self._datasets = [*map(load_records, paths)] or [Loaded("dataset", sources)]
-        self._keys = {} if datasets is None else read_keys(self._datasets)
+        self._notes = RecordNotes()
+        self._keys = {} if datasets is None else read_keys(self._datasets, self._notes)
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
@@ -94,7 +98,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         if not self._keys:
             raise InputError("RxnOptEvaluator", "expected datasets", "none")
         answers = read_answers(predictions)
-        return self.evaluate(Choices(self._datasets, self._keys, answers, {}))
+        notes = self._notes.lines()
+        return self.evaluate(Choices(self._datasets, self._keys, answers, {}, notes))
 
     def read(self, files: Files) -> Choices:
         """Read the picks of a file for the questions of its datasets.
@@ -104,7 +109,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         if not files.datasets:
             raise InputError(str(files.path), f"expected a dataset of {NAME}", "none")
         datasets = [*map(load_records, files.datasets)]
-        keys = read_keys(datasets)
+        left_out = RecordNotes()
+        keys = read_keys(datasets, left_out)
         answers, sha256, notes = read_predictions(files, keys)
         if keys.keys().isdisjoint(answers):
             expected = "expected predictions for this dataset"
@@ -112,7 +118,7 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
             raise OtherQuestionsError(str(files.path), f"{expected} ({hint})", "other ids")
         checksum = join_checksums(sorted(dataset.sha256 for dataset in datasets))
         sums = {"dataset_sha256": checksum, "prediction_sha256": sha256}
-        return Choices(datasets, keys, answers, sums, notes)
+        return Choices(datasets, keys, answers, sums, [*left_out.lines(), *notes])
 
     def score(self, data: Choices) -> list[ChoiceItem]:
         """Make an item of each question."""
@@ -145,25 +151,34 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
 
 
 def read_index(raw: Any, size: int) -> tuple[int | None, str]:
-    """Read (index or None, note) of a predicted value for a question of `size` options.
+    """Read (index or None, note) of an answer to a question of `size` options: an index, or a text
+    that states one.
 
-    >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0, True, 3)]
-    ((1, ''), [2, 2, None, None])
+    >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0, "Option 2", True, 3)]
+    ((1, ''), [2, 2, 2, None, None])
     """
-    is_text = isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII)
-    if isinstance(raw, str) and not is_text:
-        from .replies import parse_reply  # here: few predictions are texts
-
-        index, _ = parse_reply(raw)
-        if index is not None and index < size:
-            return index, ""
-    is_whole = isinstance(raw, numbers.Integral) or (
-        isinstance(raw, numbers.Real) and float(raw).is_integer()
-    )
-    if isinstance(raw, bool) or not (is_text or is_whole) or not 0 <= int(raw) < size:
-        return None, "no index of an option, scores 0"
+    is_number = isinstance(raw, numbers.Real) and not isinstance(raw, bool)
+    is_digits = isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII)
+    if not (is_number or is_digits):
+        return _read_text(raw, size)
+    if not float(raw).is_integer() or not 0 <= int(raw) < size:
+        return None, NO_OPTION
     is_index = isinstance(raw, numbers.Integral)
     return int(raw), "" if is_index else "index written as text or with a fraction, read"
+
+
+def _read_text(raw: object, size: int) -> tuple[int | None, str]:
+    """Read (index or None, note) of a reply: `Option 2`, [2], {"answer": 2}."""
+    if not isinstance(raw, (str, list, Mapping)):
+        return None, NO_OPTION
+    from .replies import CONFLICT, parse_reply  # here: most predictions are indices
+
+    index, reason = parse_reply(raw)
+    if reason == CONFLICT:
+        return None, f"{CONFLICT}, scores 0"
+    if index is None or index >= size:
+        return None, NO_OPTION
+    return index, FROM_TEXT
 
 
 def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> ChoiceItem:
@@ -172,6 +187,7 @@ def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> Cho
     if name in answers:
         index, note = read_index(answers[name], key.size)
         outcome = "illegal" if index is None else "scored"
+    shown = as_text(answers.get(name))
     score, exact, yield_ratio = (
         0.0 if index is None else float(values[index]) for values in key.values
     )
@@ -185,7 +201,7 @@ def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> Cho
         "yield_ratio": yield_ratio,
         "outcome": outcome,
         "read": index,
-        "answer": as_text(answers.get(name))[:MAX_ANSWER],
+        "answer": shown[-MAX_UNREAD:] if outcome == "illegal" else shown[:MAX_ANSWER],
         "note": note,
     }
 
@@ -205,7 +221,8 @@ def _digest(items: Items, data: Choices) -> str:
 def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
     notes = RecordNotes()
     for item in items:
-        if note := item["note"]:
+        note = item["note"]
+        if note not in ("", FROM_TEXT):  # which is counted
             notes[note].append(item["id"])
     if unknown:
         notes["prediction without a question, not used"] += unknown

@@ -11,8 +11,9 @@ from typing import Final
 import pytest
 
 from cli import RAW_CONTROL, Done, import_extra, run_wing
+from cli import run as score
 from forecasteval import __version__
-from forecasteval.rxnopt import commands, find_datasets
+from forecasteval.rxnopt import commands
 from forecasteval.rxnopt.build import builder
 from forecasteval.rxnopt.build.builder import build_questions, list_tables, make_report
 from forecasteval.rxnopt.build.settings import SETTINGS
@@ -91,47 +92,19 @@ def test_from_a_spreadsheet_to_a_score(tmp_path: Path) -> None:
                 )
             )
     write(tmp_path / "r.jsonl", "\n".join(replies))
-    done = run("parse", tmp_path / "r.jsonl", "-o", tmp_path / "p.json")
-    assert (done.code, done.out) == (0, f"{len(replies)} indices in {tmp_path}/p.json\n")
-    found = RxnOptEvaluator().evaluate_file(
-        tmp_path / "p.json", find_datasets(str(tmp_path / "q"), tmp_path)
-    )
+    words = ["-f", str(tmp_path / "r.jsonl"), "--dataset", str(tmp_path / "q"), "--json"]
+    found = score(ROOT, *words).json
     assert (found["n"], found["missing"], found["unknown_ids"]) == (len(replies), 0, 0)
     assert found["avg_relative_score"] == found["exact_match_accuracy"] == 1.0
 
 
-def test_unread_replies_are_filled_in_and_parsed_as_advised(tmp_path: Path) -> None:
-    replies = tmp_path / "r.jsonl"
-    rows = [("a", "Answer: 1"), ("b", "It depends."), ("c", "1 or 2"), ("c", "Option 1")]
-    write(replies, "\n".join(json.dumps({"id": name, "reply": text}) for name, text in rows))
-    unread, output = tmp_path / "u.jsonl", tmp_path / "p.json"
-    done = run("parse", replies, "-o", output, "--unread", unread)
-    filled = [json.loads(line) for line in unread.read_text(encoding="utf-8").splitlines()]
-    assert filled == [
-        {"id": "b", "reason": "no index", "text": "It depends.", "answer": None},
-        {"id": "c", "reason": "two different indices", "text": "1 or 2", "answer": None},
-    ]
-    assert run("parse", replies, "-o", output, "--unread", unread).code == 2  # nothing is lost
-    filled[0]["answer"] = 0
-    write(unread, "\n".join(map(json.dumps, filled)))
-    half = run("parse", replies, unread, "-o", output)
-    assert half.err.endswith("two different indices, left out: 1 (c)\n")  # once, and b is read
-    assert json.loads(output.read_text(encoding="utf-8")) == {"a": 1, "b": 0, "c": 1}
-    for row, answer in zip(filled, [0, "option 2"], strict=True):
-        row["answer"] = answer
-    write(unread, "\n".join(map(json.dumps, filled)))
-    command = done.out.splitlines()[0].rpartition(" rxnopt ")[2].split()
-    assert run(*command).code == 0
-    assert json.loads(output.read_text(encoding="utf-8")) == {"a": 1, "b": 0, "c": 2}
-
-
-def test_unread_says_that_every_reply_was_read(tmp_path: Path) -> None:
-    replies = write(tmp_path / "r.jsonl", '{"id": "a", "reply": "2"}\n')
-    unread = tmp_path / "u.jsonl"
-    done = run("parse", replies, "-o", tmp_path / "p.json", "--unread", unread)
-    assert (done.code, done.err) == (0, "")
-    assert f"every reply was read: {unread} is not written\n" in done.out
-    assert not unread.exists()
+def test_parse_says_what_reads_replies_now() -> None:
+    done = run("parse", "a.jsonl", "out of/b.jsonl", "-o", "p.json", "--unread", "u.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "eval.py: rxnopt parse: replies are scored as they are: "
+        "run python eval.py -f ./a.jsonl 'out of/b.jsonl' --dataset DATASET\n"
+    )
 
 
 def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -> None:
@@ -252,8 +225,8 @@ def test_the_report_names_the_program_that_built_it(
         commands.run(["build", str(tmp_path / "tables"), "-o", str(tmp_path / "q")], program) == 0
     )
     report = (tmp_path / "q/report.md").read_text(encoding="utf-8")
-    assert re.findall(r"^    (.*) rxnopt (?:render|parse) ", report, re.M) == [line, line]
-    assert re.findall(r"^    (.*) -f multiple", report, re.M) == [line]
+    assert re.findall(r"^    (.*) rxnopt render ", report, re.M) == [line]
+    assert re.findall(r"^    (.*) -f ./replies.jsonl ", report, re.M) == [line]
     assert f"or `{line} rxnopt render` |" in report
 
 
@@ -343,10 +316,6 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
      f"futurex.json: record 1 (id 1): 'question_type' must be one of "
      f"{', '.join(QUESTION_TYPES)}, got None"),
     (["render", "t/q.json"], "t/prompt_all_varying.txt: expected a template with {options}"),
-    (["parse", "none.jsonl", "-o", "p.json"],
-     "none.jsonl: expected replies with an index, got none"),
-    (["parse", "none.jsonl", "-o", "p.json", "--unread", "new.csv"],
-     "new.csv: expected a name that ends with .jsonl"),
     (["import", "t.csv", "-o", "tables", "--yield", "nope", "--conditions", "base"],
      "t.csv: no column nope in the first row, which is the header, got base, y"),
     (["import", "t.csv", "-o", "taken", "--yield", "y", "--conditions", "base"],
@@ -406,7 +375,7 @@ def test_usage(monkeypatch: pytest.MonkeyPatch) -> None:
         assert re.search(rf"--{name.replace('_', '-')} \[?VALUE", shown)
 
 
-@pytest.mark.parametrize("command", ["", "import", "build", "render", "parse"])
+@pytest.mark.parametrize("command", ["", "import", "build", "render"])
 @pytest.mark.parametrize(
     ("program", "line"), [("eval.py", "python eval.py"), ("forecasteval", "forecasteval")]
 )
@@ -424,7 +393,7 @@ def test_help_has_examples_that_parse(
         for row in re.sub(r" \\\n +", " ", shown).splitlines()  # as a shell joins lines
         if row.startswith(prefix)
     ]
-    assert len(examples) >= (4 if not command else 1)
+    assert len(examples) >= (1 if command else 3)
     for example in examples:
         assert parser.parse_args(example.split()).run
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forecasteval.common.errors import InputError
-from forecasteval.rxnopt.datasets import QUESTION_TYPES
+from forecasteval.rxnopt.datasets import QUESTION_TYPES, read_question
 from forecasteval.rxnopt.scoring import RxnOptEvaluator
 from rxnopt_tables import DATA, RAW_CONTROL, VALUES, Record, build, by_id, question, simple, write
 
@@ -112,3 +112,20 @@ def test_keys_given_twice_are_refused(tmp_path: Path, place: str) -> None:
     path = write(tmp_path / "d.json", text.replace(old, new))
     with pytest.raises(InputError, match=r"'(answer|yields)' is given twice with different values"):
         RxnOptEvaluator([path])
+
+
+def test_relative_scores_of_a_release_are_rounded() -> None:
+    """Both lists have six decimals: 0.260867 / 0.3505 is 0.744271, and 0.74427 was refused."""
+    made = question("a", [0.3505, 0.260867])
+    made["meta"]["yields"] = [0.7, 0.52]
+    made["meta"]["option_relative_scores"] = [1.0, 0.74427]
+    made["meta"]["scores"] = None
+    assert read_question(made, "").values[0] == [1.0, 0.74427]
+    made["meta"]["option_relative_scores"] = [1.0, 0.74425]
+    with pytest.raises(InputError, match="must be effective / best"):
+        read_question(made, "")
+    nothing = question("a", [0.0, 0.0])
+    assert read_question(nothing, "").values[0] == [1.0, 1.0]
+    nothing["meta"]["option_relative_scores"] = [1.0, 0.5]
+    with pytest.raises(InputError, match="must be equal where no option has a score"):
+        read_question(nothing, "")

@@ -251,3 +251,74 @@ def test_a_ranking_has_what_references_add_to_the_score(tmp_path: Path) -> None:
     # without pairs there is no such column
     folder(tmp_path / "plain", a={"t_q1": 0}, b={"t_q1": 1})
     assert "Gain" not in run(tmp_path / "plain", "-f", "rxn-a", "-f", "rxn-b").out
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"t_q1": "Option 0", "t_q2": "I think so.\n\n**Option 2**", "t_q3": [1]},
+        {"t_q1": {"answer": 0}, "t_q2": "\\boxed{2}", "t_q3": "1"},
+        [{"id": "t_q1", "reply": "0"}, {"id": "t_q2", "reply": "2"}, {"id": "t_q3", "reply": "1"}],
+        [
+            {"custom_id": name, "response": {"body": {"choices": [{"message": {"content": text}}]}}}
+            for name, text in (("t_q1", "Answer: 0"), ("t_q2", "Answer: 2"), ("t_q3", "Answer: 1"))
+        ],
+    ],
+)
+def test_replies_are_scored_as_they_are(tmp_path: Path, answers: Any) -> None:
+    """They scored 0.0000, and the warning did not name the command that read them."""
+    folder(tmp_path, a=answers)
+    printed = run(tmp_path, "-f", "rxn-a", "--json").json
+    assert (printed["exact_match_accuracy"], printed["coerced"]) == (1.0, 3)
+    assert "index read from text" not in str(printed["warnings"])
+
+
+def test_replies_that_state_no_index_are_filled_in(tmp_path: Path) -> None:
+    folder(
+        tmp_path, a={"t_q1": "It depends. " * 50, "t_q2": "Options 0 and 2 are best.", "t_q3": 1}
+    )
+    unread = tmp_path / "new.jsonl"
+    done = run(tmp_path, "-f", "rxn-a", "--unread", str(unread))
+    rows = [json.loads(line) for line in unread.read_text(encoding="utf-8").splitlines()]
+    assert [(row["id"], row["reason"]) for row in rows] == [
+        ("t_q1", "no index of an option, scores 0"),
+        ("t_q2", "two different indices, scores 0"),
+    ]
+    assert rows[0]["text"] == "It depends. " * 50
+    assert "2 in " in done.err
+    write(tmp_path, {"prediction/rxn-b.json": [{**row, "answer": 0} for row in rows]})
+    assert run(tmp_path, "-f", "rxn-b", "--json").json["missing"] == 1
+
+
+@pytest.mark.parametrize("place", ["data/jsonl", "jsonl", "data", ""])
+def test_the_folder_of_a_release_is_a_dataset(tmp_path: Path, place: str) -> None:
+    for kind, end in (("all_varying", ""), ("all_varying_reference", "_ref")):
+        path = tmp_path / "release" / place / f"multiple_choice_{kind}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps(choice(f"t{n}_q1{end}", 100, 50, kind=kind)) for n in range(2)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write(tmp_path, {"prediction/all.json": {"t0_q1": 0, "t1_q1_ref": 0}})
+    printed = run(tmp_path, "-f", "all", "--dataset", str(tmp_path / "release"), "--json").json
+    assert (printed["n"], printed["missing"]) == (4, 2)
+
+
+def test_prediction_is_another_word_for_f(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"multiple.json": QUESTIONS, "pred.json": {"t_q1": 0}})
+    folder(tmp_path, a={"t_q1": 0})
+    monkeypatch.chdir(tmp_path)
+    for words in (["--dataset", "./multiple.json", "--prediction", "pred.json"],
+                  ["--prediction", "rxn-a"]):  # fmt: skip
+        assert run(tmp_path, *words, "--json").json["missing"] == 2
+
+
+def test_a_question_that_contradicts_itself_costs_itself(tmp_path: Path) -> None:
+    wrong = choice("t_q4", 100, 50)
+    wrong["answer"] = [1]
+    write(tmp_path, {"dataset/rxn.json": [*QUESTIONS, wrong]})
+    write(tmp_path, {"prediction/rxn-a.json": {"t_q1": 0, "t_q4": 1}})
+    printed = run(tmp_path, "-f", "rxn-a", "--json").json
+    assert (printed["n"], printed["missing"]) == (3, 2)
+    words = "question left out: 'answer' must be [0], the options with the best score: 1 (t_q4)"
+    assert words in printed["warnings"]
+    write(tmp_path, {"dataset/rxn.json": [wrong]})
+    assert_refused(run(tmp_path, "-f", "rxn-a"), "'answer' must be [0]")

@@ -39,7 +39,7 @@ def test_a_question_is_told_by_its_keys(tmp_path: Path) -> None:
 def test_what_the_command_line_knows_of_the_benchmark() -> None:
     assert (BENCHMARK.name, [option.flag for option in BENCHMARK.options]) == (
         "RxnOptBench",
-        ["--items"],
+        ["--items", "--unread"],
     )
     assert isinstance(BENCHMARK.evaluator(Path()), RxnOptEvaluator)
     assert forecasteval.rxnopt.RxnOptEvaluator is RxnOptEvaluator

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecasteval.rxnopt.picks import NO_REPLY, parse_replies
 from forecasteval.rxnopt.replies import parse_reply
 from linear import assert_linear
 from rxnopt_tables import CASES, Record
@@ -104,31 +103,6 @@ def test_any_reply_gives_an_index_or_a_note(reply: object) -> None:
     assert index is None or index >= 0
 
 
-def test_replies_by_id() -> None:
-    batch = {
-        "id": "batch_req_1",
-        "custom_id": "b",
-        "response": {"body": {"choices": [{"message": {"content": "Answer: 1"}}]}},
-    }
-    rows = [
-        {"id": "a", "reply": "0"}, batch, {"id": "c", "text": "Option 1 or Option 2"},
-        {"id": "d", "reply": None},
-        {"id": "f", "reply": "Sorry, I cannot answer."},
-        {"id": "e", "reply": "1"}, {"id": "e", "reply": "2"}, {"reply": "1"},
-        {"id": "a", "reply": "Answer: 0"}, 7,
-        {"id": "g", "reply": "第2个选项"},
-    ]  # fmt: skip
-    assert parse_replies(rows)[:2] == (
-        {"a": 0, "b": 1},
-        [
-            "two different indices, left out: 2 (c, e)",
-            f"{NO_REPLY}, left out: 1 (d)",
-            "no index, left out: 2 (f, g)",
-            "reply without id, not used: 2 (record 8, record 10)",
-        ],
-    )
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -173,25 +147,3 @@ def test_replies_take_linear_time(piece: str) -> None:
         return lambda: [parse_reply(text), parse_reply(f"answer: {text}")]
 
     assert_linear(make, 20_000)
-
-
-def test_the_answer_of_a_dataset_is_no_reply() -> None:
-    rows = [{"id": "a", "answer": "[1]", "model_output": "2"}, {"id": "b", "answer": "1"}]
-    assert parse_replies(rows)[:2] == ({}, [f"{NO_REPLY}, left out: 2 (a, b)"])
-
-
-def test_choices_that_differ_and_requests_that_failed_are_no_picks() -> None:
-    """The first of several choices was the pick; a failed request with a body was one, too."""
-
-    def line(name: str, *texts: str, status: int = 200) -> Record:
-        choices = [{"message": {"content": text}} for text in texts]
-        return {
-            "custom_id": name,
-            "response": {"status_code": status, "body": {"choices": choices}},
-        }
-
-    rows = [line("a", "2", "3"), line("b", "2", "Option 2"), line("c", "2", status=400)]
-    assert parse_replies(rows)[:2] == (
-        {"b": 2},
-        ["two different indices, left out: 1 (a)", "no index, left out: 1 (c)"],
-    )

@@ -122,7 +122,7 @@ class Settings:
     )
     numeric_scores: bool = _setting(
         False,
-        "write ee as percent and er, dr, rr as r of r:1 in meta.scores, not as printed",
+        "selectivities in meta.scores as numbers: ee in percent, er, dr and rr as r of r:1",
         "meta.scores 中 ee 写为百分数，er、dr、rr 写为 r:1 的 r，而不是原文",
     )
 
