@@ -365,7 +365,7 @@ def _draw_changes(history: History, names: Names) -> Html:
     said = [tag("li", text) for text in summarise_changes(history.changes)]
     parts = [tag("ul", *said, class_="plain")] if said else []
     parts += [draw_marks(table)] if table.rows else []
-    parts += [tag("p", more, class_="cap")] if more else []
+    parts += [tag("p", text, class_="cap") for text in more]
     return draw_section(f"What changed on {printable(history.date, 20)}", *parts, name="changed")
 
 

@@ -31,7 +31,6 @@ from forecasteval.ranking.scale import Scale
 
 from .changes import (
     History,
-    format_datasets,
     format_reason,
     format_step,
     format_system,
@@ -39,6 +38,7 @@ from .changes import (
     sort_key,
 )
 from .columns import KEPT, Entry
+from .reasons import format_datasets
 from .tables import show_size
 
 Names = Mapping[str, str]

@@ -382,12 +382,7 @@ def judge_change(
 
 
 def is_cut_short(entry: Entry, hashes: AnswerHashes) -> bool:
-    """Return whether answers are gone, and those that are left follow each other without a gap, as
-    in a file of which only a part has been uploaded.
-    """
+    """Return whether only the last answers are gone, as in a file that is still being uploaded."""
     known = [*current_hashes(entry).items()]
     left = [*hashes.items()]
-    if not left or len(left) >= len(known) or left[0] not in known:
-        return False
-    start = known.index(left[0])
-    return known[start : start + len(left)] == left
+    return 0 < len(left) < len(known) and known[: len(left)] == left

@@ -18,18 +18,16 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.boards.changes import (
-    OTHERS,
     History,
     HistoryLine,
     Key,
-    format_datasets,
     history_dataset,
 )
+from forecasteval.boards.reasons import OTHERS, Reason, describe_reasons
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums, write_atomic
 from forecasteval.common.forms import from_record, to_record
@@ -43,7 +41,7 @@ from forecasteval.ranking.board import (
     Ranking,
     SystemRow,
 )
-from forecasteval.ranking.files import ForecasterRow, ForecasterTable
+from forecasteval.ranking.files import ForecasterRow, ForecasterTable, label_dataset
 
 HISTORY: Final = "history.jsonl"
 _DEEP: Final = 100  # objects and lists in a line, of which settings have a few
@@ -54,31 +52,11 @@ _CUT: Final = 60  # characters of an id or a truth
 _LARGEST: Final = 10_000_000  # bytes of a result whose questions are compared
 _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 
-# Reasons of a change on a dataset, beside what happened to its questions.
-NEW, REMOVED, BACK = "new", "removed", "in its file again"
-LEFT, WAITING, VOID = "no longer in its file", "all truths withdrawn", "all questions void"
-RULES, ANSWERS, QUESTIONS = "other rules or version", "new answers", "other questions or truths"
-RENAMED: Final = "renamed"
-LATE: Final = "other late answers"
-# Of forecasters, who share the result of a set of files.
-ANSWERS_OF_A_SET, RENAMED_IN_A_SET = "new answers in its set", "renamed in its set"
-BASELINE = {True: "a baseline: no rank", False: "no baseline any more: ranked"}
-DEGRADED = {True: "degraded", False: "no longer degraded"}
-UNSCORED = {True: "not scored: no rank", False: "scored again"}
-NO_TABLE: Final = "no table over all datasets"
-
-# What happens to a question, as it is told of several.
-_CORRECTED, _WITHDRAWN, _MORE = "{} truth{s} corrected", "{} truth{s} withdrawn", "{} more truth{s}"
-_VOID, _VALID = "{} question{s} void", "{} question{s} no longer void"
-_NEW, _REMOVED = "{} new question{s}", "{} question{s} removed"
-_STD, _OTHER = "{} Std changed", "{} question{s} changed"
-_AGAIN: Final = "{} question{s} to score again"
-
 
 class QuestionChanges(NamedTuple):
-    """What happened to the questions of a dataset, in words, and with the names of questions."""
+    """What happened to the questions of a dataset: reasons, and a text that names questions."""
 
-    words: str
+    reasons: list[Reason]
     named: str
 
 
@@ -153,22 +131,23 @@ def append_night(
     states = {line.key: line for line in _find_lost(board, last.values(), present)}
     states |= _read_board(board)
     new: list[HistoryLine] = []
-    events: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    # What happened to a system on its datasets.
+    events: defaultdict[tuple[str, str], list[tuple[list[Reason], str]]] = defaultdict(list)
     for state in sorted(states.values(), key=lambda state: (state.is_overall, state.key)):
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
             continue
         before = None if before and before.gone else before
         checksums = before.questions_sha256 if before else None, state.questions_sha256
-        changes = corrections.get(checksums, QuestionChanges("", ""))
+        changes = corrections.get(checksums, QuestionChanges([], ""))
         of_system = events[state.benchmark, state.system]
         if state.is_overall:
-            reason = _explain_overall(before, state, of_system)
+            reasons = _explain_overall(before, state, of_system)
         else:
-            reason = state.reason or _explain(before, state, changes.words)
-            if reason != OTHERS:
-                of_system.append((reason, state.dataset))
-        line = replace(state, night=history.night + 1, date=date, reason=reason)
+            reasons = state.reasons or _explain(before, state, changes.reasons)
+            if reasons != [Reason(OTHERS)]:
+                of_system.append((reasons, state.dataset))
+        line = replace(state, night=history.night + 1, date=date, reasons=reasons)
         new.append(replace(line, corrections=changes.named or None))
     if not new:
         return history
@@ -181,40 +160,59 @@ def append_night(
 def _state_of(line: HistoryLine) -> HistoryLine:
     """Strip a line of what it says of its night."""
     return replace(
-        line, night=0, date="", reason=None, corrections=None, resolved=None, questions=None
+        line,
+        night=0,
+        date="",
+        reasons=None,
+        reason=None,
+        corrections=None,
+        resolved=None,
+        questions=None,
     )
 
 
-def _explain(before: HistoryLine | None, line: HistoryLine, changes: str) -> str:
-    """Say all that made a line on a dataset differ from the one before; `changes` of questions if
-    they are known.
+def _explain(
+    before: HistoryLine | None, line: HistoryLine, changes: Sequence[Reason]
+) -> list[Reason]:
+    """List all that made a line on a dataset differ from the one before.
+
+    changes: what happened to its questions, if that is known.
     """
     if before is None:
-        return NEW
-    reasons = []
-    if _rules_of(before) != _rules_of(line):
-        reasons.append(RULES)
-    is_set = line.metric not in _METRICS.values() and ", " in line.prediction
-    if before.prediction_sha256 != line.prediction_sha256:
-        reasons.append(ANSWERS_OF_A_SET if is_set else ANSWERS)
-    elif before.prediction != line.prediction:
-        reasons.append(RENAMED_IN_A_SET if is_set else RENAMED)
-    if before.late_sha256 != line.late_sha256:
-        reasons.append(LATE)
+        return [Reason("new")]
+    reasons = [*_explain_files(before, line)]
     if before.score is None and before.questions_sha256 is None:  # it had no row
-        reasons.append(BACK if before.resolved else _tell(_AGAIN, line.resolved or 0))
+        returned = Reason("returned")
+        reasons.append(returned if before.resolved else Reason("to_score", line.resolved or 0))
     elif before.questions_sha256 != line.questions_sha256:
+        reasons += changes or [Reason("questions")]
         waited = before.resolved != before.questions or line.resolved != line.questions
-        moved = waited and before.resolved not in (None, line.resolved)
-        known = f", {line.resolved} of {line.questions} known" if moved else ""
-        reasons.append((changes or QUESTIONS) + known)
+        if waited and before.resolved not in (None, line.resolved):
+            reasons.append(Reason("resolved", line.resolved, line.questions))
     if before.degraded != line.degraded:
-        reasons.append(DEGRADED[line.degraded])
+        reasons.append(Reason("degraded" if line.degraded else "not_degraded"))
     if before.unscored != line.unscored and (line.unscored or not reasons):
-        reasons.append(UNSCORED[line.unscored])
+        reasons.append(Reason("unscored" if line.unscored else "scored"))
     if not reasons and (before.rank is None) != (line.rank is None):
-        reasons.append(BASELINE[line.rank is None])
-    return ", ".join(reasons) or OTHERS
+        reasons.append(Reason("baseline" if line.rank is None else "no_baseline"))
+    return reasons or [Reason(OTHERS)]
+
+
+def _explain_files(before: HistoryLine, line: HistoryLine) -> Iterator[Reason]:
+    """List what happened to rules and files between two lines."""
+    if _rules_of(before) != _rules_of(line):
+        yield Reason("rules")
+    has_forecasters = line.metric not in _METRICS.values()
+    is_set = has_forecasters and ", " in line.prediction
+    gone = line.removed - before.removed
+    if gone > 0:
+        yield Reason("forecasts_gone" if has_forecasters else "answers_gone", gone)
+    elif before.prediction_sha256 != line.prediction_sha256:
+        yield Reason("answers_of_set" if is_set else "answers")
+    elif before.prediction != line.prediction:
+        yield Reason("renamed_in_set" if is_set else "renamed")
+    if before.late_sha256 != line.late_sha256 and gone <= 0:
+        yield Reason("late")
 
 
 def _rules_of(line: HistoryLine) -> tuple[object, ...]:
@@ -222,26 +220,30 @@ def _rules_of(line: HistoryLine) -> tuple[object, ...]:
 
 
 def _explain_overall(
-    before: HistoryLine | None, line: HistoryLine, events: Sequence[tuple[str, str]]
-) -> str:
-    """Say what made a line over all datasets differ: what happened to the system on its datasets,
+    before: HistoryLine | None,
+    line: HistoryLine,
+    events: Sequence[tuple[list[Reason], str]],
+) -> list[Reason]:
+    """List what made a line over all datasets differ: what happened to the system on its datasets,
     and that it has no rank any more, or one again. A line has no reason of its own.
     """
+    by_words = group_by(events, lambda event: describe_reasons(event[0])).values()
     reasons = [
-        f"{format_datasets(dataset for _, dataset in same)} {reason}"
-        for reason, same in group_by(events, itemgetter(0)).items()
+        replace(reason, datasets=[dataset for _, dataset in same])
+        for same in by_words
+        for reason in same[0][0]
     ]
     if before is None:
         is_told = line.rank is None
-        other = NEW
+        other = "new"
     else:
         had, has = ((each.rank is None, each.score is None) for each in (before, line))
         is_told = had != has and before.evaluator == line.evaluator  # version 1.5 wrote no ranks
-        other = RULES if _rules_of(before) != _rules_of(line) else OTHERS
-    own = [line.reason] if line.reason and is_told else []
-    if not reasons and (other == RULES or not own):
-        reasons = [REMOVED if line.gone else other]
-    return "; ".join(reasons + own)
+        other = "rules" if _rules_of(before) != _rules_of(line) else OTHERS
+    own = line.reasons if line.reasons and is_told else []
+    if not reasons and (other == "rules" or not own):
+        reasons = [Reason("removed" if line.gone else other)]
+    return reasons + own
 
 
 def _find_lost(
@@ -253,6 +255,7 @@ def _find_lost(
     known: the system stays as it was.
     """
     waiting = {*chain.from_iterable(board.waiting.values())}
+    withdrawn = {(entry.system, entry.name) for entry in board.withdrawn}
     ranked = {name for file in board.files for name in file.predictions} | waiting
     files: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for line in last:
@@ -265,14 +268,17 @@ def _find_lost(
             continue
         lost = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
         if not there:
-            yield replace(lost, gone=True, reason=None if line.is_overall else REMOVED)
+            is_withdrawn = (line.system, label_dataset(line.dataset)) in withdrawn
+            reasons = [Reason("withdrawn" if is_withdrawn else "removed")]
+            yield replace(lost, gone=True, reasons=None if line.is_overall else reasons)
         elif line.is_overall:
-            yield replace(lost, reason=NO_TABLE)
+            yield replace(lost, reasons=[Reason("no_table")])
         elif there.isdisjoint(waiting):
-            yield replace(lost, reason=LEFT)
+            yield replace(lost, reasons=[Reason("left")])
         else:
             is_void = line.dataset in board.void
-            yield replace(lost, resolved=0, reason=VOID if is_void else WAITING)
+            reasons = [Reason("all_void" if is_void else "all_pending")]
+            yield replace(lost, resolved=0, reasons=reasons)
 
 
 # --- The board ---
@@ -302,19 +308,20 @@ def _read_row(
     file: Any = table if isinstance(table, ForecasterTable) else row
     of_file = {} if isinstance(row, PooledRow) else file.signature
     signature: dict[str, Any] = {**of_file, **table.signature}
-    share = None
+    share: list[Reason] = []
     if isinstance(table, PooledTable) and isinstance(row, PooledRow):
         # By default half of them: more with each dataset.
         signature["min_datasets"] = asked["min_datasets"]
         if not row.about.baseline:
-            share = f"in {row.datasets} of {len(table.datasets)} datasets: "
-            share += "no rank" if row.rank is None else "ranked"
+            code = "unranked" if row.rank is None else "ranked"
+            share = [Reason(code, row.datasets, len(table.datasets))]
     runs = row.runs if isinstance(row, SystemRow) else []
     return HistoryLine(
         benchmark=table.benchmark,
         dataset=dataset,
         system=row.system_name,
-        reason=share,  # if its rank comes or goes
+        reasons=share or None,  # if its rank comes or goes
+        removed=row.removed,
         unscored=file.kept is True and row.rank is None and not row.about.baseline,
         # nan, where no level counts, would differ from itself every night
         score=None if math.isnan(row.score) else row.score,
@@ -365,8 +372,8 @@ def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
     """Say what happened to the questions that count between two results.
 
     >>> old, new = ({"items": [{"id": "q1", "question": t, "truth": t}]} for t in "AB")
-    >>> compare_questions(old, new)
-    QuestionChanges(words='1 truth corrected', named='1 truth corrected: q1 (A → B)')
+    >>> compare_questions(old, new).named
+    '1 truth corrected: q1 (A → B)'
     """
     old, new = (
         {(_id_of(item), item["question"]): item for item in each["items"]} for each in (before, now)
@@ -383,28 +390,28 @@ def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
             if truth == new_truth is None:  # it does not count
                 continue
             if a is None:
-                kind = _VALID if name in was_void else _NEW
+                kind = "valid" if name in was_void else "questions_new"
             elif b is None:
-                kind = _VOID if name in is_void else _REMOVED
+                kind = "void" if name in is_void else "questions_removed"
             elif truth is None:
-                kind = _MORE
+                kind = "truths"
             elif new_truth is None:
-                kind, step = _WITHDRAWN, _show_step(truth, None)
+                kind, step = "no_truth", _show_step(truth, None)
             elif truth != new_truth:
-                kind, step = _CORRECTED, _show_step(truth, new_truth)
+                kind, step = "corrected", _show_step(truth, new_truth)
             elif std != new_std:
-                kind, step = _STD, _show_step(std, new_std)
+                kind, step = "std", _show_step(std, new_std)
             else:
-                kind = _OTHER
+                kind = "questions_changed"
             found[kind].append((printable(name, _CUT) or "(no id)") + step)
-    told = {kind: _tell(kind, len(names)) for kind, names in found.items()}
+    reasons = [Reason(code, len(names)) for code, names in found.items()]
     named = [
-        f"{told[kind]}: {', '.join(names[:_NAMED])}"
+        f"{describe_reasons([Reason(kind, len(names))])}: {', '.join(names[:_NAMED])}"
         + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
         for kind, names in found.items()
-        if kind != _MORE
+        if kind != "truths"
     ]
-    return QuestionChanges(", ".join(told.values()), "; ".join(named))
+    return QuestionChanges(reasons, "; ".join(named))
 
 
 def _id_of(item: JsonObject) -> str:
@@ -416,10 +423,6 @@ def _find_truth(item: JsonObject | None) -> tuple[str | None, object]:
     if item is None or item.get("outcome") == "pending":
         return None, None
     return str(item.get("truth")), item.get("std")
-
-
-def _tell(kind: str, count: int) -> str:
-    return kind.format(count, s="s" if count > 1 else "")
 
 
 def _show_step(before: object, now: object) -> str:

@@ -58,12 +58,13 @@ def test_a_line_holds_what_the_board_says(tmp_path: Path) -> None:
         "night": 1, "date": "2024-10-04", "benchmark": "FutureX", "dataset": "d.json",
         "system": "a",
         "prediction": "d-a.json", "metric": "overall", "score": 0.75, "rank": 1,
-        "reason": "new", "resolved": 4, "questions": 4,
+        "resolved": 4, "questions": 4,
         "evaluator": row["signature"]["evaluator"], "rules": "readme",
         "settings": {"missing": "zero", "weights": {"1": 0.1, "2": 0.2, "3": 0.3, "4": 0.4}},
         **{key: row["signature"][key] for key in
            ("questions_sha256", "prediction_sha256", "code_sha256")},
     }.items()  # fmt: skip
+    assert line["reasons"] == [{"code": "new"}]
 
 
 def test_only_what_changed_is_appended(tmp_path: Path) -> None:
@@ -78,9 +79,9 @@ def test_only_what_changed_is_appended(tmp_path: Path) -> None:
         (1, "a", "d.json", 1.0), (1, "b", "d.json", 0.5),
         (2, "a", "d.json", None), (2, "b", "d.json", 0.75), (2, "c", "d.json", 1.0),
     ]  # fmt: skip
-    assert [line["reason"] for line in lines(tmp_path)] == [
-        "new", "new", "removed", "new answers", "new",
-    ]  # fmt: skip
+    assert [line["reasons"] for line in lines(tmp_path)] == [
+        [{"code": code}] for code in ("new", "new", "removed", "answers", "new")
+    ]
 
 
 def test_nothing_new_appends_nothing(tmp_path: Path) -> None:
@@ -399,7 +400,7 @@ def test_a_history_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     run(tmp_path, "nightly")
     path = tmp_path / "evaluation/history.jsonl"
     for line in lines(tmp_path):
-        del line["rank"], line["reason"], line["resolved"], line["questions"]
+        del line["rank"], line["reasons"], line["resolved"], line["questions"]
         old = {
             **line,
             "evaluator": "FutureX 1.5.0",
@@ -430,8 +431,25 @@ def test_one_more_dataset_is_no_other_rule(tmp_path: Path) -> None:
         }
         write(tmp_path, {f"dataset/{week}.json": [question("q", prompt=week)], **files})
         run(tmp_path, "nightly")
-    reasons = {line["reason"] for line in lines(tmp_path) if line["dataset"] == "all datasets"}
-    assert reasons == {"250908 new", "250915 new"}
+    reasons = [line["reasons"] for line in lines(tmp_path) if line["dataset"] == "all datasets"]
+    weeks = [f"{week}.json" for week in ("250908", "250908", "250915")]
+    assert reasons == [[{"code": "new", "datasets": [week]}] for week in weeks]
+
+
+def test_reasons_in_words_of_an_earlier_version_are_shown(tmp_path: Path) -> None:
+    """They were stored as sentences; a later version may store codes that are not known."""
+    folder_of(tmp_path, a="AAAA", b="AABB")
+    run(tmp_path, "nightly")
+    path = tmp_path / "evaluation/history.jsonl"
+    old, later = lines(tmp_path)
+    old |= {"night": 2, "score": 0.25, "reason": "2 truths corrected"}
+    del old["reasons"]
+    later |= {"night": 2, "score": 0.25, "reasons": [{"code": "moon", "phase": 3}]}
+    with path.open("a", encoding="utf-8") as file:
+        file.write("".join(f"{json.dumps(line)}\n" for line in (old, later)))
+    history, notes = open_history(tmp_path / "evaluation", {})
+    assert notes == []
+    assert [change["reason"] for change in history.changes] == ["2 truths corrected", "moon"]
 
 
 def test_what_fails_for_one_reason_is_said_once(tmp_path: Path) -> None:

@@ -255,30 +255,59 @@ def test_all_reasons_are_named(root: Path) -> None:
     ]  # fmt: skip
 
 
-def test_ranks_come_first_then_who_came_and_went_and_many_are_cut(tmp_path: Path) -> None:
+def predict(root: Path, **scores: float) -> None:
+    """Answers with these scores to the one question of d."""
     dataset = number("q0", ground_truth="1000", Std=100, answer=...)
-    write(tmp_path, {"dataset/d.json": [dataset]})
+    texts = {name: f"{1000 + 100 * math.sqrt(1 - score):.9f}" for name, score in scores.items()}
+    write(root, {"dataset/d.json": [dataset]})
+    write(root, {f"prediction/d-{name}.json": {"q0": text} for name, text in texts.items()})
 
-    def predict(**scores: float) -> None:
-        write(tmp_path, {
-            f"prediction/d-{name}.json": {"q0": f"{1000 + 100 * math.sqrt(1 - score):.9f}"}
-            for name, score in scores.items()
-        })  # fmt: skip
 
-    predict(gone=0.001, up=0.9, down=0.95, **{f"s{n:02}": n / 100 for n in range(1, 36)})
+def told(root: Path) -> tuple[list[str], list[str]]:
+    """The systems in the table of what changed, and the lines below it."""
+    out = run(root, "nightly").out.partition("What changed last\n")[2]
+    rows = out.partition("Why\n")[2].partition("\n\n")[0].splitlines()
+    below = [line for line in rows if line.startswith("and ") or " other" in line]
+    return [line.split()[0] for line in rows if line not in below], below
+
+
+def test_best_ranks_come_first_and_many_are_cut(tmp_path: Path) -> None:
+    predict(tmp_path, gone=0.001, up=0.9, down=0.95, **{f"s{n:02}": n / 100 for n in range(1, 36)})
     run(tmp_path, "nightly")
     (tmp_path / "prediction/d-gone.json").unlink()
-    predict(new=0.001, up=0.96, **{f"s{n:02}": n / 90 for n in range(1, 36)})
-    told = run(tmp_path, "nightly").out.partition("What changed last\n")[2]
-    table, _, more = told.partition("Why\n")[2].partition("\nand ")
-    assert [line.split()[0] for line in table.splitlines()] == [
-        "up", "down", "new", "gone", *(f"s{n:02}" for n in range(35, 9, -1)),
-    ]  # fmt: skip
-    assert more.startswith("9 more\n")
-    predict(**{f"s{n:02}": n / 80 for n in range(6, 36)})  # as many as the table holds
-    told = run(tmp_path, "nightly").out.partition("What changed last\n")[2]
-    assert len(re.findall(r"^s\d\d ", told, re.MULTILINE)) == 30
-    assert "\nand " not in told
+    predict(tmp_path, new=0.001, up=0.96, **{f"s{n:02}": n / 90 for n in range(1, 36)})
+    systems, below = told(tmp_path)
+    assert systems == ["up", "gone", "new", *(f"s{n:02}" for n in range(35, 8, -1))]
+    assert below == ["and 8 more", "d: 1 other moved by 1 rank"]
+    predict(tmp_path, **{f"s{n:02}": n / 80 for n in range(6, 36)})  # as many as the table holds
+    systems, below = told(tmp_path)
+    assert (len(systems), below) == (30, [])
+
+
+def test_who_comes_or_goes_stands_before_those_that_it_moves(tmp_path: Path) -> None:
+    """A newcomer that enters first, and a leader that leaves, over all datasets and single ones."""
+    weeks = [f"w{n}" for n in range(7)]
+    for week in weeks:
+        write(tmp_path, {f"dataset/{week}.json": [question(f"{week}{n}") for n in range(8)]})
+
+    def enter(system: str, right: int) -> None:
+        for week in weeks:
+            answers = {f"{week}{n}": "A" if n < right else "B" for n in range(8)}
+            write(tmp_path, {f"prediction/{week}-{system}.json": answers})
+
+    for right, system in enumerate("abcdef", 1):
+        enter(system, right)
+    run(tmp_path, "nightly")
+    enter("best", 8)
+    systems, below = told(tmp_path)
+    assert systems == ["best"] * 8
+    moved = [f"{week}: 6 others moved by 1 rank" for week in ["all datasets", *reversed(weeks)]]
+    assert sorted(below) == sorted(moved)
+    for path in (tmp_path / "prediction").glob("*-best.json"):
+        path.unlink()
+    systems, below = told(tmp_path)
+    assert systems == ["best"] * 8
+    assert sorted(below) == sorted(moved)
 
 
 def test_the_last_changes_stay_in_the_markdown(root: Path) -> None:

@@ -242,7 +242,7 @@ def test_other_rules(first_night: Path, tmp_path: Path) -> None:
     rules = "other rules or version"
     for options, said in ((["--min-datasets", "3"], "no rank"), ([], "ranked")):
         reasons = night(root, *options)
-        assert reasons["c", "all datasets"] == f"{rules}; in 2 of 3 datasets: {said}"
+        assert reasons["c", "all datasets"] == f"{rules}, in 2 of 3 datasets: {said}"
         assert reasons["a", "all datasets"] == rules
         assert {of for _, of in reasons} == {"all datasets"}
 
@@ -284,6 +284,24 @@ def test_a_file_of_a_set_is_not_that_of_each_forecaster(tmp_path: Path) -> None:
     assert {*night(tmp_path).values()} == {"new answers in its set"}
     (tmp_path / "prediction/p-late.json").rename(tmp_path / "prediction/p-later.json")
     assert {*night(tmp_path).values()} == {"renamed in its set"}
+
+
+def test_answers_that_are_taken_back_and_weeks_that_are_withdrawn(
+    first_night: Path, tmp_path: Path
+) -> None:
+    root = copy(first_night, tmp_path)
+    drop = ["--late-files", "drop"]
+    night(root, *drop)
+    remove(root, "prediction/250922-a.json")
+    assert night(root, *drop)["a", "250922"] == "8 closed answers removed"
+    answers = read_json(root / "prediction/250922-b.json")
+    del answers["250922-0"]
+    write(root, {"prediction/250922-b.json": answers})
+    assert night(root, *drop)["b", "250922"] == "1 closed answer removed"
+    write(root, {"prediction/systems.json": {"a": {"withdrawn": ["250922"]}}})
+    reasons = night(root, *drop)
+    assert reasons["a", "250922"] == "withdrawn by the owner of the board"
+    assert reasons["a", "all datasets"] == "250922 withdrawn by the owner of the board"
 
 
 def test_other_late_answers(first_night: Path, tmp_path: Path) -> None:
