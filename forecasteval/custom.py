@@ -23,7 +23,6 @@ from forecasteval.common.errors import (
     RecordNotes,
     grouped_names,
     printable,
-    show_count,
 )
 from forecasteval.common.records import (
     JsonObject,
@@ -37,6 +36,7 @@ from forecasteval.common.records import (
     number_text,
 )
 from forecasteval.common.statistics import mean, stratified_interval
+from forecasteval.display.clusters import cluster_scores, describe_questions
 from forecasteval.display.html import Page, join
 from forecasteval.display.pages import show_text
 from forecasteval.display.results import Results, list_warnings, make_report
@@ -45,6 +45,7 @@ from forecasteval.display.tables import Column, Report, make_table, show_interva
 from forecasteval.questions.answers import answers_by_id, load_answers
 from forecasteval.questions.columns import add_columns
 from forecasteval.questions.deadlines import hash_answers, list_deadlines
+from forecasteval.questions.series import NO_SERIES, is_no_series
 from forecasteval.source.questions import Questions
 
 __all__ = [  # what a benchmark needs
@@ -187,7 +188,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         outcomes = Counter(item["outcome"] for item in scores)
         return {
             "overall_score": mean(values),
-            "overall_interval": stratified_interval([(1.0, values)], self.bounds),
+            "overall_interval": stratified_interval([(1.0, cluster_scores(scores))], self.bounds),
             "missing_count": outcomes["missing"],
             "unparsed_count": outcomes["unparsed"],
             **({"damaged_lines": data.damaged} if data.damaged else {}),
@@ -207,7 +208,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             *list_warnings(results),
         ]
         rows: Report = ["", make_table(_COLUMNS, results["items"])] if items else []
-        size = show_count(len(results["items"]), "question")
+        size = describe_questions(results["items"])
         return make_report(results, [size], [*lines, *rows])
 
     def _say_missing(self, results: Results) -> str:
@@ -232,7 +233,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
 
         return RunPage(
             results,
-            show_count(len(items), "question"),
+            describe_questions(items),
             results["overall_score"],
             results["overall_interval"],
             notes=[self._say_missing(results)],
@@ -298,6 +299,8 @@ def read_answers(files: Files) -> Answers:
         if not name:
             notes["record without id"].append(f"record {number}")
         counts[name] += 1
+        if is_no_series(question):
+            notes[NO_SERIES].append(name or f"record {number}")
         rows.append((question, None if name in dropped else answers.get(name)))
     if not rows:
         raise InputError(str(questions.path), "expected questions", "none")

@@ -10,8 +10,9 @@ from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import JsonObject, group_by
-from forecasteval.common.statistics import cluster_values, stratified_interval, stratified_mean
+from forecasteval.common.statistics import stratified_interval, stratified_mean
 
+from .clusters import cluster_scores
 from .tables import Column, Heat, IntervalCell, Table, make_table
 
 PREFIX: Final = "question."  # of the keys of an item that are columns of its dataset
@@ -136,11 +137,7 @@ def _score_part(
     by_level = group_by(items, lambda item: str(item.get("level", "")) if weights else "")
     strata = []
     for level, same_level in by_level.items():
-        scores = [item["score"] for item in same_level]
-        clusters = [item.get("cluster") for item in same_level]
-        if None not in clusters:
-            scores = cluster_values(scores, clusters)
-        strata.append((weights.get(level, 1.0), scores))
+        strata.append((weights.get(level, 1.0), cluster_scores(same_level)))
     return {
         "score": stratified_mean(strata),
         "interval": stratified_interval(strata, bounds),

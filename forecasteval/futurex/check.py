@@ -29,10 +29,17 @@ from forecasteval.questions.join import (
     load_answered,
     require_questions,
 )
+from forecasteval.questions.series import (
+    NO_SERIES,
+    SERIES,
+    describe_likely_series,
+    is_no_series,
+    read_series,
+)
 from forecasteval.questions.truths import is_blank, load_questions, replace_values, show_keys
 from forecasteval.source.questions import Questions
 
-from .questions import FIELDS, NO_ANSWER, parse_record
+from .questions import FIELDS, HEAD, NO_ANSWER, QUOTES, parse_record
 from .reading.choices import ChoiceTruth, find_options
 from .reading.grammar import parse_number
 from .reading.numbers import NumberTruth, readings
@@ -95,6 +102,7 @@ def check_dataset(records: Iterable[object]) -> Check:
     number, not_compared = 0, []
     seen: dict[str, int] = {}
     truth_keys, states = OtherKeys("ground_truth", fields=FIELDS), Counter[str]()
+    alone: list[tuple[str, str]] = []
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
@@ -113,6 +121,10 @@ def check_dataset(records: Iterable[object]) -> Check:
         truth_keys.add(record)
         states[_state_of(record)] += 1
         problems += _check_question(record)
+        if is_no_series(record):
+            problems.append((NO_SERIES, printable(repr(record[SERIES]), 60)))
+        if name and not read_series(record):
+            alone.append((name, _asked_text(record)))
         try:
             parse_closes(record.get("closes"))
         except (ValueError, OverflowError):
@@ -132,7 +144,14 @@ def check_dataset(records: Iterable[object]) -> Check:
         notes.append(", ".join(f"{states[state]} {state}" for state in _STATES))
     if not_compared:
         notes.append(f"{_NOT_COMPARED}: {grouped_names(not_compared)}")
+    notes += describe_likely_series(alone)
     return Check(number, findings, notes)
+
+
+def _asked_text(record: Mapping[str, object]) -> str:
+    """Return the first line of what a prompt asks; the whole prompt if it has no such line."""
+    before, head, asked = str(record.get("prompt") or "").rpartition(HEAD)
+    return asked.strip(QUOTES).partition("\n")[0] if head else before + asked
 
 
 def _state_of(record: Mapping[str, object]) -> str:

@@ -47,7 +47,7 @@ NO_ANSWER: Final = "no answer"
 SHOWN: Final = 500  # characters of a truth or an answer that an item keeps
 TITLE: Final = 200  # and of the first line of a prompt
 HEAD: Final = "The event to be predicted:"  # what prompts begin with, up to here
-_QUOTES: Final = ' \t\r\n"'
+QUOTES: Final = ' \t\r\n"'
 CHOICE_KINDS: Final = {1: "single choice", 2: "multiple choice"}
 
 
@@ -97,7 +97,7 @@ def interpret_question(
         warning = "Std is given but the truth is not a number"
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
-    title = prompt.rpartition(HEAD)[2].lstrip(_QUOTES).partition("\n")[0].rstrip(_QUOTES)
+    title = prompt.rpartition(HEAD)[2].lstrip(QUOTES).partition("\n")[0].rstrip(QUOTES)
     title = f"{title[: TITLE - 1]}…" if len(title) > TITLE else title
     kind = CHOICE_KINDS.get(level) or (read.kind if read else "")
     return Question(level, kind, read, shown[:SHOWN], warning, title, digest, std)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import printable, show_count
 from forecasteval.common.markup import show_truth
+from forecasteval.display.clusters import describe_questions
 from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.tables import (
     Column,
@@ -66,7 +67,7 @@ def report_blocks(results: Results, items: bool = False) -> Report:
 def describe_size(results: Results) -> str:
     """Describe how many questions there are, and how many of them have a truth, if not all have."""
     total, pending, void = len(results["items"]), results["pending"], results["void"]
-    size = show_count(total, "question")
+    size = describe_questions(results["items"])
     if pending:
         size += f", {total - pending} resolved, {pending} pending"
     return f"{size}, {void} void left out" if void else size

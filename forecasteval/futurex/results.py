@@ -18,6 +18,7 @@ from forecasteval.common.records import (
 )
 from forecasteval.questions.columns import add_columns
 from forecasteval.questions.join import OtherKeys, is_void, raw_answer
+from forecasteval.questions.series import NO_SERIES, is_no_series, read_series
 from forecasteval.questions.states import AnswerScore
 from forecasteval.questions.truths import question_id
 from forecasteval.source.questions import ANSWER_KEYS
@@ -165,9 +166,11 @@ class Scoring:
             answers = [None if is_late else a for a, is_late in zip(answers, late, strict=True)]
         scores = list(map(score_answer, questions, answers))
         texts = list(map(as_text, raws))
+        series = list(map(read_series, records))
         hashes = [
-            hash_question(f"{name} {question.digest}")
-            for name, question in zip(names, questions, strict=True)
+            # Results that know of different series are not on the same questions.
+            hash_question(f"{name} {question.digest}" + (f"\0{of_series}" if of_series else ""))
+            for name, question, of_series in zip(names, questions, series, strict=True)
         ]
         self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))
         given = records, names, questions, prompts, texts, hashes, answers, scores, late
@@ -195,6 +198,8 @@ class Scoring:
                 **decide(scored, "grammar", self._rules.missing, unboxed),
                 "late": is_late,
             }
+            if is_no_series(record):
+                self.notes[NO_SERIES].append(name)
             self.items.append(add_columns(item, record))
 
     def _name(self, record: Mapping[str, object], number: int) -> str:

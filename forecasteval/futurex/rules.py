@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.records import JsonObject
 from forecasteval.common.statistics import mean, stratified_interval, stratified_mean
+from forecasteval.display.clusters import cluster_scores
 from forecasteval.questions.states import REASONS
 
 LEVELS: Final = (1, 2, 3, 4)
@@ -74,15 +75,16 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
     The mean of such a level is nan. An item whose score is None is in no mean: a missing one is in
     `level_missing` all the same, a pending one only in `level_pending`. `level_padded`: lists
     longer than what was asked for. `level_unboxed`: answers that were read without a box.
-    `level_late`: answers to resolved questions that came too late.
+    `level_late`: answers to resolved questions that came too late. Intervals are of clusters, of
+    levels each, if questions hang together.
     """
-    scores: dict[int, list[float]] = {level: [] for level in LEVELS}
+    scored: dict[int, list[JsonObject]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
     counts, reasons = Counter[tuple[str, int]](), Counter[str]()
     for item in items:
         level, score, outcome = item["level"], item["score"], item["outcome"]
         if score is not None:
-            scores[level].append(score)
+            scored[level].append(item)
             if outcome != "missing":
                 answered[level].append(score)
         counts[outcome, level] += 1
@@ -92,18 +94,22 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
         reasons[item["reason"]] += 1
     by_level = {key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED}
     totals = {f"{key}_count": sum(by_level[key].values()) for key in _COUNTED}
+    scores = {level: [item["score"] for item in scored[level]] for level in LEVELS}
+    clustered = {level: cluster_scores(scored[level]) for level in LEVELS}
     strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
     with_scores = {level for level in LEVELS if scores[level]}
     pending = {level for level in LEVELS if by_level["pending"][level]}
     counted = math.fsum(WEIGHTS[level] for level in with_scores)
     share = counted / total_weight(with_scores, pending, renormalised)
-    interval = stratified_interval(strata)
+    interval = stratified_interval([(WEIGHTS[level], clustered[level]) for level in LEVELS])
     return {
         "overall_score": stratified_mean(strata) * share,
         "overall_interval": tuple(bound * share for bound in interval) if interval else None,
         "level_scores": {level: mean(scores[level]) for level in LEVELS},
         "level_counts": {level: len(scores[level]) for level in LEVELS},
-        "level_intervals": {level: stratified_interval([(1.0, scores[level])]) for level in LEVELS},
+        "level_intervals": {
+            level: stratified_interval([(1.0, clustered[level])]) for level in LEVELS
+        },
         **{f"level_{key}": counts for key, counts in by_level.items()},
         "unparsed_reasons": {reason: reasons[reason] for reason in REASONS if reasons[reason]},
         "pending": totals.pop("pending_count"),

@@ -8,6 +8,8 @@ from typing import Any, Final, TypeVar
 from forecasteval.common.records import is_null
 from forecasteval.display.breakdown import PREFIX
 
+from .series import read_series
+
 MAX_TEXT: Final = 80  # characters of a text
 Item = TypeVar("Item")
 _OURS: Final = frozenset({"id", "prompt", "answer", "prediction", "ground_truth", "level", "Std"})
@@ -16,11 +18,14 @@ _OURS: Final = frozenset({"id", "prompt", "answer", "prediction", "ground_truth"
 def add_columns(
     item: Item, question: Mapping[str, object], left_out: Collection[str] = _OURS
 ) -> Item:
-    """Add the columns of a question that hold one value to its item, as "question." + name.
+    """Add the columns of a question that hold one value to its item, as "question." + name, and its
+    series as "cluster".
 
     Lists, objects and blanks are left out, and a long text is cut to `MAX_TEXT` characters.
     """
     columns: Any = item  # a TypedDict, to which no type can say that it has more keys
+    if series := read_series(question):
+        columns["cluster"] = series
     for name, value in question.items():
         if name in left_out or not isinstance(value, (str, int, float)) or is_null(value):
             continue

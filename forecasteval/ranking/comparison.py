@@ -39,7 +39,14 @@ from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, list_results, read_system
 from .scale import Interval, Level
 from .significance import least_found
-from .systems import QuestionColumns, Strata, System, levels_that_count, require_same_policy
+from .systems import (
+    QuestionColumns,
+    Strata,
+    System,
+    join_clusters,
+    levels_that_count,
+    require_same_policy,
+)
 
 SYSTEMS: Final = 50  # that are compared at a time
 _NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
@@ -380,7 +387,9 @@ def _join_weeks(season: Season, name: str, other: str) -> System:
     groups = sorted(season.answered[name].keys() & season.answered[other].keys())
     questions = {}
     for level in season.weights:
-        weeks = [season.answered[name][group].questions[level].columns for group in groups]
-        columns = zip(_NO_QUESTIONS, *weeks, strict=True)  # the two may share no dataset
-        questions[level] = QuestionColumns(*(list(chain(*column)) for column in columns))
+        weeks = [season.answered[name][group].questions[level] for group in groups]
+        # The two may share no dataset.
+        columns = zip(_NO_QUESTIONS, *(week.columns for week in weeks), strict=True)
+        joined = QuestionColumns(*(list(chain(*column)) for column in columns))
+        questions[level] = replace(joined, clusters=join_clusters(weeks))
     return replace(season.first, questions=questions, runs=())

@@ -17,7 +17,7 @@ from forecasteval.common.statistics import clip_interval, mean, stratified_mean
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .scale import Interval, Level, Scale
 from .significance import assign_ranks, detectable_difference
-from .systems import Strata, System, count_unread, levels_that_count
+from .systems import Strata, System, count_unread, join_clusters, levels_that_count
 
 if TYPE_CHECKING:
     from .weeks import Array, Fit, Spread
@@ -264,7 +264,7 @@ def fit_season(answered: SystemsByGroup, min_questions: int) -> Season | None:
     cells = [each.questions[level] for each in datasets.values() for level in levels]
     places = np.indices((len(datasets), len(levels))).reshape(2, -1)
     weeks, strata = places.repeat([len(cell.ids) for cell in cells], axis=1)
-    names = [name for cell in cells for name in cell.clusters]
+    names = join_clusters(cells)
     own_scores = np.full((len(answered), len(weeks)), math.nan)
     blank = np.zeros(own_scores.shape, bool)
     for system, results in enumerate(answered.values()):

@@ -11,6 +11,7 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError
 from forecasteval.common.forms import from_record
 from forecasteval.common.records import JsonObject, dump_json
+from forecasteval.display.clusters import list_clusters
 
 from .files import FileRow, ForecasterTable, model_failures, read_weights
 from .scale import Level, read_scale
@@ -85,7 +86,7 @@ def _columns(items: Sequence[JsonObject]) -> QuestionColumns:
         ids=[item["id"] for item in items],
         scores=[item["score"] or 0.0 for item in items],
         answered=[item["outcome"] == "scored" for item in items],
-        clusters=[item["cluster"] for item in items if item.get("cluster") is not None],
+        clusters=list_clusters(items),
         outcomes=outcomes,
     )
 

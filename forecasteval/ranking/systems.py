@@ -44,6 +44,19 @@ class QuestionColumns:
         return self.ids, self.scores, self.answered, self.clusters
 
 
+def join_clusters(parts: Sequence[QuestionColumns]) -> list[str]:
+    """Name the cluster of every question of several levels or datasets; none where each stands
+    alone. A series that two of them name is one cluster.
+    """
+    if not any(part.clusters for part in parts):
+        return []
+    names: list[str] = []
+    for place, part in enumerate(parts):
+        alone = (f"\0{place} {row}" for row in range(len(part.ids)))
+        names += part.clusters or alone
+    return names
+
+
 @dataclass(frozen=True, kw_only=True)
 class System(Scaled):
     """A system on one dataset, without texts: the result of a file, or the means of its runs, and
