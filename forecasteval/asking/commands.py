@@ -168,6 +168,10 @@ class Command:
         datasets: Sequence[Path],
         recognise: Callable[[Path], Benchmark],
     ) -> None:
+        # First, since other errors show what was given.
+        key = os.environ.get("OPENAI_API_KEY", "")
+        if len(key) >= _MIN_SECRET and any(key in word for word in argv):
+            raise InputError("ask", "expected the key in OPENAI_API_KEY alone", "it in an option")
         self.args = args
         self.program = program
         self.datasets = datasets
@@ -177,9 +181,6 @@ class Command:
         self.request = {"model": args.model, **self.params}
         if not re.search(r"\w", args.model):
             raise InputError("--model", "expected the name of a model", args.model or "''")
-        key = os.environ.get("OPENAI_API_KEY", "")
-        if len(key) >= _MIN_SECRET and any(key in word for word in argv):
-            raise InputError("ask", "expected the key in OPENAI_API_KEY alone", "it in an option")
 
     def tell(self, line: str) -> None:
         """Print a line for the user."""
@@ -331,7 +332,8 @@ def parse_param(text: str) -> tuple[str, Any]:
     """
     key, equals, value = text.partition("=")
     if not key.strip() or not equals or key in _RESERVED:
-        raise InputError("--param", "expected key=value, as temperature=0", printable(text, 60))
+        expected = "expected key=value, as temperature=0, and no key of a server"
+        raise InputError("--param", expected, printable(key, 60) or "''")
     with contextlib.suppress(ValueError):
         return key, json.loads(value)
     return key, value
