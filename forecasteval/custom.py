@@ -6,21 +6,25 @@ draws report, lines per question and page.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import traceback
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Final, NamedTuple, TypedDict
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypedDict
 
 from forecasteval.benchmark import ITEMS, UNREAD, Benchmark, Evaluator, Files, Option, Prompt
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
     OtherQuestionsError,
+    PendingError,
     RecordNotes,
+    VoidError,
     grouped_names,
     printable,
 )
@@ -39,13 +43,22 @@ from forecasteval.common.statistics import mean, stratified_interval
 from forecasteval.display.clusters import cluster_scores, describe_questions
 from forecasteval.display.html import Page, join
 from forecasteval.display.pages import show_text
-from forecasteval.display.results import Results, list_warnings, make_report
+from forecasteval.display.results import (
+    Finding,
+    Results,
+    check_results,
+    list_warnings,
+    make_report,
+)
 from forecasteval.display.run_page import Details, RunPage
+from forecasteval.display.submissions import Checked
 from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
-from forecasteval.questions.answers import answers_by_id, load_answers
+from forecasteval.questions.answers import AMBIGUOUS, answers_by_id, load_answers
 from forecasteval.questions.columns import add_columns
-from forecasteval.questions.deadlines import hash_answers, list_deadlines
+from forecasteval.questions.deadlines import has_unclear_time, hash_answers, list_deadlines
+from forecasteval.questions.join import is_void
 from forecasteval.questions.series import NO_SERIES, is_no_series
+from forecasteval.questions.truths import LoadedQuestions, is_blank, load_questions
 from forecasteval.source.questions import Questions
 
 __all__ = [  # what a benchmark needs
@@ -59,6 +72,8 @@ __all__ = [  # what a benchmark needs
     "QuestionEvaluator",
     "Score",
     "Unread",
+    "check_answers",
+    "check_dataset",
     "first_keys",
     "hash_answers",
     "list_deadlines",
@@ -88,7 +103,7 @@ class PlainItem(TypedDict):
 
     id: object
     question: str
-    score: float
+    score: float | None  # None while the question is pending
     outcome: str
     read: str
     answer: str
@@ -103,6 +118,8 @@ class Answers:
     warnings: list[str]
     sums: dict[str, str]
     damaged: int  # lines of the predictions that are not JSON
+    where: str = "questions"
+    void: int = 0  # questions that are left out of everything
 
     def messages(self) -> list[str]:
         return self.warnings
@@ -118,10 +135,14 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
 
     The score of a file is the mean over all questions of its dataset. An answer that is missing or
     cannot be read has the `worst` score, by default the worse one of the `bounds`.
+
+    `truth` names the column of the dataset that says what came true. With it, questions without a
+    truth are pending, and truths may stand beside the dataset (docs/formats.md).
     """
 
     version: str
     worst: float | None = None
+    truth: str = ""
     # Columns of the dataset that say what is true: no item of a result repeats them.
     truth_columns: Sequence[str] = ("ground_truth", "truth", "value")
 
@@ -139,29 +160,43 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
 
     def read(self, files: Files) -> Answers:
         """Read the questions of a dataset, and join the answers of a prediction file by id."""
-        return read_answers(files)
+        return read_answers(files, self.truth)
 
     def score(self, data: Answers) -> list[PlainItem]:
-        return [self._score_row(question, answer) for question, answer in data.rows]
+        """Score each answer; PendingError if no question has a truth yet."""
+        items = [self._score_row(question, answer) for question, answer in data.rows]
+        if all(item["outcome"] == "pending" for item in items):
+            raise PendingError(data.where, len(items))
+        return items
 
     def _score_row(self, question: JsonObject, answer: object) -> PlainItem:
         worst = self._find_worst()
         outcome, scored = "missing", Score(worst, why="no answer")
-        if not is_null(answer) and answer != "":
+        is_pending = self.truth != "" and is_blank(question.get(self.truth))
+        if is_pending:
+            outcome, scored = "pending", Score(math.nan, why="no truth yet")
+        elif not is_null(answer) and answer != "":
             outcome, read = "scored", self._score_answer(question, answer)
             if isinstance(read, Unread):
                 outcome, read = "unparsed", Score(worst, why=f"not read: {read.why}")
             scored = read
         item: PlainItem = {
             "id": question.get("id"),
-            "question": hash_question(dump_json(question)),
-            "score": float(scored.score),
+            "question": hash_question(dump_json(self._without_truth(question))),
+            "score": None if is_pending else float(scored.score),
             "outcome": outcome,
             "read": scored.read,
             "answer": as_text(answer)[:_KEPT],
             "why": scored.why,
         }
         return add_columns(item, question, ("id", *self.truth_columns))
+
+    def _without_truth(self, question: JsonObject) -> JsonObject:
+        """Return what makes a question the same one, before and after its truth is known."""
+        if not self.truth:
+            return question
+        changing = (self.truth, "void", "closes")
+        return {key: value for key, value in question.items() if key not in changing}
 
     def _score_answer(self, question: JsonObject, answer: object) -> Score | Unread:
         """Score an answer; InputError, with the place, for whatever goes wrong in it."""
@@ -184,14 +219,15 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         raise InputError(where, expected, printable(scored, 200))
 
     def summarise(self, scores: list[PlainItem], data: Answers) -> dict[str, object]:
-        values = [item["score"] for item in scores]
+        resolved = [item for item in scores if item["score"] is not None]
+        values = [item["score"] for item in resolved]
         outcomes = Counter(item["outcome"] for item in scores)
         return {
             "overall_score": mean(values),
-            "overall_interval": stratified_interval([(1.0, cluster_scores(scores))], self.bounds),
+            "overall_interval": stratified_interval([(1.0, cluster_scores(resolved))], self.bounds),
             "missing_count": outcomes["missing"],
             "unparsed_count": outcomes["unparsed"],
-            **({"damaged_lines": data.damaged} if data.damaged else {}),
+            **_keep_counts(damaged_lines=data.damaged, pending=outcomes["pending"], void=data.void),
             "warnings": [],
             "signature": {"questions_sha256": hash_questions(item["question"] for item in scores)},
             "items": scores,
@@ -208,8 +244,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             *list_warnings(results),
         ]
         rows: Report = ["", make_table(_COLUMNS, results["items"])] if items else []
-        size = describe_questions(results["items"])
-        return make_report(results, [size], [*lines, *rows])
+        return make_report(results, [_describe_size(results)], [*lines, *rows])
 
     def _say_missing(self, results: Results) -> str:
         """Say how many answers have the worst score."""
@@ -222,6 +257,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
     def page(self, results: Results, data: Answers) -> Page:
         """Make the page of a result; its colours and costs are shares of the best score."""
         items: Sequence[PlainItem] = results["items"]
+        scored = [item for item in items if item["score"] is not None]
         low, high = self.bounds
         worst, best = self._find_worst(), high if self.higher_is_better else low
 
@@ -229,11 +265,13 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             return (score - worst) / (best - worst) if math.isfinite(best - worst) else 0.0
 
         def cost(item: PlainItem) -> float:
-            return (1 - share(item["score"])) / len(items)
+            if item["score"] is None:
+                return 0.0
+            return (1 - share(item["score"])) / len(scored)
 
         return RunPage(
             results,
-            describe_questions(items),
+            _describe_size(results),
             results["overall_score"],
             results["overall_interval"],
             notes=[self._say_missing(results)],
@@ -243,6 +281,22 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             details=lambda places: [_show_item(items[place]) for place in places],
             share=share,
         ).page()
+
+
+def _keep_counts(**counts: int) -> dict[str, int]:
+    """Return the counts that are not 0: most results have none of them."""
+    return {name: count for name, count in counts.items() if count}
+
+
+def _describe_size(results: Results) -> str:
+    """Describe how many questions there are, and how many of them have no score."""
+    total, pending, void = len(results["items"]), results.get("pending"), results.get("void")
+    size = describe_questions(results["items"])
+    if pending:
+        size += f", {total - pending} resolved, {pending} pending"
+    if void:
+        size += f", {void} void besides"
+    return size
 
 
 def _name_item(item: PlainItem) -> str:
@@ -273,17 +327,18 @@ _COLUMNS: Final = (
 # --- Files ---
 
 
-def read_answers(files: Files) -> Answers:
+def read_answers(files: Files, truth: str = "") -> Answers:
     """Read the questions of a dataset, and the answer of a prediction file to each, by id.
 
     A question whose answers differ has none, and no answer is for a question without an id; both
-    are noted. Raises InputError without a dataset, and if no answer has an id of its questions.
+    are noted. Void questions are left out. `truth` is the column that a file of truths fills.
+    Raises InputError without a dataset, and if no answer has an id of its questions.
     """
     if len(files.datasets) != 1:
         expected = "expected one dataset: a file in dataset/ whose name begins like this one's"
         raise InputError(str(files.path), f"{expected}, or --dataset", str(len(files.datasets)))
-    questions = load_records(*files.datasets)
-    known = Questions(questions, files.dataset)
+    dataset = _load_dataset(files.datasets[0], truth)
+    known = Questions(dataset.records, files.dataset)
     predictions = load_answers(files.path, known, files.any_form, any_value=True)
     notes = RecordNotes()
     answers = answers_by_id(predictions, notes)
@@ -291,9 +346,10 @@ def read_answers(files: Files) -> Answers:
     dropped = frozenset(files.late.ids if files.late is not None and drops_late else ())
     rows: list[tuple[JsonObject, object]] = []
     counts: Counter[str] = Counter()
-    for number, question in enumerate(questions, 1):
+    void = 0
+    for number, question in enumerate(dataset.records, 1):
         if not isinstance(question, Mapping):
-            place = f"{questions.path}: {questions.place(number)}"
+            place = f"{files.dataset}: record {number}"
             raise InputError(place, "expected an object", type(question).__name__)
         name = _read_id(question)
         if not name:
@@ -301,9 +357,14 @@ def read_answers(files: Files) -> Answers:
         counts[name] += 1
         if is_no_series(question):
             notes[NO_SERIES].append(name or f"record {number}")
-        rows.append((question, None if name in dropped else answers.get(name)))
+        if is_void(question, str(files.dataset)):
+            void += 1
+        else:
+            rows.append((question, None if name in dropped else answers.get(name)))
+    if not counts:
+        raise InputError(str(files.dataset), "expected questions", "none")
     if not rows:
-        raise InputError(str(questions.path), "expected questions", "none")
+        raise VoidError(str(files.dataset), void)
     if answers and counts.keys().isdisjoint(answers):
         names = grouped_names(list(answers))
         raise OtherQuestionsError(str(files.path), "expected predictions for this dataset", names)
@@ -311,9 +372,75 @@ def read_answers(files: Files) -> Answers:
         notes["prediction without a question, not used"] = unknown
     if twice := [name for name, count in counts.items() if name and count > 1]:
         notes["id of several questions, which have the same answer"] = twice
-    sums = {"dataset_sha256": questions.sha256, "prediction_sha256": predictions.sha256}
-    warnings = [*questions.warnings, *predictions.warnings, *notes.lines()]
-    return Answers(rows, warnings, sums, predictions.damaged)
+    sums = {**dataset.checksums, "prediction_sha256": predictions.sha256}
+    warnings = [*dataset.warnings, *predictions.warnings, *notes.lines()]
+    return Answers(rows, warnings, sums, predictions.damaged, str(files.dataset), void)
+
+
+def _load_dataset(path: Path, truth: str) -> LoadedQuestions:
+    """Load the questions of a dataset; the column `truth`, if it has one, from truths beside it."""
+    if not truth:
+        loaded = load_records(path)
+        sums = {"dataset_sha256": loaded.sha256}
+        return LoadedQuestions([*loaded], sums, [*loaded.warnings], None)
+    dataset = load_questions(path)
+    if dataset.truths is None:
+        return dataset
+    records = [_take_truth(record, truth) for record in dataset.records]
+    return dataset._replace(records=records)
+
+
+def _take_truth(question: Any, truth: str) -> Any:
+    """Move what a file of truths says to the column of the truth. Text of a number is a number, as
+    a CSV has no others.
+    """
+    if not isinstance(question, Mapping):
+        return question
+    row = dict(question)
+    value = row.pop("ground_truth", None)
+    if is_blank(value):
+        return row
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    return {**row, truth: value}
+
+
+# --- Mistakes ---
+
+
+def check_dataset(path: Path) -> Results:
+    """Find the records of a dataset that are no questions, share an id, or have unclear times."""
+    dataset = load_questions(path)
+    findings: list[Finding] = []
+    ids: Counter[str] = Counter()
+    for number, question in enumerate(dataset.records, 1):
+        name = _read_id(question)
+        ids[name] += 1
+        if not isinstance(question, Mapping):
+            findings.append(Finding("expected an object", "", number, type(question).__name__))
+        elif not name:
+            findings.append(Finding("record without id", "", number, ""))
+        elif ids[name] > 1:
+            findings.append(Finding("id used more than once", name, number, ""))
+        elif has_unclear_time(question):
+            got = printable(repr(question["closes"]), 40)
+            findings.append(Finding("'closes' must be a time of ISO 8601", name, number, got))
+    sha256 = dataset.checksums["dataset_sha256"]
+    return check_results(path, sha256, len(dataset.records), findings, dataset.warnings)
+
+
+def check_answers(files: Files) -> Iterator[Checked]:
+    """Say of each question of a dataset whether a file answers it once; no answer is read."""
+    dataset = load_records(files.datasets[0]) if files.datasets else ()
+    known = Questions(dataset, files.dataset)
+    predictions = load_answers(files.path, known, files.any_form, any_value=True)
+    notes = RecordNotes()
+    answers = answers_by_id(predictions, notes)
+    for name in known.ids:
+        state = "missing" if is_null(answers.get(name)) else "read"
+        yield Checked("", name, "given twice" if name in notes.get(AMBIGUOUS, ()) else state)
+    yield from (Checked("", name, "unknown") for name in answers if name not in known.ids)
 
 
 def _read_id(record: object) -> str:

@@ -205,6 +205,85 @@ def test_files_that_cannot_be_scored(
     assert_refused(run(root, "-f", "w1-a"), *words)
 
 
+# --- Files in other forms, truths beside, and questions without a truth ---
+
+
+@pytest.mark.parametrize(
+    ("prediction", "words"),
+    [
+        ([{"id": "rain", "response": [11, 13]}, {"id": "wind", "response": [30]}], ["response"]),
+        ({}, ["no id of the questions"]),
+        ([[11], [30]], ["no id of the questions"]),
+        ([{"run": 1, "answer": [11]}, {"run": 2, "answer": [30]}], ["no id of the questions"]),
+        (
+            [{"id": q, "model": m, "answer": [n]} for q in ("rain", "wind")
+             for n, m in enumerate("ab")],
+            ["expected one answer to a question", "systems: model (a, b)", "--system model"],
+        ),
+    ],
+)  # fmt: skip
+def test_files_that_hold_no_answers_by_id(
+    site: Path, here: Any, tmp_path: Path, prediction: Any, words: list[str]
+) -> None:
+    here(site)
+    root = write(tmp_path, {**FILES, "prediction/w1-a.json": prediction})
+    assert_refused(run(root, "-f", "w1-a"), "w1-a.json", *words)
+    assert run(root, "nightly").code == 3
+
+
+def test_an_id_with_two_answers_in_one_object(site: Path, here: Any, tmp_path: Path) -> None:
+    here(site)
+    text = '{"rain": [0, 60], "rain": [12, 13], "wind": [30, 31]}'
+    results = run(write(tmp_path, {**FILES, "prediction/w1-a.json": text}), "-f", "w1-a", "--json")
+    assert [item["outcome"] for item in results.json["items"]] == ["missing", "scored"]
+    warning(results.json, "ambiguous prediction, counted as missing", "rain")
+
+
+TRUTHS: Final = CODE.replace("bounds = (", 'truth = "value"\n    bounds = (', 1).replace(
+    "(ITEMS,))", "(ITEMS,), check=check_dataset, check_answers=check_answers)"
+)
+
+
+def test_truths_beside_a_dataset(here: Any, tmp_path: Path) -> None:
+    """Without a truth a question is pending; a void one is in nothing."""
+    imports = "from forecasteval.custom import check_answers, check_dataset\n"
+    here(declare(tmp_path, TRUTHS.replace("\nimport math", f"\nimport math\n{imports}"),
+                 {"a": "other:BENCHMARK"}))  # fmt: skip
+    questions = [{**row, "value": None} for row in QUESTIONS[:2]]
+    questions.append({"id": "snow", "value": 1, "scale": 2, "void": True})
+    answers = {"rain": [12.5], "wind": [31], "snow": [9]}
+    root = write(tmp_path, {"dataset/w1.json": questions, "prediction/w1-a.json": answers})
+    assert_refused(run(root, "-f", "w1-a"), "w1.json: no truth yet: 2 questions, all pending")
+    write(root, {"dataset/w1.truths.csv": "id,ground_truth\nrain,12.5\n"})
+    done = run(root, "-f", "w1-a", "--items", "--html")
+    assert "3 questions" not in done.out
+    assert "2 questions, 1 resolved, 1 pending, 1 void besides" in done.out
+    results = run(root, "-f", "w1-a", "--json").json
+    assert (results["overall_score"], results["pending"], results["void"]) == (0, 1, 1)
+    before = {item["id"]: item["question"] for item in results["items"]}
+    assert run(root, "nightly", "--html").code == 0
+    write(root, {"dataset/w1.truths.csv": "id,ground_truth\nrain,12.5\nwind,41\n"})
+    results = run(root, "-f", "w1-a", "--json").json
+    assert {item["id"]: item["question"] for item in results["items"]} == before
+    assert (results["overall_score"], results.get("pending")) == (-0.25, None)
+    assert "other questions" not in run(root, "nightly").out
+
+
+def test_a_check_of_ones_own(here: Any, tmp_path: Path) -> None:
+    imports = "from forecasteval.custom import check_answers, check_dataset\n"
+    here(declare(tmp_path, TRUTHS.replace("\nimport math", f"\nimport math\n{imports}"),
+                 {"a": "other:BENCHMARK"}))  # fmt: skip
+    odd = [*QUESTIONS, QUESTIONS[0], {"id": "fog", "value": 1, "scale": 2, "closes": "soon"}]
+    answers = [{"id": "rain", "answer": [1]}, {"id": "hail", "answer": [1]}]
+    root = write(tmp_path, {"dataset/w1.json": odd, "prediction/w1-a.json": answers})
+    done = run(root, "check", "w1")
+    assert done.code == 4
+    for told in ("record without id: 1", "id used more than once: 1", "'closes' must be a time"):
+        assert told in done.out
+    done = run(root, "check", "w1-a")
+    assert "1 read, 2 missing, 1 unknown" in done.out
+
+
 OTHER: Final = CODE + "\nTEXT = 'no benchmark'\nCLASH = BENCHMARK._replace(name='FutureX')\n"
 
 
