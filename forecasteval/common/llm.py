@@ -185,13 +185,13 @@ class ModelClient(Calls):
         base_url: str,
         model: str,
         workers: int,
-        cache: Path | None,
+        cache: str | Path | None,
         deadline: float,
         max_tokens: int = MAX_TOKENS,
         dry_run: bool = False,
     ) -> None:
         super().__init__(Server(api_key, base_url, model), workers, deadline)
-        self.cache = ReplyCache(cache)
+        self.cache = ReplyCache(Path(cache) if cache else None)
         self.max_tokens = max_tokens
         self.dry_run = dry_run
         self.planned: list[str] = []

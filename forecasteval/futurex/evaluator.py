@@ -99,9 +99,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
             from .llm import ModelReader
 
             server = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_SERVER
-            path = Path(cache) if cache else None
             limit = max_tokens or MAX_TOKENS
-            client = ModelClient(api_key, server, model, workers, path, deadline, limit, dry_run)
+            client = ModelClient(api_key, server, model, workers, cache, deadline, limit, dry_run)
             self._reader = ModelReader(client, llm_policy, llm_names)
 
     def evaluate_prediction(self, answer: object, question: Mapping[str, object]) -> float:

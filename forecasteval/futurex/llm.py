@@ -149,15 +149,16 @@ class ModelReader:
 
     def settings(self) -> dict[str, object]:
         """Return the parts of a signature that tell one model's results from another's."""
-        limit = self.client.max_tokens
-        return {
+        settings: dict[str, object] = {
             "llm_model": self.client.server.model,
             "llm_server": self.client.server.address,
             "llm_policy": self.policy,
             "llm_prompt": ANSWER_PROMPT,
             "llm_names": NAME_PROMPT if self.names else None,
-            **({} if limit == MAX_TOKENS else {"llm_max_tokens": limit}),
         }
+        if self.client.max_tokens != MAX_TOKENS:
+            settings["llm_max_tokens"] = self.client.max_tokens
+        return settings
 
     def describe_planned(self) -> list[str]:
         """Describe the prompts that a dry run has not sent since the last call."""
