@@ -68,6 +68,7 @@ from .tables import (
     describe_waiting,
     is_alone,
     list_failed,
+    list_withdrawn,
     say_unranked,
     season_remarks,
     show_signature,
@@ -383,6 +384,7 @@ def _draw_remarks(board: Board) -> Iterator[Html]:
         ("Not scored", failed),
         ("Runs apart", board.remarks),
         ("Without a result", board.without_result),
+        ("Withdrawn by the owner of the board", list_withdrawn(board)),
     ):
         if texts:
             shown = [tag("li", printable(text, 420)) for text in texts]

@@ -58,6 +58,7 @@ def list_columns(table: Ranking) -> list[Column]:
         return [
             *_first_columns(table, "Forecaster", metric, metric),
             _number("n", spare=900, page="n k", head="Events"),
+            *_removed_columns(table.rows),
             *_about_columns(table.rows),
         ]
     first = _first_columns(table, "System", "Overall", "Score")
@@ -167,6 +168,13 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
         spare = 1 if key == "missing" else 800
         columns.append(_number(title, key, spare=spare, page="n k", head=head))
     return columns
+
+
+def _removed_columns(rows: Sequence[ForecasterRow]) -> list[Column]:
+    """Return how many closed forecasts were changed or removed, if there are some."""
+    if not any(row.removed for row in rows):
+        return []
+    return [_number("Removed", spare=800, page="n k", head="Removed")]
 
 
 def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:

@@ -29,6 +29,7 @@ from .tables import (
     is_alone,
     list_failed,
     list_verdicts,
+    list_withdrawn,
     lower_is_better,
     moved_questions,
     report_table,
@@ -64,6 +65,7 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
         report += [Heading("What changed last"), *changes_report(changes, name_systems(board)), ""]
     report += [Heading("Open"), view_open(board), "", ENTER, ""] if board.open else []
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
+    report += [f"withdrawn by the owner of the board: {text}" for text in list_withdrawn(board)]
     return report + describe_waiting(board)
 
 

@@ -123,9 +123,16 @@ def say_unranked(table: Ranking) -> str:
             f"provisional: in fewer than {table.signature['min_datasets']} datasets, "
             "and therefore without rank (--min-datasets)."
         )
-    if isinstance(table, ForecasterTable) and not table.kept:
-        return "–: provisional, in too few events for a rank (--min-events)."
-    return ""
+    if not isinstance(table, ForecasterTable) or table.kept:
+        return ""
+    removed = [row.name for row in table.rows if row.removed]
+    reasons = []
+    if any(row.provisional and not row.removed for row in table.rows):
+        reasons.append("provisional, in too few events for a rank (--min-events)")
+    if removed:
+        who = grouped_names(removed)
+        reasons.append(f"closed forecasts changed or removed, and therefore no rank: {who}")
+    return f"–: {'; '.join(reasons)}." if reasons else ""
 
 
 def _show_used(table: SystemTable) -> str:
@@ -212,6 +219,18 @@ def list_failed(board: Board) -> list[tuple[str, str]]:
         (grouped_names(names) if len(names) > 1 else printable(names[0]), printable(reason))
         for reason, names in files.items()
     ]
+
+
+def list_withdrawn(board: Board) -> list[str]:
+    """Say what the owner of the board has withdrawn, and whether that was before the truth."""
+    lines = []
+    for system, entries in group_by(board.withdrawn, lambda entry: entry.system).items():
+        names = [
+            f"{entry.name} ({'after' if entry.is_after_truth else 'before'} its first truth)"
+            for entry in entries
+        ]
+        lines.append(printable(f"{system}: {', '.join(names)}"))
+    return lines
 
 
 def describe_waiting(board: Board) -> list[str]:

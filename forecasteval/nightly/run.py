@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -330,6 +331,7 @@ def _rank(
                 to_record(observed.withdrawn),
                 {stem: sorted(names) for stem, names in observed.late.items()},
                 {stem: sorted(names) for stem, names in observed.removed.items()},
+                [[file.stem, sorted(file.questions)] for file in observed.missing],
                 {system.name: [system.group, system.outcomes] for system in missing},
                 record,
             ]
@@ -360,6 +362,8 @@ def _rank(
         about,
     )
     ranked = _add_withdrawn(ranked)
+    if options.late_files == "keep":
+        ranked = _count_missing(ranked, observed, about)
     if mistakes := about.mistakes + taken:
         more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
         failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
@@ -432,6 +436,24 @@ def _add_withdrawn(board: Board) -> Board:
 
     tables = [table if isinstance(table, ForecasterTable) else add(table) for table in board.tables]
     return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
+
+
+def _count_missing(board: Board, observed: Observations, systems: Systems) -> Board:
+    """Count over all datasets what files had that are gone, and no entries with "keep"."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for file in observed.missing:
+        system = systems.system_of(file.stem, file.dataset)
+        counts[file.benchmark, system] += len(file.questions)
+    if not counts:
+        return board
+    pooled = []
+    for table in board.pooled:
+        rows = [
+            replace(row, removed=row.removed + counts[table.benchmark, row.name])
+            for row in table.rows
+        ]
+        pooled.append(replace(table, rows=rows))
+    return replace(board, pooled=pooled)
 
 
 # --- What is written ---

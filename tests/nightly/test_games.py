@@ -246,11 +246,28 @@ def test_withdrawn_by_the_owner_of_the_board(season: Path, tmp_path: Path) -> No
     assert len(rows["w00-runs"]["runs"]) == 18
     assert "w00-s" not in rows
     assert stored(root)["withdrawn"][0] == {"system": "s", "name": "w00", "is_after_truth": True}
+    said = "s: w00 (after its first truth), w02 (after its first truth)"
+    assert f"withdrawn by the owner of the board: {said}\n" in done.out
+    assert said in (root / "evaluation/leaderboard.html").read_text(encoding="utf-8")
     write(root, {"prediction/systems.json": {"s": {"withdrawn": ["w99", "w00@7"]}}})
     done = night(root, 4)
     assert done.code == 3
     assert "'withdrawn' must name datasets or runs, got 'w99'" in done.err
     assert "got 'w00@7'" in done.err
+
+
+def test_keep_counts_and_moves_nothing(season: Path, tmp_path: Path) -> None:
+    root = copy_folder(season, tmp_path)
+    run(root, "nightly", SOURCE_DATE_EPOCH=str(3 * DAY))
+    before = {row["name"]: row["overall_score"] for row in stored(root)["pooled"][0]["rows"]}
+    (root / "prediction/w00-s.json").unlink()
+    write(root, {"prediction/w01-s.json": {**answers("w01", 6), "w010": "B"}})
+    done = run(root, "nightly", SOURCE_DATE_EPOCH=str(4 * DAY))
+    assert (done.code, done.err, "Removed" in done.out) == (0, "", True)
+    rows = {row["name"]: row for row in stored(root)["pooled"][0]["rows"]}
+    counts = rows["s"]["removed"], rows["s"]["late"], rows["s"]["missing"], rows["s"]["datasets"]
+    assert counts == (6, 1, 0, 11)
+    assert rows["a"]["overall_score"] == pytest.approx(before["a"], abs=0.01)
 
 
 # --- Forecasts ---
@@ -316,6 +333,8 @@ def test_no_forecaster_gains_a_rank(
     rows = {row["name"]: row for row in table["rows"]}
     assert [rows[name]["rank"] for name in "abc"] == [1, 2, 3]
     assert "s" not in rows or rows["s"]["rank"] is None
+    out = night(root, 5).out
+    assert "s" not in rows or "changed or removed, and therefore no rank: 1 (s)." in out
     forecasts(root, "s", [0.6] * 11 + [0.2])
     night(root, 6)
     assert ranks(root, "s")[1] == [4]
