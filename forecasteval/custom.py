@@ -220,7 +220,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
 
     def summarise(self, scores: list[PlainItem], data: Answers) -> dict[str, object]:
         resolved = [item for item in scores if item["score"] is not None]
-        values = [item["score"] for item in resolved]
+        values = [item["score"] for item in scores if item["score"] is not None]
         outcomes = Counter(item["outcome"] for item in scores)
         return {
             "overall_score": mean(values),

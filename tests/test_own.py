@@ -239,16 +239,15 @@ def test_an_id_with_two_answers_in_one_object(site: Path, here: Any, tmp_path: P
     warning(results.json, "ambiguous prediction, counted as missing", "rain")
 
 
-TRUTHS: Final = CODE.replace("bounds = (", 'truth = "value"\n    bounds = (', 1).replace(
-    "(ITEMS,))", "(ITEMS,), check=check_dataset, check_answers=check_answers)"
-)
+TRUTHS: Final = f"""{CODE.replace("bounds = (", 'truth = "value"; bounds = (', 1)}
+from forecasteval.custom import check_answers, check_dataset
+CHECKED = BENCHMARK._replace(check=check_dataset, check_answers=check_answers)
+"""
 
 
 def test_truths_beside_a_dataset(here: Any, tmp_path: Path) -> None:
     """Without a truth a question is pending; a void one is in nothing."""
-    imports = "from forecasteval.custom import check_answers, check_dataset\n"
-    here(declare(tmp_path, TRUTHS.replace("\nimport math", f"\nimport math\n{imports}"),
-                 {"a": "other:BENCHMARK"}))  # fmt: skip
+    here(declare(tmp_path, TRUTHS, {"a": "other:CHECKED"}))
     questions = [{**row, "value": None} for row in QUESTIONS[:2]]
     questions.append({"id": "snow", "value": 1, "scale": 2, "void": True})
     answers = {"rain": [12.5], "wind": [31], "snow": [9]}
@@ -270,9 +269,7 @@ def test_truths_beside_a_dataset(here: Any, tmp_path: Path) -> None:
 
 
 def test_a_check_of_ones_own(here: Any, tmp_path: Path) -> None:
-    imports = "from forecasteval.custom import check_answers, check_dataset\n"
-    here(declare(tmp_path, TRUTHS.replace("\nimport math", f"\nimport math\n{imports}"),
-                 {"a": "other:BENCHMARK"}))  # fmt: skip
+    here(declare(tmp_path, TRUTHS, {"a": "other:CHECKED"}))
     odd = [*QUESTIONS, QUESTIONS[0], {"id": "fog", "value": 1, "scale": 2, "closes": "soon"}]
     answers = [{"id": "rain", "answer": [1]}, {"id": "hail", "answer": [1]}]
     root = write(tmp_path, {"dataset/w1.json": odd, "prediction/w1-a.json": answers})
