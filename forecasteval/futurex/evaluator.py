@@ -154,11 +154,13 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
 
     def summarise(self, scores: Scoring, data: AnsweredQuestions) -> dict[str, object]:
         """Compute the scores by level and over all levels; docs/python.md has every key."""
-        damaged = {"damaged_lines": data.damaged} if data.damaged else {}
-        beside = {"truths": data.truths} if data.truths else {}
-        planned = {}
+        more: dict[str, object] = {}
+        if data.damaged:
+            more["damaged_lines"] = data.damaged
+        if data.truths:
+            more["truths"] = data.truths
         if self._reader and self._reader.client.dry_run:
-            planned["planned"] = self._reader.describe_planned()
+            more["planned"] = self._reader.describe_planned()
         return {
             **summarise(scores.items, self.rules.renormalised),
             "no_sigma_count": scores.no_sigma_count,
@@ -166,9 +168,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
             "void_ids": scores.void,
             "llm": scores.model[0],
             "llm_names": scores.model[1],
-            **damaged,
-            **beside,
-            **planned,
+            **more,
             "warnings": scores.notes.lines() + scores.model[2],
             "signature": scores.checksums(),
             "items": scores.items,
