@@ -467,6 +467,20 @@ def test_numbers_without_a_sigma(folder: Path) -> None:
     assert "Numbers without a sigma: 0." in succeed(folder, "-f", "n-x", *words)
 
 
+@advice(
+    "The scorer as of September 2026 is --rules official-2026-09.",
+    "lists in any order, or packed in one element, see --rules official-2026-09",
+)
+def test_the_newer_rule_set(folder: Path) -> None:
+    row = {"id": "q1", "level": 3, "prompt": "Which teams, in any order?", "ground_truth": "A, Bo"}
+    write(folder, {"dataset/o.json": [row], "prediction/o-x.json": {"q1": "\\boxed{Bo, A}"}})
+    older = succeed(folder, "-f", "o-x", "--rules", "official-2026")
+    words = find(r"is (--rules \S+)\.", older).split()
+    assert succeed(folder, "-f", "o-x", *words, "--json") != older
+    noted = call(folder, "check", "o").out
+    assert find(r"see (--rules \S+):", noted).split() == words
+
+
 @advice("give ids as text")
 def test_ids_of_a_spreadsheet(folder: Path) -> None:
     rows = [question("6.87E+21"), question("q2")]

@@ -42,7 +42,7 @@ ITEM_KEYS: Final = [
         "matched",
         "names",
     ),
-    *("padded", "unboxed", "decided_by", "late"),
+    *("padded", "unboxed", "loose", "decided_by", "late"),
 ]
 
 

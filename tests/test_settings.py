@@ -9,6 +9,8 @@ import pytest
 
 from cli import ROOT, Done, assert_refused, number, run, write
 
+RULES = "readme, official-2026, official-2026-09"
+
 ROW = number("c", Std=None, answer="110")
 PROBLEM = {"problem_id": "p", "options": ["x", "y"], "correct_option_idx": 0}
 FORECAST = {"problem_id": "p", "username": "m", "prediction": [0.9, 0.1]}
@@ -65,9 +67,15 @@ MISTAKES = [
     ("relative-sigma = true", "relative-sigma: expected a number, got True"),
     ("relative-sigma = [0.1, 0.2]", "relative-sigma: expected a number, got [0.1, 0.2]"),
     ("relative-sigma = -1", "relative-sigma: must be a positive number, got -1.0"),
-    ('rules = "best"', "rules: expected one of readme, official-2026, got 'best'"),
-    ("rules = false", "rules: expected one of readme, official-2026, got False"),
-    ('rules = "paper"', "rules: expected one of readme, official-2026, got 'paper'"),
+    (
+        'rules = "best"',
+        f"rules: expected one of {RULES}, got 'best'",
+    ),
+    ("rules = false", f"rules: expected one of {RULES}, got False"),
+    (
+        'rules = "paper"',
+        f"rules: expected one of {RULES}, got 'paper'",
+    ),
     ("gamma = 3", "gamma: must be a number in [0, 1], got 3.0"),
     ('gamma = [0, "x"]', "gamma: expected a number, got 'x'"),
     ("min-events = 2.5", "min-events: expected a whole number, got 2.5"),

@@ -19,7 +19,7 @@ from forecasteval.benchmark import (
 )
 from forecasteval.display.results import Results
 
-from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS
+from .rules import LLM_POLICIES, MISSING_POLICIES, PADDING_POLICIES, RULE_SETS
 
 if TYPE_CHECKING:
     from forecasteval.display.submissions import Checked
@@ -37,6 +37,12 @@ OPTIONS: Final = (
         "--missing", "missing answers score 0 (default) or are left out", MISSING_POLICIES, "run"
     ),
     Option("--relative-sigma", "sigma = X * |truth| for numbers without Std", float, metavar="X"),
+    Option(
+        "--padding",
+        "names beyond those asked for count (keep, default), or do not",
+        PADDING_POLICIES,
+    ),
+    Option("--loose", "read numbers also of prose that states nothing", bool),
     Option("--llm", "let a language model read what no rule can read", metavar="MODEL"),
     Option("--llm-policy", "unsure: only what is unclear (default); always: all", LLM_POLICIES),
     Option("--llm-names", "let it also match names, which sends it true names", bool),

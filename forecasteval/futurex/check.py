@@ -43,8 +43,9 @@ from .questions import FIELDS, HEAD, NO_ANSWER, QUOTES, parse_record
 from .reading.choices import ChoiceTruth, find_options
 from .reading.grammar import parse_number
 from .reading.numbers import NumberTruth, readings
+from .reading.rankings import RankingTruth
 from .results import Scoring
-from .rules import Rules
+from .rules import RULE_SETS, Rules
 
 # A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
 # FutureX-Past.
@@ -63,6 +64,7 @@ _PAST_VALUE: Final = (
 )
 _STATES: Final = ("resolved", "pending", "void")
 _NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
+_SETS: Final = "lists in any order, or packed in one element, see --rules official-2026-09"
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
 
@@ -100,6 +102,7 @@ def check_dataset(records: Iterable[object]) -> Check:
     """
     findings: list[Finding] = []
     number, not_compared = 0, []
+    sets: list[str] = []
     seen: dict[str, int] = {}
     truth_keys, states = OtherKeys("ground_truth", fields=FIELDS), Counter[str]()
     alone: list[tuple[str, str]] = []
@@ -121,6 +124,8 @@ def check_dataset(records: Iterable[object]) -> Check:
         truth_keys.add(record)
         states[_state_of(record)] += 1
         problems += _check_question(record)
+        if _is_set_since_september(record):
+            sets.append(name)
         if is_no_series(record):
             problems.append((NO_SERIES, printable(repr(record[SERIES]), 60)))
         if name and not read_series(record):
@@ -142,6 +147,8 @@ def check_dataset(records: Iterable[object]) -> Check:
     notes = []
     if states["pending"] or states["void"]:
         notes.append(", ".join(f"{states[state]} {state}" for state in _STATES))
+    if sets:
+        notes.append(f"{_SETS}: {grouped_names(sets)}")
     if not_compared:
         notes.append(f"{_NOT_COMPARED}: {grouped_names(not_compared)}")
     notes += describe_likely_series(alone)
@@ -159,6 +166,18 @@ def _state_of(record: Mapping[str, object]) -> str:
         if is_void(record):
             return "void"
     return "pending" if is_blank(record.get("ground_truth")) else "resolved"
+
+
+def _is_set_since_september(record: Mapping[str, object]) -> bool:
+    """Return whether a list scores otherwise by official-2026-09 than by official-2026."""
+    with contextlib.suppress(InputError):
+        older, newer = (
+            parse_record(dict(record), "", 0, RULE_SETS[rules]).truth
+            for rules in ("official-2026", "official-2026-09")
+        )
+        if isinstance(older, RankingTruth) and isinstance(newer, RankingTruth):
+            return older.names != newer.names or older.ordered != newer.ordered
+    return False
 
 
 def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
@@ -209,7 +228,7 @@ def _check_sigma(
         return [(_NOT_COMPARED, "")]
     values = [
         min(
-            (value for value, _ in readings(quantity, truth)),
+            (reading.value for reading in readings(quantity, truth)),
             key=lambda value: abs(truth.quantity.value - value),
         )
         for quantity in quantities

@@ -24,7 +24,14 @@ from forecasteval.questions.join import (
 from .questions import FIELDS
 from .report import explain, report_blocks
 from .results import Scoring
-from .rules import LLM_POLICIES, MISSING_POLICIES, RULE_SETS, WEIGHTS, summarise
+from .rules import (
+    LLM_POLICIES,
+    MISSING_POLICIES,
+    PADDING_POLICIES,
+    RULE_SETS,
+    WEIGHTS,
+    summarise,
+)
 
 if TYPE_CHECKING:
     from forecasteval.display.html import Page
@@ -37,10 +44,11 @@ DEFAULT_MODEL: Final = "gpt-4o-mini"
 class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
     """Scores FutureX predictions; one evaluator serves any number of files.
 
-    rules: a rule set, "readme" (default), "official-2026" or "paper" (docs/scoring.md); the next
+    rules: a rule set, "readme" (default), "official-2026", "official-2026-09" or "paper"; the next
     two go with readme. missing: "zero" scores a missing answer 0, "skip" leaves it out of the
     means. relative_sigma: sigma as a share of |truth| for numbers without Std; None asks for
-    equality there.
+    equality there. padding: "cut" counts only as many names of a list as are asked for. loose:
+    numbers are also read of prose that states nothing.
 
     With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or OpenAI) reads
     numbers: with llm_policy "unsure" those that the grammar cannot settle, with "always" all of
@@ -70,11 +78,14 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         deadline: float = 900.0,
         max_tokens: int | None = None,
         dry_run: bool = False,
+        padding: str = "keep",
+        loose: bool = False,
     ) -> None:
         for name, value, known in (
             ("rules", rules, RULE_SETS),
             ("missing", missing, (None, *MISSING_POLICIES)),
             ("llm_policy", llm_policy, LLM_POLICIES),
+            ("padding", padding, PADDING_POLICIES),
         ):
             if value not in known:
                 expected = ", ".join(filter(None, known))
@@ -90,7 +101,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         if given and rules != "readme":
             problem = f"settled by the rule set {rules}: can only be given with readme"
             raise InputError(", ".join(given), problem)
-        self.rule_set, self.rules = rules, RULE_SETS[rules]._replace(**given)
+        self.rule_set = rules
+        self.rules = RULE_SETS[rules]._replace(**given, padding=padding, loose=loose)
         self._reader: ModelReader | None = None
         if api_key:
             from forecasteval.common.llm import MAX_TOKENS, ModelClient
@@ -194,6 +206,8 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
             "fixed_weights": None if self.rules.renormalised else True,
             "missing": self.rules.missing,
             "relative_sigma": self.rules.relative_sigma,
+            "padding": None if self.rules.padding == "keep" else self.rules.padding,
+            "loose": self.rules.loose or None,
             **settings,
         }
 

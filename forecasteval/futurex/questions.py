@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, NoReturn
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.markup import MAX_SPAN
+from forecasteval.common.patterns import lazy
 from forecasteval.common.records import BadRecord, is_null, number_text, repeated_keys
 from forecasteval.questions.join import QuestionFields
 from forecasteval.questions.pending import PendingTruth
 from forecasteval.questions.states import MISSING, AnswerScore, Unparsed, unparsed
 
-from .reading.answers import Answer, parse_answer
+from .reading.answers import Answer, hold_answer, parse_answer
 from .reading.choices import (
     MAX_OPTIONS,
     SEPARATOR,
@@ -232,6 +233,13 @@ def _find_sides(prompt: str, answer: Answer) -> Options | None:
     return options if picks else None
 
 
+_PACKED: Final = lazy(r"\s*[;|]\s*")
+_ANY_ORDER: Final = lazy(
+    r"(?i)\bin\s(?:any|no\sparticular)\sorder\b|\border\s(?:does\snot|doesn't)\smatter\b"
+    r"|\b(?:regardless|irrespective)\sof\s(?:the\s)?order\b|不分先后|顺序不限|任意顺序|顺序不重要"
+)
+
+
 def interpret_open_truth(
     prompt: str, answer: Answer, std: float | None, rules: Rules
 ) -> Truth | None:
@@ -242,15 +250,29 @@ def interpret_open_truth(
         quantity = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
         is_result = std is None and RANGE.search(answer.cleaned)  # "2-1"
         if not (is_result or isinstance(quantity, Unparsed)):
-            return NumberTruth(
-                quantity, question_scale(prompt), find_sigma(quantity.value, std, rules), prompt
-            )
+            sigma = find_sigma(quantity.value, std, rules)
+            return NumberTruth(quantity, question_scale(prompt), sigma, prompt, rules.loose)
+    if rules.packed and is_packed(answer.elements):
+        answer = hold_answer([part for part in _PACKED.split(answer.text) if part.strip()])
     names = parse_items(answer, prompt)
-    labels = rules.label_sets and {name.text for name in names} <= label_set(
-        len(find_options(prompt)) or 26
+    if not names:
+        return None
+    labels = label_set(len(find_options(prompt)) or 26)
+    is_label_set = rules.label_sets and {name.text for name in names} <= labels
+    return RankingTruth(
+        names,
+        prompt,
+        ordered=not is_label_set and not (rules.any_order and asks_any_order(prompt)),
+        whole=rules.lone_name and len(names) == 1,
+        cut=rules.padding == "cut",
     )
-    return (
-        RankingTruth(names, prompt, ordered=not labels, whole=rules.lone_name and len(names) == 1)
-        if names
-        else None
-    )
+
+
+def is_packed(elements: Sequence[str]) -> bool:
+    """Return whether a list literal has one element that holds several names."""
+    return len(elements) == 1 and bool(_PACKED.search(elements[0]))
+
+
+def asks_any_order(prompt: str) -> bool:
+    """Return whether a question says that the order of its list does not matter."""
+    return bool(_ANY_ORDER.search(prompt))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from operator import itemgetter
 from typing import Any, Final
@@ -127,6 +128,12 @@ def list_notes(results: Results, zeros: bool = True) -> list[str]:
         lines.append(f"Unparsed {results['unparsed_count']}: {shown}.")
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
+    if results["signature"]["loose"]:
+        points = math.fsum(item["score"] or 0 for item in results["items"] if item["loose"])
+        number = results["loose_count"]
+        lines.append(f"Read loosely, of prose without a statement: {number}, worth {points:.2f}.")
+    if results["signature"]["rules"] == "official-2026":
+        lines.append("The scorer as of September 2026 is --rules official-2026-09.")
     remedy = (
         " (--relative-sigma 0.05 gives them one)"
         if results["signature"]["rules"] == "readme"

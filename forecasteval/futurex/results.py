@@ -56,6 +56,7 @@ class Decision(TypedDict):
     names: int
     padded: bool
     unboxed: bool  # read without a box
+    loose: bool  # read of prose that states nothing
     decided_by: str
 
 
@@ -90,6 +91,7 @@ def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = 
         "names": scored.names,
         "padded": scored.padded,
         "unboxed": unboxed,
+        "loose": scored.loose,
         "decided_by": by,
     }
 

@@ -14,6 +14,7 @@ from forecasteval.questions.states import REASONS
 
 LEVELS: Final = (1, 2, 3, 4)
 WEIGHTS: Final = {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4}  # seed README, 评分权重
+PADDING_POLICIES: Final = ("keep", "cut")
 MISSING_POLICIES: Final = ("zero", "skip")
 LLM_POLICIES: Final = ("unsure", "always")  # what a language model reads
 PARTIAL_RANKING: Final = 0.8  # seed README, 评分机制
@@ -33,23 +34,30 @@ class Rules(NamedTuple):
     )
     lone_name: bool = False  # one true name scores 1 or 0, never a part
     label_sets: bool = False  # option labels as the truth of level 3 or 4 score 1 in any order
+    any_order: bool = False  # so does any list whose question says that its order does not matter
+    packed: bool = False  # a true name that holds `;` or `|` is several
+    padding: str = "keep"  # names beyond those that are asked for count, or do not ("cut")
+    loose: bool = False  # numbers are also read of prose that states nothing
 
 
+_OFFICIAL_2026: Final = Rules(  # the benchmark's scorer of 2026, where it needs no model
+    renormalised=False,
+    relative_sigma=0.05,
+    std_counts=False,
+    by_truths=True,
+    lone_name=True,
+    label_sets=True,
+)
 RULE_SETS: Final = {
     "readme": Rules(),  # the seed README
-    "official-2026": Rules(  # the benchmark's scorer of 2026, where it needs no model
-        renormalised=False,
-        relative_sigma=0.05,
-        std_counts=False,
-        by_truths=True,
-        lone_name=True,
-        label_sets=True,
-    ),
+    "official-2026": _OFFICIAL_2026,
+    # and since August of that year
+    "official-2026-09": _OFFICIAL_2026._replace(any_order=True, packed=True),
     "paper": Rules(missing="skip"),  # arXiv 2508.11987
 }
 
 
-_FLAGS: Final = ("padded", "unboxed", "late")  # of an item
+_FLAGS: Final = ("padded", "unboxed", "loose", "late")  # of an item
 _COUNTED: Final = ("missing", "unparsed", "pending", *_FLAGS)  # by level
 
 
@@ -74,7 +82,8 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
     w is renormalised over them, or else a level without questions counts as 0 (`total_weight`).
     The mean of such a level is nan. An item whose score is None is in no mean: a missing one is in
     `level_missing` all the same, a pending one only in `level_pending`. `level_padded`: lists
-    longer than what was asked for. `level_unboxed`: answers that were read without a box.
+    longer than what was asked for. `level_unboxed`: answers that were read without a box, and
+    `level_loose` of prose that states nothing.
     `level_late`: answers to resolved questions that came too late. Intervals are of clusters, of
     levels each, if questions hang together.
     """
@@ -89,7 +98,7 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
                 answered[level].append(score)
         counts[outcome, level] += 1
         for flag in _FLAGS:
-            if item[flag] and outcome != "pending":
+            if item.get(flag) and outcome != "pending":
                 counts[flag, level] += 1
         reasons[item["reason"]] += 1
     by_level = {key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED}

@@ -32,7 +32,7 @@ class AnswerScore(NamedTuple):
 
     `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `matched`: of the
     `names` of a ranking, how many; `padded`: it is longer than what was asked for. `reason`: of an
-    unparsed answer, one of `REASONS`.
+    unparsed answer, one of `REASONS`. `loose`: it was read of prose that states nothing.
     """
 
     score: float
@@ -44,6 +44,7 @@ class AnswerScore(NamedTuple):
     names: int = 0
     padded: bool = False
     reason: str = ""
+    loose: bool = False
 
 
 MISSING: Final = AnswerScore(0.0, "missing", "", "")

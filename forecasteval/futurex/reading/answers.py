@@ -42,7 +42,10 @@ Read = TypeVar("Read")
 # Of most answers, with nothing behind it
 _ONE_BOX: Final = lazy(r"(?s)(?:[^{}\t]*\n)?[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*")
 SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
-_REMARK: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))\.\s+(?=[A-Z][a-z]*(?::|\s[a-z]))")
+# Behind a list, not behind `St.`
+_REMARK: Final = lazy(
+    r"(?:(?<=[a-z]{2})(?<!\b[A-Z][a-z])|(?<=[)\]\"]))\.\s+(?=[A-Z][a-z]*(?::|\s[a-z]))"
+)
 
 _NOTHING: Final = Unparsed("")
 _NO_BRACKETS: Final = str.maketrans("()", ",,")
@@ -193,6 +196,7 @@ def _parse_prose(raw: str, text: str, prompt: str) -> Answer | None:
     first = answer
     while first.before:
         first = first.before
+    answer.outside = text, prompt
     if first.is_bare and not first.problem.note:  # This is the most likely option
         first.before = prose
     return answer
@@ -345,13 +349,15 @@ class TruthOf(Generic[Read]):
             return self.score(before) if before.text else unparsed(before.problem)
         if answer.boxed and (stated := find_statement(*answer.outside)):
             scored = self.score(stated)
-            return scored if scored.outcome == "scored" else unparsed(read)
+            if scored.outcome == "scored":
+                return scored
         if answer.is_bare and self.is_plain and "\n" in answer.text:
             alone = self._read_line_alone(*answer.outside)
-            read = read if alone is None else alone
-        return unparsed(read) if isinstance(read, Unparsed) else self.compare(read)
+            if alone is not None:
+                return self.compare(alone)
+        return unparsed(read)
 
-    def _read_line_alone(self, text: str, prompt: str) -> Read | Unparsed | None:
+    def _read_line_alone(self, text: str, prompt: str) -> Read | None:
         """Read the first or the last line of a text, if it is a value and no other line is one: two
         of them are a list, perhaps of options. None if nothing is said so.
         """
@@ -363,15 +369,15 @@ class TruthOf(Generic[Read]):
         if len(said) != 1 or any(self._read_bare(line) is not None for line in lines[1:-1]):
             return None
         (number,) = said
-        read, beside = ends[number], lines[1] if number == 0 else lines[-2]
-        if is_quoted(beside[-_MAX_QUOTED:], prompt):  # an option of a prompt that is cut off
+        read = ends[number]
+        if read is None or isinstance(read, Unparsed):
             return None
-        is_alone = (
-            self._is_first(lines[0], lines[1], read)
-            if number == 0
-            else _is_last(lines[-2], lines[-1])
-        )
-        return read if is_alone and not isinstance(read, Unparsed) else None
+        if number == 0:
+            beside, is_alone = lines[1], self._is_first(lines[0], lines[1], read)
+        else:
+            beside, is_alone = lines[-2], _is_last(lines[-2], lines[-1])
+        # An option of a prompt that is cut off stands below the prompt's words.
+        return read if is_alone and not is_quoted(beside[-_MAX_QUOTED:], prompt) else None
 
     def _is_first(self, line: str, below: str, read: object) -> bool:
         """Return whether the line below does not take a value back, or give another: `Or C`."""

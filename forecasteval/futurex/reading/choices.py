@@ -258,7 +258,9 @@ class Options:
             return None
         end = at + len(said)
         is_sign = len(said) > 1 and not said.isascii()  # 是的
-        return (frozenset([self.index[said]]), end) if is_sign or _BEHIND.match(text, end) else None
+        if not (is_sign or _BEHIND.match(text, end)):
+            return None
+        return frozenset([self.index[said]]), end
 
     def _text_at(self, text: str, at: int) -> tuple[Picks, int] | None:
         """Read an option's text: up to a stop, of which it may hold some itself."""
@@ -297,7 +299,8 @@ class Options:
         if inner := self._text_at(text, begin):
             return frozenset([label]), inner[1]
         if said and said not in self.index and _BEHIND.match(text, behind):  # A: no, B: yes
-            return (NO_PICKS if YES_NO[said] == "No" else frozenset([label])), behind
+            is_denied = YES_NO[said] == "No"
+            return frozenset([] if is_denied else [label]), behind
         if self._lone_label(text, begin)[0] or FRONT.find(text, begin):
             return frozenset([label]), end
         return frozenset([label]), own.end(1)
@@ -396,9 +399,8 @@ def _list_values(text: str, options: Options) -> list[Said[Picks]]:
 def _drop_excluded(text: str, said: list[Said[Picks]]) -> list[Said[Picks]]:
     """Return the values in front of a sentence that excludes others: `A, C. B, D are ruled out`."""
     for number, one in enumerate(said[2:], 2):
-        if SENTENCE_STOP.search(text, said[number - 1].end, one.begin) and denies(
-            text[one.begin :]
-        ):
+        stop = SENTENCE_STOP.search(text, said[number - 1].end, one.begin)
+        if stop and denies(text[stop.end() :]):
             return said[:number]
     return said
 

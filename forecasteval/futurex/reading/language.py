@@ -45,7 +45,7 @@ _ENGLISH: Final = {
     "theirs": "if, unless, according, they, other, others, expert, experts, some, many, people,"
     " analyst, analysts, market, bookmakers, critics, say, says, said, claim, think, believe,"
     " suggests, would, had, were",
-    "conditions": "if, unless, in case, should",
+    "conditions": "if, unless, in case, should it, should the, should they",
     "only": "only, just",
     "hedges": "probably, most likely, likely, definitely, surely, both, maybe, perhaps, possibly",
     # What answers nothing

@@ -31,7 +31,7 @@ def takes_back(behind: str) -> bool:
     copula = _COPULAS.find(behind, at)
     said = _DEGREES.skip(behind, end_of(BLANKS, behind, at + len(copula)))
     denied = _DENIED.find(behind, said)
-    if not denied or not at:
+    if not denied or (not at and denied.isascii()):
         return False
     direct = begin == at and (copula or _TAKEN_BACK.find(behind, said))
     return bool(direct or _ENDS.match(behind, said + len(denied)))

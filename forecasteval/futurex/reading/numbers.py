@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from forecasteval.common.markup import clean
 from forecasteval.common.patterns import end_of, lazy
 from forecasteval.questions.states import AnswerScore, Unparsed
 
@@ -21,7 +22,7 @@ from .grammar import (
 )
 from .language import question_words, words
 from .negation import denies, takes_back
-from .statements import SENTENCE_STOP
+from .statements import CONDITIONS, SENTENCE_STOP
 from .units import DAYS, convert, find_currency, price_factor
 from .walk import AND, NOT, Said, choose, walk
 
@@ -33,7 +34,7 @@ _OTHER_CURRENCY: Final = Unparsed("another currency")
 _OTHER_UNIT: Final = Unparsed("a price per another unit")
 _NONE: Final = Unparsed("no number", is_silent=True)
 _PROSE: Final = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
-_ACCOUNT: Final = lazy(r"[$\s]*\([^()]*[0-9][^()]*\)[$\s.]*")
+_ACCOUNT: Final = lazy(r"[$\s]*\(([^()]*[0-9][^()]*)\)[$\s.]*")
 _DIGIT: Final = lazy("[0-9]")
 _HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
 _MAX_LEAD: Final = 24  # characters of the words, sign and currency in front of digits
@@ -214,7 +215,34 @@ def _amounts(said: Sequence[Said[Quantity]]) -> set[float]:
     return {_amount(one.value) for one in said}
 
 
+_MAX_LOOSE: Final = 3000  # characters at the end of prose
+_SENTENCES: Final = lazy(r"(?<![0-9])[.!?]\s+|(?<=[0-9%])\.\s+(?=[A-Z])|[。！？\n]")
+_NO_FORECAST: Final = lazy(
+    r"(?i)\b(?:cannot|can['’]t|could\snot|unable|impossible|insufficient|refuse|please|if\syou"
+    r"|would\sneed\sto|no\s(?:information|data|mention)|not\s(?:\w+\s){0,2}(?:provided?|available"
+    r"|enough|contain|includ|mention|possible|disclose)\w*)|无法|不足以|没有提供"
+)
+_OTHERS: Final = lazy(
+    r"(?i)\b(?:analysts?|experts?|consensus|bookmakers|critics|according|range[sd]?\sfrom)\b"
+    r"|机构|分析师"
+)
 _FORETOLD: Final = frozenset(words("foretold"))
+
+
+def read_loosely(text: str, prompt: str) -> Quantity | None:
+    """Read the last number of the last sentence of prose that has one that is not the question's;
+    None of a refusal, and of what depends on a condition or is said by others.
+    """
+    if not text or _NO_FORECAST.search(text):
+        return None
+    named = named_numbers(prompt)
+    for sentence in reversed(_SENTENCES.split(clean(text[-_MAX_LOOSE:]))):
+        values = [said for said in find_numbers(sentence) if said.value.value not in named]
+        if values:
+            is_own = not (CONDITIONS.search(sentence) or _OTHERS.search(sentence))
+            return sign_fall(values[-1].value, prompt) if is_own else None
+    return None
+
 
 # --- Falls ---
 
@@ -267,6 +295,7 @@ class Reading(NamedTuple):
 
     value: float
     note: str = ""
+    loose: bool = False
 
 
 def find_sigma(truth: float, std: float | None, rules: Rules) -> float | None:
@@ -282,24 +311,30 @@ class NumberTruth(TruthOf[Reading]):
     `prompt`: whether `down 0.4%` is negative is up to what the question asks for.
     """
 
-    __slots__ = ("asked_scale", "prompt", "quantity", "sigma")
+    __slots__ = ("asked_scale", "loose", "prompt", "quantity", "sigma")
     kind = "number"
     is_plain = True
 
     def __init__(
-        self, quantity: Quantity, asked_scale: float | None, sigma: float | None, prompt: str = ""
+        self,
+        quantity: Quantity,
+        asked_scale: float | None,
+        sigma: float | None,
+        prompt: str = "",
+        loose: bool = False,
     ) -> None:
         self.quantity, self.asked_scale, self.sigma = quantity, asked_scale, sigma
-        self.prompt = prompt
+        self.prompt, self.loose = prompt, loose
 
     def read(self, answer: Answer) -> Reading | Unparsed:
         """Read the number that an answer is, in the meaning that is nearest."""
         text = answer.cleaned[end_of(_LIST_NUMBER, answer.cleaned) :]
-        quantity: Quantity | Unparsed | None = parse_number(text)
+        account = _ACCOUNT.fullmatch(answer.text)  # (79,000)
+        quantity: Quantity | Unparsed | None = parse_number(clean(account[1]) if account else text)
         if not quantity and (status := self.find_status(answer)):
             return status
         if isinstance(quantity, Quantity):
-            if _ACCOUNT.fullmatch(answer.text):  # (79,000)
+            if account:
                 quantity = quantity._replace(falls=True)
             quantity = sign_fall(quantity, self.prompt)
         else:
@@ -311,6 +346,19 @@ class NumberTruth(TruthOf[Reading]):
             quantity = interpret_number(text, in_sentence, percent, self.prompt)
         if isinstance(quantity, Unparsed):
             return quantity if answer.boxed else _PROSE
+        return self._convert(quantity)
+
+    def score(self, answer: Answer) -> AnswerScore:
+        """Compute the score of an answer; with `loose` prose that states nothing is read, too."""
+        scored = super().score(answer)
+        if not self.loose or answer.boxed or scored.reason != _PROSE.reason:
+            return scored
+        quantity = read_loosely(*answer.outside)
+        read = self._convert(quantity) if quantity else _PROSE
+        return scored if isinstance(read, Unparsed) else self.compare(read._replace(loose=True))
+
+    def _convert(self, quantity: Quantity) -> Reading | Unparsed:
+        """Convert a quantity to the unit of the truth, in the meaning that is nearest."""
         if not self._is_comparable(quantity):
             return _OTHER_CURRENCY
         factor = price_factor(quantity.unit, self.prompt)
@@ -334,9 +382,8 @@ class NumberTruth(TruthOf[Reading]):
         true, value = self.quantity.value, read.value
         sigmas = (value - true) / self.sigma if self.sigma else None
         shown = f"{value + 0.0:.12g}"  # no "-0"
-        return AnswerScore(
-            score_number(true, value, self.sigma), "scored", shown, read.note, sigmas
-        )
+        score = score_number(true, value, self.sigma)
+        return AnswerScore(score, "scored", shown, read.note, sigmas, loose=read.loose)
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:

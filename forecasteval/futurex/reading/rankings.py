@@ -22,15 +22,22 @@ from .names import Name, Pairs, match_names, parse_name
 
 class RankingTruth(TruthOf[Sequence[Name]]):
     """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part
-    of it counts. The words of the `prompt` say what the names are of.
+    of it counts. With `cut` no names beyond as many count. The words of the `prompt` say what the
+    names are of.
     """
 
-    __slots__ = ("_compounds", "_keys", "_prompt", "names", "ordered", "whole")
+    __slots__ = ("_compounds", "_keys", "_prompt", "cut", "names", "ordered", "whole")
 
     def __init__(
-        self, names: tuple[Name, ...], prompt: str = "", ordered: bool = True, whole: bool = False
+        self,
+        names: tuple[Name, ...],
+        prompt: str = "",
+        ordered: bool = True,
+        whole: bool = False,
+        cut: bool = False,
     ) -> None:
         self.names, self.ordered, self.whole, self._prompt = names, ordered, whole, prompt
+        self.cut = cut
         self._keys = frozenset([name.key for name in names])
         self._compounds = tuple(
             [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
@@ -58,7 +65,8 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         `known` pairs of names mean the same.
         """
         total, padded = len(self.names), len(predicted) > len(self.names)
-        places = match_names(self.names, predicted, self._prompt, known)
+        counted = predicted[:total] if self.cut and total else predicted
+        places = match_names(self.names, counted, self._prompt, known)
         matched = len(places)
         in_order = not self.ordered or all(true == place for true, place in places.items())
         score = 0.0 if self.whole else PARTIAL_RANKING * (matched / max(1, total))

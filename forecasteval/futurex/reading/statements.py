@@ -168,7 +168,7 @@ _MAX_SENTENCE: Final = 300  # characters of it in front of a lead-in
 _TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>")
 # Who else says it (According to others, the answer is B), and on what it depends
 _THEIRS: Final = lazy(rf"(?i){pattern_of('theirs')}")
-_CONDITIONS: Final = lazy(rf"(?i){pattern_of('conditions')}")
+CONDITIONS: Final = lazy(rf"(?i){pattern_of('conditions')}")
 _PREDICATE: Final = lazy(  # B is the right answer, 选项B是正确的
     rf"(?i)\s(?:is|are)\s(?:(?:(?:{pattern_of('articles')}|{pattern_of('mine')})\s)"
     rf"(?:(?:{alternatives('owners')})\s){{0,2}}(?:answer|choice|option|pick|prediction|forecast)s?"
@@ -220,7 +220,7 @@ def find_correction(text: str) -> str:
     if nothing does.
     """
     sentences = _SENTENCES.findall(text)
-    text = "".join(sentence for sentence in sentences if not _CONDITIONS.search(sentence))
+    text = "".join(sentence for sentence in sentences if not CONDITIONS.search(sentence))
     masked = text.translate(_MARKS)
     for begin in _find_begins(masked):
         if _CORRECTIONS.find(masked, begin) or _WITHDRAWN.match(masked, begin):
