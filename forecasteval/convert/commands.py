@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -141,6 +142,10 @@ def _convert_answers(
 ) -> Converted:
     """Make a prediction of each run of all sources."""
     sources = {path: _read(path, named, questions) for path in paths}
+    titles = {path: _describe_source(path, source) for path, source in sources.items()}
+    joined = _join_parts([*sources.values()])
+    if joined:
+        sources, titles = {output: joined}, {output: [*itertools.chain(*titles.values())]}
     count = sum(len(source.runs) for source in sources.values())
     if count > 1 and "@" in output.stem:
         raise InputError(
@@ -151,8 +156,7 @@ def _convert_answers(
     reasons: list[str] = []
     numbers = itertools.count(1)
     for source_path, source in sources.items():
-        lines.append(f"{source_path}: {source.format}, {show_count(len(source.runs), 'run')}")
-        lines += [f"  {note}" for note in source.notes]
+        lines += titles[source_path]
         for run_number, run in source.runs.items():
             # The runs of a single source keep their numbers.
             number = next(numbers) if len(sources) > 1 else run_number
@@ -172,6 +176,36 @@ def _convert_answers(
         where = ", ".join(map(str, sources))
         raise InputError(where, "expected answers", f"none ({'; '.join(reasons)})")
     return texts, lines
+
+
+def _describe_source(path: Path, source: SourceFile) -> list[str]:
+    """Describe what was read of a source, and its notes."""
+    runs = show_count(len(source.runs), "run")
+    return [f"{path}: {source.format}, {runs}", *(f"  {note}" for note in source.notes)]
+
+
+def _join_parts(sources: Sequence[SourceFile]) -> SourceFile | None:
+    """Join sources that answer other questions each, run by run; None where they do not.
+
+    So logs of several datasets are one prediction, whose questions with references are compared
+    with their controls. Sources that share a question are runs.
+    """
+    numbers = [[*source.runs] for source in sources]
+    ids = [{str(a.id) for run in each.runs.values() for a in run.answers} for each in sources]
+    is_disjoint = sum(map(len, ids)) == len(set().union(*ids))
+    has_labels = any(source.labels for source in sources)
+    if len(sources) < 2 or has_labels or not (all(ids) and is_disjoint):
+        return None
+    if any(each != numbers[0] for each in numbers):
+        return None
+    runs: dict[int, SourceRun] = {}
+    for number in numbers[0]:
+        run = runs[number] = SourceRun()
+        for source in sources:
+            run.answers += source.runs[number].answers
+            for reason, names in source.runs[number].left_out.items():
+                run.left_out[reason] += names
+    return replace(sources[0], runs=runs, notes=[])
 
 
 def _read(path: Path, named: Named, questions: Questions | None) -> SourceFile:

@@ -167,6 +167,8 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
 def _list_columns(path: Path, sheet_name: str | None) -> None:
     """Print the columns of a sheet with three of their cells: `base: K2CO3 | NaOH`."""
     sheet = read_sheet(path, sheet_name)
+    for note in sheet.notes:  # which sheet is read, and the names of the others
+        print(printable(note))
     for name in sheet.header:
         cells = filter(None, dict.fromkeys(row.cells[name] for row in sheet.rows))
         print(printable(f"{name}: {' | '.join(itertools.islice(cells, 3))}", 100))

@@ -168,6 +168,23 @@ def test_several_sources_are_runs_in_their_order(tmp_path: Path) -> None:
     }
 
 
+def test_sources_that_answer_other_questions_are_one_prediction(tmp_path: Path) -> None:
+    """Logs of six datasets became six runs; the pairs of RxnOptBench need one file."""
+    line = {"response": {"body": {"choices": [{"message": {"content": "Option 1"}}]}}}
+    for name in ("a", "b"):
+        rows = [{"custom_id": f"t_q{n}_{name}", **line} for n in (1, 2)]
+        write(tmp_path, {f"{name}.jsonl": rows})
+    done = convert(tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-o", tmp_path / "x.json")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        f"{tmp_path}/a.jsonl: OpenAI batch output, 1 run",
+        f"{tmp_path}/b.jsonl: OpenAI batch output, 1 run",
+        f"{tmp_path}/x.json: 4 answers",
+    ]
+    names = ["t_q1_a", "t_q2_a", "t_q1_b", "t_q2_b"]
+    assert read_json(tmp_path / "x.json") == dict.fromkeys(names, "Option 1")
+
+
 def test_one_run_may_be_a_run_of_others(tmp_path: Path) -> None:
     assert convert(SAMPLES / SUBMISSION, "-o", tmp_path / "x@3.json").code == 0
     assert os.listdir(tmp_path) == ["x@3.json"]

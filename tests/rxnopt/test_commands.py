@@ -107,16 +107,25 @@ def test_parse_says_what_reads_replies_now() -> None:
     )
 
 
+@pytest.mark.extra("openpyxl")
+def test_the_listing_of_a_workbook_names_its_other_sheets(tmp_path: Path) -> None:
+    """The data may be on the third of twelve."""
+    path = sheet(tmp_path / "x.xlsx")
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("screen 2")
+    book.save(path)
+    done = run("import", path, "-o", tmp_path / "t")
+    assert done.out.startswith("the sheet Sheet is read (--sheet: Sheet, screen 2)\nEntry: 1 | 2")
+
+
 def test_a_build_without_questions_says_what_it_could_not_read(tmp_path: Path) -> None:
     write(tmp_path / "t.json", json.dumps(simple("t", ["complex", "yes", 5])))
     done = run("build", tmp_path, "-o", tmp_path / "q")
     assert done.code == 2
     assert done.err.splitlines() == [
         "eval.py: not used: t.json: fewer_than_two_readable_rows: 1 of 3",
-        "eval.py: warning: t.json: entries[0] (entry 1): yield_ratio: cannot be read as one "
-        "yield: 'complex'",
-        "eval.py: warning: t.json: entries[1] (entry 2): yield_ratio: cannot be read as one "
-        "yield: 'yes'",
+        "eval.py: warning: t.json: yield_ratio: cannot be read as one yield: "
+        "2 (entry 1: complex, entry 2: yes)",
         f"eval.py: {tmp_path}: no question can be built (fewer_than_two_readable_rows 1)",
     ]
 
@@ -204,10 +213,8 @@ def test_the_output_folder_is_whole(tmp_path: Path) -> None:
         assert f"### {kind}" in report
     assert "(filter_is_table 1)" in report
     assert "\n- filter_reactant_product_require: 0\n- filter_same_reactants_products: 0\n" in report
-    assert (
-        "giese_photoredox.json: entries[9] (entry 10): yield_ratio: cannot be read as one yield: "
-        "'complex'" in report
-    )
+    bad = "giese_photoredox.json: yield_ratio: cannot be read as one yield: 1 (entry 10: complex)"
+    assert f"\n{bad}\n" in report
     again = run("build", ROOT / "dataset" / "rxnopt-tables", "-o", tmp_path / "q")
     assert (again.code, again.out) == (2, "")
     assert again.err == f"eval.py: {tmp_path}/q: must not exist yet\n"
@@ -276,8 +283,8 @@ def test_bad_files_in_the_folder_do_not_cost_the_others(tmp_path: Path) -> None:
         "not used: f.json: duplicate_table_id: good is in deep/er/good.json",
         "not used: g.json: not_a_table: 'entries' is given twice with different values",
         "not used: h.json: fewer_than_two_readable_rows: 0 of 3",
-        "warning: h.json: entries[0]: expected an object, got int; row not used",
-        "warning: h.json: entries[1]: 'conditions' and 'results' must be objects; row not used",
+        "warning: h.json: expected an object, got int; row not used: 1 (entries[0])",
+        "warning: h.json: 'conditions' and 'results' must be objects; row not used: 1 (entries[1])",
     ):
         assert f"eval.py: {line}\n" in done.err
 
@@ -432,8 +439,11 @@ def test_rendering_needs_neither_meta_nor_answer(tmp_path: Path) -> None:
 
 def test_only_the_first_warnings_are_shown(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
-    write(tmp_path / "tables" / "t.json", json.dumps(simple("t", [1, 2, *["complex"] * 40])))
+    for number in range(40):
+        raw = simple(f"t{number}", [1, 2, "complex", "yes"])
+        write(tmp_path / "tables" / f"t{number}.json", json.dumps(raw))
     done = run("build", tmp_path / "tables", "-o", tmp_path / "q")
+    assert done.err.count("yield: 2 (entry 3: complex, entry 4: yes)") == 30
     assert done.err.count("cannot be read as one yield") == commands.SHOWN_WARNINGS == 30
     assert done.err.endswith("\neval.py: warning: 10 more, see report.md\n")
     report = (tmp_path / "q" / "report.md").read_text(encoding="utf-8")

@@ -52,7 +52,7 @@ def test_table_filters_and_reasons() -> None:
         in made.unused_tables
     )
     assert made.warnings == [
-        "e.json: entries[1] (entry 2): yield_ratio: cannot be read as one yield: 'complex'"
+        "e.json: yield_ratio: cannot be read as one yield: 1 (entry 2: complex)"
     ]  # fmt: skip
     assert build(good, *bad[1:3], reactant_product_require="none").used == 3
 
@@ -202,10 +202,10 @@ def test_yield_priority_and_missing_rows() -> None:
     assert score_row({"isolated_yield": "80(77)"})[1] == 77.0
     assert score_row({"isolated_yield": "0", "yield_ratio": "46"})[1] == 0.0
     assert score_row({"isolated_yield": "complex", "yield_ratio": "46"})[1] == 46.0
-    notes: list[str] = []
+    notes: list[tuple[str, str]] = []
     with pytest.raises(Unused, match="no_yield"):
         read_results({"isolated_yield": "complex", "ee": "120"}, Settings(), False, notes)
-    assert [note.partition(":")[0] for note in notes] == ["isolated_yield", "ee"]
+    assert [note.partition(":")[0] for note, _ in notes] == ["isolated_yield", "ee"]
 
 
 def best_bases(results: list[Record], **settings: Any) -> tuple[list[str], list[str]]:
@@ -341,9 +341,7 @@ def test_condition_keys_and_require() -> None:
     for entry in made["entries"][:3]:
         entry["conditions"]["base"][0]["SMILES"] = "O"
     found = build(made, condition_require="smiles")
-    assert found.warnings == [
-        "t.json: entries[3] (entry 4): base: an item without smiles; row not used"
-    ]
+    assert found.warnings == ["t.json: base: an item without smiles; row not used: 1 (entry 4)"]
     assert len(by_id(found)["t_q3"]["options"]) == 3
 
 
@@ -354,7 +352,7 @@ def test_repeated_keys_anywhere_in_a_row_cost_that_row(tmp_path: Path) -> None:
     write(tmp_path / "t.json", text[:first] + '"yield_ratio": 90, ' + text[first:])
     built = build_questions(list_tables(tmp_path))
     assert built.warnings == [
-        "t.json: entries[0] (entry 1): a key is given twice with different values; row not used"
+        "t.json: a key is given twice with different values; row not used: 1 (entry 1)"
     ]
     assert sorted(by_id(built)["t_q1"]["meta"]["yields"]) == [20, 30]
     raw = simple("t", [10, 20, 30])
@@ -363,7 +361,7 @@ def test_repeated_keys_anywhere_in_a_row_cost_that_row(tmp_path: Path) -> None:
     )
     built = build(raw)
     assert built.warnings == [
-        "t.json: entries[0] (entry 1): a key is given twice with different values; row not used"
+        "t.json: a key is given twice with different values; row not used: 1 (entry 1)"
     ]
     assert all(q["varying_keys"] == ["base"] for q in built.questions)
 

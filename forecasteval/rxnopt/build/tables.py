@@ -12,7 +12,7 @@ from operator import itemgetter
 from statistics import median
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import printable
+from forecasteval.common.errors import RecordNotes, printable
 from forecasteval.common.records import (
     JsonObject,
     as_text,
@@ -41,6 +41,7 @@ FACTORS: Final = {
     "rr": "rr_major_fraction",
 }
 ENANTIOMERS: Final = ("ee", "er")  # fields of one quantity
+Note = tuple[str, str]  # what is odd, and the cell
 # "yield" in percent, the cells of SELECTIVITIES, the FACTORS read from them
 Scores = dict[str, Any]
 
@@ -240,24 +241,27 @@ def _read_rows(
     warnings: list[str],
 ) -> list[UsableRow]:
     """Read the entries that can be options; counts the others by reason, appends a warning for each
-    bad cell.
+    kind of bad cells.
     """
     rows = []
+    kinds = RecordNotes()
     for at, entry in enumerate(entries):
-        notes: list[str] = []
+        notes: list[Note] = []
         try:
             rows.append(_read_row(entry, at, settings, fraction, notes))
         except Unused as left:
             left_out[left.reason] += 1
-            notes += [f"{left.detail}; row not used"] if left.detail else []
+            notes += [(f"{left.detail}; row not used", "")] if left.detail else []
         index = entry.get("entry_idx") if isinstance(entry, Mapping) else None
-        shown = "" if index is None else f" (entry {printable(item_text(index), 20)})"
-        warnings += [printable(f"{name}: entries[{at}]{shown}: {note}") for note in notes]
+        place = f"entries[{at}]" if index is None else f"entry {printable(item_text(index), 20)}"
+        for note, cell in notes:
+            kinds[note].append(": ".join(filter(None, (place, cell))))
+    warnings += [printable(f"{name}: {line}") for line in kinds.lines()]
     return rows
 
 
 def _read_row(
-    entry: object, index: int, settings: Settings, fraction: bool, notes: list[str]
+    entry: object, index: int, settings: Settings, fraction: bool, notes: list[Note]
 ) -> UsableRow:
     """Read the row of an entry; Unused if it is no option. Appends a note for each bad cell."""
     if not isinstance(entry, Mapping):
@@ -367,7 +371,7 @@ def _median_row(rows: Sequence[UsableRow]) -> UsableRow:
 
 
 def read_results(
-    results: JsonObject, settings: Settings, fraction: bool, notes: list[str]
+    results: JsonObject, settings: Settings, fraction: bool, notes: list[Note]
 ) -> tuple[dict[str, float], Scores]:
     """Read what was measured in a row, by field, and its scores without the yield and the major
     fraction of enantiomers, whose fields the table decides.
@@ -387,7 +391,7 @@ def read_results(
     problems += [(field, note) for field, (_, note) in fractions.items()]
     for field, note in problems:
         if note:
-            notes.append(f"{field}: {note}: {printable(as_text(results.get(field)), 40)!r}")
+            notes.append((f"{field}: {note}", printable(as_text(results.get(field)), 40)))
     measured = _find_yields(cells)
     if not measured:
         raise Unused("no_yield")
