@@ -9,6 +9,7 @@ import itertools
 import os
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -190,22 +191,28 @@ def _join_parts(sources: Sequence[SourceFile]) -> SourceFile | None:
     So logs of several datasets are one prediction, whose questions with references are compared
     with their controls. Sources that share a question are runs.
     """
-    numbers = [[*source.runs] for source in sources]
-    ids = [{str(a.id) for run in each.runs.values() for a in run.answers} for each in sources]
+    if len(sources) < 2 or any(source.labels for source in sources):
+        return None
+    first, *others = sources
+    if any(other.runs.keys() != first.runs.keys() for other in others):
+        return None
+    ids = [_list_ids(source) for source in sources]
     is_disjoint = sum(map(len, ids)) == len(set().union(*ids))
-    has_labels = any(source.labels for source in sources)
-    if len(sources) < 2 or has_labels or not (all(ids) and is_disjoint):
+    if not (all(ids) and is_disjoint):
         return None
-    if any(each != numbers[0] for each in numbers):
-        return None
-    runs: dict[int, SourceRun] = {}
-    for number in numbers[0]:
-        run = runs[number] = SourceRun()
-        for source in sources:
-            run.answers += source.runs[number].answers
-            for reason, names in source.runs[number].left_out.items():
-                run.left_out[reason] += names
-    return replace(sources[0], runs=runs, notes=[])
+    runs: dict[int, SourceRun] = defaultdict(SourceRun)
+    for source in sources:
+        for number, run in source.runs.items():
+            joined = runs[number]
+            joined.answers += run.answers
+            for reason, names in run.left_out.items():
+                joined.left_out[reason] += names
+    return replace(first, runs=runs, notes=[])
+
+
+def _list_ids(source: SourceFile) -> set[str]:
+    """List the ids of the questions that a source answers."""
+    return {str(answer.id) for run in source.runs.values() for answer in run.answers}
 
 
 def _read(path: Path, named: Named, questions: Questions | None) -> SourceFile:

@@ -78,14 +78,23 @@ class Condition(NamedTuple):
             if _UNKNOWN.fullmatch(cell):
                 raise Unused(f"{self.columns[role]}: {cell} ({_SAY})")
         smiles = parts.get(SMILES, "")
-        known = "" if is_absent(smiles) else smiles
-        amount = parts.get(AMOUNT, "") if len(parts) > 1 else ""
-        if AMOUNT in parts and len(parts) > 1 and not amount:
-            raise Unused(f"{self.columns[AMOUNT]}: blank ({_SAY})")
-        if not amount or is_absent(amount):
-            return {"content": main, "SMILES": known}
-        unit = self.unit if amount[-1:].isdigit() else ""
-        return {"content": f"{main} ({' '.join(filter(None, (amount, unit)))})", "SMILES": known}
+        if is_absent(smiles):
+            smiles = ""
+        return {"content": main + self._show_amount(cells), "SMILES": smiles}
+
+    def _show_amount(self, cells: Mapping[str, str]) -> str:
+        """Show an amount behind what it is of: ` (10 mol%)`."""
+        column = self.columns.get(AMOUNT)
+        if column is None or len(self.columns) == 1:
+            return ""
+        cell = cells[column]
+        if not cell:
+            raise Unused(f"{column}: blank ({_SAY})")
+        if is_absent(cell):
+            return ""
+        if self.unit and cell[-1].isdigit():
+            return f" ({cell} {self.unit})"
+        return f" ({cell})"
 
 
 def find_conditions(where: str, words: Sequence[str], sheet: Sheet) -> list[Condition]:
@@ -95,10 +104,12 @@ def find_conditions(where: str, words: Sequence[str], sheet: Sheet) -> list[Cond
     ways.
     """
     short = _shorten(words)
-    conditions = [
-        _make_single(short[word], word) if word in sheet.header else _make_thing(where, word, sheet)
-        for word in words
-    ]
+    conditions = []
+    for word in words:
+        if word in sheet.header:
+            conditions.append(_make_single(short[word], word))
+        else:
+            conditions.append(_make_thing(where, word, sheet))
     names = [condition.name for condition in conditions]
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(where, f"the condition {printable(twice[0], 60)} is named twice")
@@ -107,15 +118,17 @@ def find_conditions(where: str, words: Sequence[str], sheet: Sheet) -> list[Cond
 
 def _make_single(name: str, column: str) -> Condition:
     """Make the condition of one column; its text is its SMILES, too, if its name says so."""
-    is_smiles = "smiles" in column.lower()
-    return Condition(name, {SMILES: column} if is_smiles else {TEXT: column})
+    if "smiles" in column.lower():
+        return Condition(name, {SMILES: column})
+    return Condition(name, {TEXT: column})
 
 
 def _make_thing(where: str, word: str, sheet: Sheet) -> Condition:
     """Make the condition that `NAME=COL+COL` names."""
-    name, equals, parts = word.partition("=")
+    name, equals, text = word.partition("=")
     name = fold_name(name)
-    text = parts if equals else word
+    if not equals:
+        text = word
     readings = [*_split_columns(text, sheet.header)]
     if not readings:
         raise missing_column(where, _find_missing(text, sheet.header), sheet.header)
@@ -133,8 +146,9 @@ def _make_thing(where: str, word: str, sheet: Sheet) -> Condition:
             expected = f"expected one column of {role} in {printable(name, 60)}"
             raise InputError(where, expected, show_names([columns[role], column]))
         columns[role] = column
-    is_amount_of = AMOUNT in columns and len(columns) > 1
-    return Condition(name, columns, _find_unit(where, name, columns, sheet) if is_amount_of else "")
+    if AMOUNT not in columns or len(columns) == 1:
+        return Condition(name, columns)
+    return Condition(name, columns, _find_unit(where, name, columns, sheet))
 
 
 def missing_column(where: str, column: str, header: Sequence[str]) -> InputError:
@@ -162,7 +176,8 @@ def _split_columns(text: str, header: Sequence[str]) -> Iterator[list[str]]:
             continue
         if end == len(parts):
             yield [column]
-        for rest in _split_columns("+".join(parts[end:]), header) if end < len(parts) else ():
+            continue
+        for rest in _split_columns("+".join(parts[end:]), header):
             yield [column, *rest]
 
 
@@ -173,8 +188,9 @@ def _find_role(column: str, cells: Sequence[str]) -> str:
     ]
     if known and all(map(_AMOUNT.fullmatch, known)):
         return AMOUNT
-    says_smiles = "smiles" in column.lower()
-    return SMILES if says_smiles or looks_like_smiles(known) else TEXT
+    if "smiles" in column.lower() or looks_like_smiles(known):
+        return SMILES
+    return TEXT
 
 
 def _find_unit(where: str, name: str, columns: Mapping[str, str], sheet: Sheet) -> str:

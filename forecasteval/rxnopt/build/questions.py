@@ -168,6 +168,8 @@ def _meta(
     effective = [row.effective for row in order]
     best = max(effective)
     scores = [row.scores for row in order]
+    if settings.numeric_scores:
+        scores = list(map(number_scores, scores))
     meta = {
         "source_file": table.source_file,
         "doi": table.doi,
@@ -182,7 +184,7 @@ def _meta(
         "total_entries_in_source_table": table.entries,
         "yields": [row.scores["yield"] for row in order],
         "effective_scores": effective,
-        "scores": list(map(number_scores, scores)) if settings.numeric_scores else scores,
+        "scores": scores,
         "option_relative_scores": [round(value / best, ROUND) for value in effective],
         "option_source_entries": [_source_entry(row) for row in order],
         "parent_table_id": table.id,

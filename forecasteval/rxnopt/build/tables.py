@@ -480,17 +480,16 @@ def number_scores(scores: Scores) -> Scores:
     >>> list(number_scores({"yield": 80.0, **cells}).values())
     [80.0, 90.0, None, 3.0, None]
     """
-    numbers = dict(scores)
+    numbers = {**scores, **dict.fromkeys(SELECTIVITIES)}
     for field in SELECTIVITIES:
         fraction, _ = read_fraction(scores[field], field)
-        numbers[field] = None if fraction is None else _number_selectivity(fraction, field)
+        if fraction is None:
+            continue
+        if field == "ee":
+            numbers[field] = round(200 * fraction - 100, ROUND)
+        elif fraction < 1:
+            numbers[field] = round(fraction / (1 - fraction), ROUND)
     return numbers
-
-
-def _number_selectivity(fraction: float, field: str) -> float | None:
-    if field == "ee":
-        return round(200 * fraction - 100, ROUND)
-    return round(fraction / (1 - fraction), ROUND) if fraction < 1 else None
 
 
 def shown_scores(scores: Scores) -> Scores:
