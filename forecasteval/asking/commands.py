@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from forecasteval.common.llm import Calls
 
 _MIN_SECRET: Final = 8  # characters of a key, which shorter words are not
-_RETRIES: Final = 8  # of a request, by the SDK
+# Of a request, by the SDK: about 40 seconds, for limits of calls per minute.
+_RETRIES: Final = 8
 _ONCE: Final = ("--finish", "--again")  # options that do not go on with a file
 _ONCE_WITH_VALUE: Final = ("--limit", "--deadline", "--replies")
 _RESERVED: Final = ("model", "messages", "stream", "api_key")  # which `ask` decides
@@ -256,6 +257,7 @@ class Command:
         prompts = [*make(dataset, self.args.model, self.args.market)]
         if not prompts:
             raise InputError(str(dataset), "expected questions", "none")
+        # Otherwise the user would believe that the model has seen prices.
         if self.args.market:
             plain = [prompt.text for prompt in make(dataset, self.args.model, False)]
             if plain == [prompt.text for prompt in prompts]:

@@ -113,6 +113,7 @@ class ReplyFile:
             prompt = by_id.get(name)
             if prompt is None:
                 continue
+            # A row of another program says neither, and is taken as it is.
             request = row.get("request", self.request)
             if row.get("prompt_sha256", prompt.sha256) != prompt.sha256:
                 others["of another prompt"] += 1
@@ -138,6 +139,7 @@ class ReplyFile:
     def open(self) -> Iterator[None]:
         """Hold the file, and add replies to its part; LockedError if another process does."""
         with self._hold():
+            # A last line that a crash has torn would swallow the first reply of this run.
             write_atomic(self.part, self._list_part_lines())
             self._file = os.open(self.part, os.O_WRONLY | os.O_APPEND)
             try:
@@ -149,6 +151,7 @@ class ReplyFile:
                         os.fsync(self._file)
                     os.close(self._file)
                     self._file = -1
+                # If the key is refused, nothing is begun.
                 if not self.rows and not self._stored:
                     self.part.unlink()
 
@@ -171,6 +174,7 @@ class ReplyFile:
         except (OSError, NotImplementedError) as error:
             raise EvaluationError(f"{place}: cannot be locked: {error}") from None
         try:
+            # Another run has ended since: its replies are in no row of this one.
             if self._read_stamps() != self._stamps:
                 raise LockedError(taken)
             yield
@@ -184,6 +188,7 @@ class ReplyFile:
         """Add a reply; EvaluationError if it cannot be written, or the run has ended."""
         line = f"{dump_json(row)}\n".encode()
         with self._lock:
+            # The run was interrupted while this call was under way.
             if self._file < 0:
                 raise EvaluationError(f"{self.path}: closed")
             try:

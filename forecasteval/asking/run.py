@@ -149,7 +149,8 @@ def ask(jobs: Sequence[Job], params: JsonObject, connect: Callable[[], Calls]) -
     with _open_files(jobs):
         try:
             done = calls.make(work)
-        except KeyboardInterrupt:  # what is under way is paid for
+        except KeyboardInterrupt:
+            # What is under way is paid for.
             print("waiting for the replies under way; Ctrl-C again ends at once", file=sys.stderr)
             calls.finish()
             raise
@@ -217,6 +218,7 @@ def read_batch(rounds: Sequence[Round], jobs: Sequence[Job], path: Path) -> Outc
             call = _read_reply(replies.get(prompt.id))
             outcome.add(Job(prompt, file), call)
             if is_answer(call):
+                # The batch was answered when it was, not now.
                 created = call.body.get("created")
                 moment = created if type(created) is int else time.time()
                 asked = datetime.fromtimestamp(moment, UTC)
