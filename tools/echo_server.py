@@ -71,13 +71,22 @@ class Handler(BaseHTTPRequestHandler):
         """Print nothing: `ask` says how it goes."""
 
 
+class Server(ThreadingHTTPServer):
+    """A server in threads, for as many calls at a time as `ask --workers` makes."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print nothing: a run that is ended hangs up."""
+
+
 def main() -> None:
     """Serve until Ctrl-C."""
     parser = argparse.ArgumentParser(description="A server whose model answers without a thought.")
     parser.add_argument("--port", type=int, default=PORT, help=f"default: {PORT}; 0: any")
     port = parser.parse_args().port
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", port), Handler)
     print(f"OPENAI_BASE_URL=http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
     try:
         server.serve_forever()
