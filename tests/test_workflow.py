@@ -96,6 +96,7 @@ class Origin:
         for step in self.jobs[job]["steps"]:
             if code and "!cancelled()" not in step.get("if", ""):
                 continue
+            self._move_artifact(step)
             done = subprocess.run(
                 ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.get("run", "")],
                 cwd=self.runner / "repo",
@@ -107,6 +108,27 @@ class Origin:
             out += done.stdout + done.stderr
             code = code or done.returncode
         return code, out
+
+    def _move_artifact(self, step: dict[str, Any]) -> None:
+        """Do what a step does by an action that keeps or brings back files, without hidden ones."""
+        path = self.runner / "repo" / str(step.get("with", {}).get("path"))
+        kept = self.folder / "artifact"
+        if "/upload-artifact@" in step.get("uses", ""):
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(path, kept, ignore=shutil.ignore_patterns(".*"))
+        elif "/download-artifact@" in step.get("uses", ""):
+            shutil.copytree(kept, path)
+
+    def night(self) -> tuple[int, str]:
+        """Run a night, and keep its results; the outputs of its job stay."""
+        code, out = self.run("night")
+        night = self.runner.with_name("night")
+        shutil.rmtree(night, ignore_errors=True)
+        shutil.copytree(self.runner, night)
+        keeping, said = self.run("keep")
+        shutil.rmtree(self.runner)
+        night.rename(self.runner)
+        return code or keeping, out + said
 
     def pull(self, change: Callable[[Path], object], maintainer: bool = False) -> tuple[int, str]:
         """Run the check of a pull request by Ann, who changes the work tree; the owners are not
@@ -148,13 +170,13 @@ def test_two_nights(tmp_path: Path) -> None:
     origin = Origin(tmp_path)
     write(origin.work, {"forecasteval.toml": 'late-files = "mark"\n'})
     origin.push()
-    code, first = origin.run("night")
+    code, first = origin.night()
     assert (code, "What changed" in first) == (0, False)
     known = {**SYSTEMS, "new": {"baseline": True}, "me": {**SYSTEMS["me"], "name": "Me"}}
     new = {"prediction/w-new.json": {"q7": "A", "q8": "A"}, "prediction/systems.json": known}
     write(origin.work, new)
     origin.push()
-    code, second = origin.run("night")
+    code, second = origin.night()
     assert (code, "What changed" in second, "  Late" in second) == (0, True, True)
     site = origin.runner / "repo" / "site"
     assert "What changed" in (site / "index.html").read_text(encoding="utf-8")
@@ -163,7 +185,7 @@ def test_two_nights(tmp_path: Path) -> None:
     assert read_json(site / "badge.json") == badge  # the first with a rank
     write(origin.work, {"prediction/w-bad.json": "not JSON"})
     origin.push()
-    assert origin.run("night")[0] == 0
+    assert origin.night()[0] == 0
     assert (origin.runner / "output").read_text() == "code=3\n"
     nights = ["git", "-C", str(tmp_path / "origin.git"), "rev-list", "--count", "evaluation"]
     assert subprocess.run(nights, capture_output=True, check=True).stdout == b"3\n"

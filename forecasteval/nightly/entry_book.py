@@ -208,10 +208,11 @@ def _parse_line(line: Mapping[str, Any]) -> BookLine:
     """Check the values of a line; raise one of `_DAMAGE_ERRORS` for any of another shape."""
     night = _number(line["night"])
     checksum = line.get("sha256")
-    entries = {
-        author: {(_text(name), _text(time)): _text(digest) for name, time, digest in answers}
-        for author, answers in line.get("entries", {}).items()
-    }
+    entries: dict[str, AnswerHashes] = {}
+    for author, answers in line.get("entries", {}).items():
+        if not all(type(text) is str for answer in answers for text in answer):
+            raise TypeError(answers)
+        entries[author] = {(name, time): answer_hash for name, time, answer_hash in answers}
     withdrawn = {
         system: [_text(name) for name in names]
         for system, names in line.get("withdrawn", {}).items()

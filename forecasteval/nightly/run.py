@@ -18,7 +18,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.benchmark import Files
+from forecasteval.benchmark import Files, without_collector
 from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
 from forecasteval.boards.report import BoardResults, format_csv, format_markdown
@@ -97,7 +97,8 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         about = read_systems(root / "prediction")
         needs_times = bool(scorer.given.get("horizon"))
         book_options = BookOptions(options.late_files, options.begin_record, needs_times)
-        observed = record_first_seen(root, scorer, tasks, book_options, last, about, hash_once)
+        with without_collector():  # the book is many small values without cycles
+            observed = record_first_seen(root, scorer, tasks, book_options, last, about, hash_once)
         tasks = [_add_owners(task, last) for task in observed.tasks]
         plan = _plan(root, scorer, options, tasks, rows, hash_once)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
