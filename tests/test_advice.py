@@ -67,7 +67,7 @@ NO_ADVICE: Final = {
     "{} rxnopt",
     "{} rxnopt {}",
     "below --fail-under {}: {}",  # a verdict
-    "worse than {} (--fail-if-worse): {}",
+    "worse than {} (--fail-if-worse): {}{}",
     "--fail-if-worse shows nothing of {}: it differs on {} only",
     "{}: --unread: every answer was read",
     "say that they refuse",
@@ -500,6 +500,24 @@ def test_a_page_of_many_questions(folder: Path) -> None:
     option = find("in the JSON that (--save) writes", page)
     succeed(folder, "-f", "m-x", option)
     assert len(read_json(folder / "evaluation/m-x.json")["items"]) == len(many)
+
+
+@advice(
+    "{} questions may hang together, their texts differ in numbers, dates or one name only: "
+    "give those of a group one '{}': {}{}"
+)
+def test_questions_that_may_hang_together(folder: Path) -> None:
+    prompt = "Bitcoin, how will its price move beyond {} on January {}?\nA.  up\nB.  down"
+    rows = [question(f"p{at}", prompt=prompt.format(at, at)) for at in range(1, 4)]
+    write(folder, {"dataset/p.json": rows})
+    out = succeed(folder, "check", "p")
+    key = find(r"give those of a group one '(\w+)'", out)
+    names = find(r"\((p1, .*?)\)", out).split(", ")
+    for row in rows:
+        if row["id"] in names:
+            row[key] = "Bitcoin"
+    write(folder, {"dataset/p.json": rows})
+    assert "hang together" not in succeed(folder, "check", "p")
 
 
 # --- Nights and boards ---

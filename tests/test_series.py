@@ -245,8 +245,8 @@ def test_check_names_likely_series(tmp_path: Path) -> None:
     done = run(write(tmp_path, {"dataset/w.json": rows}), "check", "w")
     assert done.code == 0
     assert (
-        "5 questions may hang together, their texts differ in numbers, dates or one name only; a "
-        "column `series` says so: 3 (p1, p2, p3); 2 (rain, rain too)"
+        "5 questions may hang together, their texts differ in numbers, dates or one name only: "
+        "give those of a group one 'series': 3 (p1, p2, p3); 2 (rain, rain too)"
     ) in done.out
     named = [{**row, "series": "weather" if row["id"][0] == "r" else "coins"} for row in rows]
     done = run(write(tmp_path, {"dataset/w.json": named}), "check", "w")

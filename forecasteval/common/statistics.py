@@ -129,13 +129,28 @@ def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[f
     return math.sqrt(spread), spread**2 / math.fsum(part**2 / n for part, n in parts)
 
 
+def add_variance(
+    error: tuple[float, float] | None, variance: float, freedom: float
+) -> tuple[float, float] | None:
+    """Add an independent variance to a standard error with its degrees of freedom (Satterthwaite
+    1946). None stays None: nothing measures the error.
+    """
+    if error is None or variance <= 0:
+        return error
+    square = error[0] ** 2
+    total = square + variance
+    return math.sqrt(total), total**2 / (square**2 / error[1] + variance**2 / freedom)
+
+
 def stratified_interval(
-    strata: Sequence[tuple[float, Sequence[float]]], bounds: tuple[float, float] = (0.0, 1.0)
+    strata: Sequence[tuple[float, Sequence[float]]],
+    bounds: tuple[float, float] = (0.0, 1.0),
+    added: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[float, float] | None:
     """95 % confidence interval of the stratified mean by Student's t, clipped to `bounds`; see
-    `stratified_error`.
+    `stratified_error`. `added` is a variance with its degrees of freedom (`add_variance`).
     """
-    error = stratified_error(strata)
+    error = add_variance(stratified_error(strata), *added)
     if error is None:
         return None
     half = t_quantile(0.975, error[1]) * error[0]

@@ -157,8 +157,11 @@ def check_dataset(records: Iterable[object]) -> Check:
 
 def _asked_text(record: Mapping[str, object]) -> str:
     """Return the first line of what a prompt asks; the whole prompt if it has no such line."""
-    before, head, asked = str(record.get("prompt") or "").rpartition(HEAD)
-    return asked.strip(QUOTES).partition("\n")[0] if head else before + asked
+    prompt = str(record.get("prompt") or "")
+    if HEAD not in prompt:
+        return prompt
+    asked = prompt.rpartition(HEAD)[2]
+    return asked.strip(QUOTES).partition("\n")[0]
 
 
 def _state_of(record: Mapping[str, object]) -> str:

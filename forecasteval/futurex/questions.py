@@ -99,7 +99,8 @@ def interpret_question(
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
     title = prompt.rpartition(HEAD)[2].lstrip(QUOTES).partition("\n")[0].rstrip(QUOTES)
-    title = f"{title[: TITLE - 1]}…" if len(title) > TITLE else title
+    if len(title) > TITLE:
+        title = f"{title[: TITLE - 1]}…"
     kind = CHOICE_KINDS.get(level) or (read.kind if read else "")
     return Question(level, kind, read, shown[:SHOWN], warning, title, digest, std)
 

@@ -171,7 +171,7 @@ class Scoring:
         series = list(map(read_series, records))
         hashes = [
             # Results that know of different series are not on the same questions.
-            hash_question(f"{name} {question.digest}" + (f"\0{of_series}" if of_series else ""))
+            hash_question("\0".join(filter(None, [f"{name} {question.digest}", of_series])))
             for name, question, of_series in zip(names, questions, series, strict=True)
         ]
         self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))

@@ -49,7 +49,7 @@ def describe_likely_series(texts: Iterable[tuple[str, str]]) -> list[str]:
     more = f"; … ({len(groups)} groups)" if len(groups) > _SHOWN else ""
     return [
         f"{sum(map(len, groups))} questions may hang together, their texts differ in numbers, "
-        f"dates or one name only; a column `{SERIES}` says so: {shown}{more}"
+        f"dates or one name only: give those of a group one '{SERIES}': {shown}{more}"
     ]
 
 

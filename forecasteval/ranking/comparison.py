@@ -37,6 +37,7 @@ from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, list_results, read_system
+from .repeats import add_run_luck, measure_runs
 from .scale import Interval, Level
 from .significance import least_found
 from .systems import (
@@ -195,7 +196,7 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     gaps = []
     for (a, b), test in zip(both, tests, strict=True):
         difference, interval, spread = _subtract(a, b, levels, a.share)
-        least = least_found(spread)
+        least = least_found(spread, _find_luck(a, b, levels, a.share))
         is_possible = least <= a.share * a.scale.width
         gaps.append(Gap(difference, interval, test, least if is_possible else None))
     pairs = _make_pairs(gaps, both, [system.name for system in systems], levels)
@@ -222,7 +223,14 @@ def _subtract(
     ]
     spread = a.cluster(strata, levels)
     most = share * a.scale.width
-    return stratified_mean(strata), stratified_interval(spread, (-most, most)), spread
+    luck = _find_luck(a, b, levels, share)
+    return stratified_mean(strata), stratified_interval(spread, (-most, most), luck), spread
+
+
+def _find_luck(a: System, b: System, levels: Sequence[Level], share: float) -> tuple[float, float]:
+    """Find what the luck of runs adds to the variance of a difference (`add_run_luck`)."""
+    variance, freedom = add_run_luck(measure_runs(a, levels), measure_runs(b, levels))
+    return (share / a.share) ** 2 * variance, freedom
 
 
 def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]]:
@@ -263,7 +271,8 @@ def _keep(system: System, kept: Mapping[Level, Sequence[bool]]) -> System:
         level: QuestionColumns(*(list(compress(c, each)) for c in system.questions[level].columns))
         for level, each in kept.items()
     }
-    return replace(system, questions=questions)
+    runs = tuple(_keep(run, kept) for run in system.runs)
+    return replace(system, questions=questions, runs=runs)
 
 
 def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:

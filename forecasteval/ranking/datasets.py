@@ -29,6 +29,7 @@ from .files import ForecasterTable
 from .names import split_name, without_run
 from .pooled import pool_systems
 from .reading import question_key
+from .repeats import measure_runs
 from .scale import Level
 from .significance import assign_ranks
 from .systems import (
@@ -233,8 +234,9 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
     2024). It is the cluster-robust error of all n·R scores, clustered by question (Liang & Zeger
     1986; `clustered_error` of each level), as every run has a score for every question: 0 where it
     lacks an answer. What moves a whole run at once, such as a bad night, is not in it:
-    `run_deviation` shows that. Outcomes are counted over all runs. Raises InputError for runs of
-    other policies. One run is returned as it is.
+    `run_deviation` shows that, and `repeats.add_run_luck` adds it to differences. Outcomes are
+    counted over all runs. Raises InputError for runs of other policies. One run is returned as it
+    is.
     """
     if len(runs) == 1:
         return runs[0]
@@ -303,32 +305,10 @@ def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
         )
         for run in system.runs
     ]
+    spread = measure_runs(system, levels)
     deviation = math.sqrt(variance([run.score for run in runs]))
-    differ = deviation > 2 * _deviation_within(system, levels) + 1e-12
+    differ = deviation > 2 * math.sqrt(spread.within / spread.freedom) + 1e-12
     return replace(row, runs=runs, run_deviation=deviation, runs_differ=differ)
-
-
-def _deviation_within(system: System, levels: Sequence[Level]) -> float:
-    """Standard deviation of a run's score on these questions, if its answers vary independently of
-    each other.
-
-    √ Σ (w/Σw)²·mean(s²ᵢ)/n with the variance s²ᵢ over the runs at question i.
-    """
-    parts = [
-        (
-            system.weights[level],
-            [
-                variance(scores)
-                for scores in zip(
-                    *(run.questions[level].scores for run in system.runs), strict=True
-                )
-            ],
-        )
-        for level in levels
-    ]
-    total = math.fsum(weight for weight, _ in parts)
-    squares = [(weight / total) ** 2 * mean(within) / len(within) for weight, within in parts]
-    return system.share * math.sqrt(math.fsum(squares))
 
 
 def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:

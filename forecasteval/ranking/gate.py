@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from forecasteval.common.errors import EvaluationError, InputError, show_count
 from forecasteval.common.exit_codes import ExitCode
@@ -57,10 +58,12 @@ def require_not_worse(comparison: JsonObject) -> list[str]:
     sign = read_scale(comparison).sign
     worse: list[str] = []
     unsure: list[str] = []
+    names: list[str] = []
     first = comparison["systems"][0]["name"]
     for pair in (pair for pair in comparison["pairs"] if pair["a"] == first):
         count = sum(tally["wins"] + tally["losses"] for tally in pair["levels"].values())
         if sign * pair["difference"] > 0 and pair["p_holm"] < ALPHA:
+            names.append(pair["b"])
             worse.append(f"{pair['b']} ({-pair['difference']:+.4f}, p {show_p(pair['p_holm'])})")
         elif count and 2 / 2**count >= ALPHA:
             unsure.append(
@@ -68,5 +71,17 @@ def require_not_worse(comparison: JsonObject) -> list[str]:
                 f"it differs on {show_count(count, 'question')} only"
             )
     if worse:
-        raise GateError(f"worse than {first} (--fail-if-worse): {', '.join(worse)}")
+        remark = _remark_single_runs(comparison, [first, *names])
+        raise GateError(f"worse than {first} (--fail-if-worse): {', '.join(worse)}{remark}")
     return unsure
+
+
+def _remark_single_runs(comparison: JsonObject, names: Collection[str]) -> str:
+    """Remark on those of the named systems of which one run is compared; the model over all
+    datasets measures luck by weeks.
+    """
+    if "datasets" in comparison:
+        return ""
+    systems = [system for system in comparison["systems"] if system["name"] in names]
+    single = [system["name"] for system in systems if not system.get("runs")]
+    return f"; a single run cannot show its own luck: {', '.join(single)}" if single else ""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from forecasteval.common.statistics import (
+    add_variance,
     mean,
     rank_ranges,
     shared_ranks,
@@ -42,15 +43,15 @@ def detectable_difference(error: tuple[float, float], power: float = 0.8) -> flo
     return (t_quantile(0.975, error[1]) + t_quantile(power, error[1])) * error[0]
 
 
-def least_found(spread: Strata) -> float:
+def least_found(spread: Strata, added: tuple[float, float] = (0.0, 1.0)) -> float:
     """Return the least difference of two systems that is found four times out of five, from what
     their clusters differ by; infinite where none is.
 
     p is 2 / 2^n at least if n clusters differ, so that six must, all in one direction. Where six
     do four times out of five, 7.5 do on average; what these add is the least, if they differ by as
-    much as those that do.
+    much as those that do. `added`: see `stratified_interval`.
     """
-    error = stratified_error(spread)
+    error = add_variance(stratified_error(spread), *added)
     total = math.fsum(weight for weight, _ in spread)
     parts = [abs(weight / total / len(each) * value) for weight, each in spread for value in each]
     if error is None or len(parts) < _FEWEST:

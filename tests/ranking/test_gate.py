@@ -120,6 +120,7 @@ def test_the_first_is_the_baseline(tmp_path: Path) -> None:
     systems(tmp_path)
     plain, done = run(tmp_path, "compare", "d-good", "d-bad"), compare(tmp_path, "d-good", "d-bad")
     assert_gate(done, "worse than d-good (--fail-if-worse): d-bad (-0.5000, p <0.0001")
+    assert "; a single run cannot show its own luck: d-good, d-bad" in done.err
     assert done.out == plain.out
     assert compare(tmp_path, "d-bad", "d-good")._replace(out="") == Done(
         0, "", ""

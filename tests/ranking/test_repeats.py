@@ -27,15 +27,21 @@ from boards_folders import (
     stored,
     system,
 )
-from cli import Record, number, q, run, write
+from cli import Record, box, number, q, run, write
 from drawn_seasons import cover_repeats
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
-from forecasteval.common.statistics import clustered_error, stratified_error
+from forecasteval.common.statistics import (
+    clustered_error,
+    stratified_error,
+    t_quantile,
+    t_tail,
+)
 from forecasteval.display.tables import format_text
 from forecasteval.lookup import find_runs
 from forecasteval.ranking.datasets import combine_runs
 from forecasteval.ranking.reading import read_system
+from forecasteval.ranking.repeats import add_run_luck, measure_runs
 
 Runs = dict[str, tuple[bool, ...]]
 FIRST, SECOND, OTHER = (
@@ -294,3 +300,83 @@ def test_a_run_more_is_scored_alone(tmp_path: Path) -> None:
     (root / "prediction" / "d-a@1.json").unlink()
     assert counts(run(root, "nightly")) == (0, 2, 0)
     assert [row["name"] for row in stored(root)["tables"][0]["rows"]] == ["d-b", "d-a@2"]
+
+
+# --- A run's own luck ---
+
+
+def lucky(name: str, *shares: int) -> dict[str, tuple[bool, ...]]:
+    """Runs that are right on so many of 20 questions, all of them the first ones."""
+    return {
+        f"d-{name}@{number}": tuple(place < share for place in range(20))
+        for number, share in enumerate(shares)
+    }
+
+
+def test_luck_of_runs_is_in_a_difference_of_two_systems_with_runs() -> None:
+    steady = {**lucky("a", 18, 18), **lucky("b", 8, 8)}
+    unsteady = {**lucky("a", 20, 10), **lucky("b", 20, 0)}
+    single = {**lucky("a", 20, 10), **lucky("b", 8)}
+    ranges = [
+        [row["rank_interval"] for row in rows(board_of(answers))]
+        for answers in (steady, unsteady, single)
+    ]
+    apart = [(1, 1), (2, 2)]
+    assert ranges == [apart, [(1, 2), (1, 2)], apart]
+
+
+def test_a_comparison_has_the_variance_of_runs() -> None:
+    """By the formula: d of both systems' runs, its variance, Satterthwaite's degrees of freedom."""
+    answers = {"a": [(1, 1, 1, 1, 1, 0), (1, 0, 0, 1, 0, 0)],
+               "b": [(1, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 0)]}  # fmt: skip
+    results = [
+        [
+            {**system(f"d-{name}@{run}", *map(bool, right)), "dataset": "d.json"}
+            for run, right in enumerate(runs)
+        ]
+        for name, runs in answers.items()
+    ]
+    (pair,) = compare(results)["pairs"]
+    whole = within = of_means = 0.0
+    means = {}
+    for name, runs in answers.items():
+        means[name] = [statistics.mean(column) for column in zip(*runs, strict=True)]
+        scores = [statistics.mean(run) for run in runs]
+        whole += statistics.variance(scores) * (len(runs) - 1)
+        variances = [statistics.variance(column) for column in zip(*runs, strict=True)]
+        own = statistics.mean(variances) / 6
+        within += own * (len(runs) - 1)
+        of_means += own / len(runs)
+    effect = whole / within
+    assert effect > 1
+    differences = [a - b for a, b in zip(means["a"], means["b"], strict=True)]
+    square, added = statistics.variance(differences) / 6, (effect - 1) * of_means
+    freedom = (square + added) ** 2 / (square**2 / 5 + added**2 / (3 * (1 - 1 / effect) ** 2))
+    half = t_quantile(0.975, freedom) * math.sqrt(square + added)
+    difference = statistics.mean(differences)
+    low, high = pair["interval"]
+    assert pair["difference"] == pytest.approx(difference)
+    assert (low, high) == pytest.approx((max(-1, difference - half), min(1, difference + half)))
+    assert pair["p"] >= t_tail(difference / math.sqrt(square + added), freedom) - 1e-12
+
+
+def test_runs_of_one_side_add_nothing() -> None:
+    """Nothing measures the other side's."""
+    both = board_of({**lucky("a", 20, 10), "d-b": (False,) * 20})
+    assert [row["rank_interval"] for row in rows(both)] == [(1, 1), (2, 2)]
+
+
+def test_luck_is_measured_by_series_where_questions_hang_together() -> None:
+    """Three answers that change together are one change, and no luck of the run."""
+    spreads = []
+    for series in (None, "event"):
+        runs = [
+            read_system(score([q(f"q{n}", answer=box(x), series=series) for n in range(3)], name))
+            for name, x in (("a@1", "A"), ("a@2", "B"))
+        ]
+        spreads.append(measure_runs(combine_runs(runs), [1]))
+    alone, together = spreads
+    assert alone.whole == pytest.approx(3 * alone.within)
+    assert together.whole == pytest.approx(together.within)
+    assert add_run_luck(alone, alone)[0] > 0
+    assert add_run_luck(together, together)[0] <= 1e-12
