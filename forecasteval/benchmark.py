@@ -422,6 +422,8 @@ class Benchmark(NamedTuple):
     of a system; with the prices of a market where that is wanted. Without it the questions have a
     prompt each. hash_forecasts(prediction, dataset) replaces hash_answers where files name their
     forecasters: by forecaster, then by event and the forecast's own time.
+    list_events(prediction): the questions in a file that needs no dataset; files that share one
+    are ranked together.
     """
 
     name: str
@@ -436,6 +438,7 @@ class Benchmark(NamedTuple):
     hash_answers: Callable[[Path], dict[str, str]] | None = None
     list_prompts: Callable[[Path, str, bool], Iterator[Prompt]] | None = None
     hash_forecasts: Callable[[Path, Path], dict[str, dict[tuple[str, str], str]]] | None = None
+    list_events: Callable[[Path], frozenset[str]] | None = None
 
     @property
     def has_contest(self) -> bool:

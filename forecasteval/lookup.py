@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence, Set
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -198,16 +198,23 @@ def find_runs(name: str, folder: Path) -> list[str]:
 
 
 def group_files(
-    pairs: Iterable[tuple[Path, tuple[Path, ...]]], ranks_together: Test
+    pairs: Sequence[tuple[Path, tuple[Path, ...]]],
+    ranks_together: Test,
+    list_events: Callable[[Path], Set[str]] = lambda path: frozenset(),
 ) -> list[Files]:
     """Group prediction files, each with its datasets, by what is scored together. These are the
-    files of a dataset that are ranked together, or each file by itself. A CSV has its own events.
+    files of a dataset that are ranked together, files without one that share an event, or each file
+    by itself.
     """
     groups: dict[object, Files] = {}
     ranks_together = cache(ranks_together)
+    first_files: dict[str, object] = {}  # the key of the group of an event
     for number, (path, datasets) in enumerate(pairs):
-        is_set = len(datasets) == 1 and path.suffix != ".csv" and ranks_together(datasets[0])
-        key = datasets[0] if is_set else number
+        is_set = len(datasets) == 1 and ranks_together(datasets[0])
+        key: object = datasets[0] if is_set else number
+        events = frozenset() if datasets or len(pairs) == 1 else list_events(path)
+        key = next((first_files[event] for event in sorted(events) if event in first_files), key)
+        first_files |= dict.fromkeys(events, key)
         files = groups.get(key, Files((), datasets))
         if path not in files.predictions:  # a file that is named twice counts once
             groups[key] = files._replace(predictions=(*files.predictions, path))

@@ -84,6 +84,11 @@ class Scorer:
             wing.ranks_together and wing.ranks_together(dataset) for wing in self.wings.values()
         )
 
+    def list_events(self, prediction: Path) -> frozenset[str]:
+        """List the events in a prediction file that is ranked with others that share one."""
+        listed = (wing.list_events(prediction) for wing in self.wings.values() if wing.list_events)
+        return frozenset().union(*listed)
+
     def has_questions(self, prediction: Path) -> bool:
         """Return whether a prediction file contains its questions."""
         return any(
@@ -170,7 +175,7 @@ def score_names(
             fail(error)
         else:
             pairs.append((path, tuple(datasets) or ((found,) if found else ())))
-    for files in group_files(pairs, scorer.ranks_together):
+    for files in group_files(pairs, scorer.ranks_together, scorer.list_events):
         results, errors = score_together(scorer.score, files._replace(any_form=True))
         for problem in {str(problem): problem for _, problem in errors}.values():
             fail(problem)

@@ -37,8 +37,8 @@ def evaluate(forecasts: list[Any], problems: list[Any], **options: Any) -> Resul
     return ProphetArenaEvaluator(**{"min_events": 1, **options}).evaluate_all(forecasts, problems)
 
 
-def evaluate_csv(path: Path) -> Row:
-    return ProphetArenaEvaluator(min_events=1).evaluate_file(path)
+def evaluate_csv(path: Path, **options: Any) -> Row:
+    return ProphetArenaEvaluator(min_events=1, **options).evaluate_file(path)
 
 
 @cache

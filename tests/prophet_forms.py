@@ -82,7 +82,10 @@ def divide(column: str) -> Callable[[Cells], Cells]:
 
 
 class Form(NamedTuple):
-    """`rows` fill `row` under `header`; `words` are of the refusal, which `advice` obeys."""
+    """`rows` fill `row` under `header`; `words` are of the refusal, which `advice` obeys.
+
+    `roles`: what the refusal's option `--column` says, after which the scores are right.
+    """
 
     name: str
     rows: Callable[[], Iterator[dict[str, Any]]]
@@ -91,6 +94,7 @@ class Form(NamedTuple):
     words: str = ""
     advice: Callable[[Cells], Cells] | None = None
     more: tuple[str, ...] = ()  # rows at the end
+    roles: str = ""
 
     @property
     def scores(self) -> dict[str, float]:
@@ -102,7 +106,6 @@ class Form(NamedTuple):
 
 
 Q, R, W = question_rows, race_rows, wide_rows
-LATER = "several forecasts without a time that tells them apart"
 FORMS: Final = [
     # --- Questions: names of columns ---
     Form("plain", Q, "question|model|probability|resolution", "{q}|{who}|{p}|{Yes}"),
@@ -168,24 +171,20 @@ FORMS: Final = [
         Q,
         "question|model|p|resolved",
         "{q}|{who}|{p}|{f}",
-        "rename 'resolved' to 'resolution'",
-        rename("resolved", "resolution"),
+        roles="result=resolved",
     ),
     Form(
         "a state in words",
         Q,
         "question|model|p|Is Resolved",
         "{q}|{who}|{p}|{Yes}",
-        "rename 'Is Resolved' to 'resolution'",
-        rename("Is Resolved", "resolution"),
+        roles="result=Is Resolved",
     ),
     Form(
         "a state that is none",
         Q,
         "question|model|p|resolved|resolution",
         "{q}|{who}|{p}|2025-07-01|{f}",
-        "'resolved' must be true or false, got '2025-07-01'",
-        change("resolved", lambda _: "true"),
     ),
     Form(
         "100 and 0",
@@ -203,22 +202,8 @@ FORMS: Final = [
         "must be Yes or No, got 'Resolved as",
         change("resolution", lambda cell: cell.split()[-1]),
     ),
-    Form(
-        "correct",
-        Q,
-        "question|model|p|correct",
-        "{q}|{who}|{p}|{f}",
-        "expected 'resolution' for what came true",
-        rename("correct", "resolution"),
-    ),
-    Form(
-        "answer",
-        Q,
-        "question|model|p|answer",
-        "{q}|{who}|{p}|{Yes}",
-        "no column is called 'resolution' or 'winner'",
-        rename("answer", "resolution"),
-    ),
+    Form("correct", Q, "question|model|p|correct", "{q}|{who}|{p}|{f}", roles="result=correct"),
+    Form("answer", Q, "question|model|p|answer", "{q}|{who}|{p}|{Yes}"),
     # --- Questions: probabilities ---
     Form(
         "percent",
@@ -263,8 +248,7 @@ FORMS: Final = [
         Q,
         "question|model|prediction|probability|resolution",
         "{q}|{who}|{other}|{p}|{Yes}",
-        "expected one column of probabilities",
-        rename("prediction", "old"),
+        roles="probability=probability",
     ),
     Form(
         "a third of Yes",
@@ -284,8 +268,7 @@ FORMS: Final = [
         Q,
         "question|model|prob_raw|resolution",
         "{q}|{who}|{p}|{Yes}",
-        "rename 'prob_raw' to 'probability'",
-        rename("prob_raw", "probability"),
+        roles="probability=prob_raw",
     ),
     Form(
         "quoted thousandths", Q, "question|model|probability|resolution", "{q}|{who}|{p:.3f}|{Yes}"
@@ -324,17 +307,11 @@ FORMS: Final = [
         more=("Q1|ada|2025-06-02T09:00Z|0.1|Yes",),
     ),
     Form(
-        "runs without a time",
+        "runs",
         Q,
         "question|model|run|p|resolution",
         "{q}|{who}|2|{p}|{Yes}",
-        f"{LATER} (not read: run)",
-        lambda table: [table[0], *(row for row in table[1:] if row[2] == "2")],
-        more=tuple(
-            f"Q{n}|{who}|1|0.99|{'Yes' if won else 'No'}"
-            for n, won in enumerate(CAME_TRUE, 1)
-            for who in WHO
-        ),
+        more=tuple("{q}|{who}|1|{p}|{Yes}".format(**row) for row in question_rows()),
     ),
     Form(
         "one forecast twice, unlike",
@@ -388,24 +365,21 @@ FORMS: Final = [
         R,
         "question|market|model|p|resolved",
         "{q}|{opt}|{who}|{p}|{f}",
-        "rename 'resolved' to 'resolution'",
-        rename("resolved", "resolution"),
+        roles="result=resolved",
     ),
     Form(
         "outcome and a state",
         R,
         "event_ticker|predictor_name|outcome|prob|resolved",
         "{q}|{who}|{opt}|{p}|{f}",
-        "rename 'outcome' to 'option' and 'resolved' to 'resolution'",
-        lambda table: rename("resolved", "resolution")(rename("outcome", "option")(table)),
+        roles="result=resolved",
     ),
     Form(
         "an index",
         R,
         "question|option|model|p|winner",
         "{q}|{opt}|{who}|{p}|{index}",
-        "",
-        change("winner", lambda cell: OPTIONS[int(cell)]),
+        "a winner is not among the options, got '2'",
     ),
     Form(
         "percents of options",
@@ -428,8 +402,7 @@ FORMS: Final = [
         R,
         "question|option|model|prob_yes|won",
         "{q}|{opt}|{who}|{p}|{f}",
-        "rename 'prob_yes' to 'probability'",
-        rename("prob_yes", "probability"),
+        roles="probability=prob_yes",
     ),
     Form(
         "an option of one",
@@ -479,42 +452,42 @@ FORMS: Final = [
         Q,
         "question|resolution|ada|bob",
         "{q}|{Yes}|{ada}|{bob}",
-        "pandas:",
+        "expected a row per forecast, a column for the probability",
     ),
     Form(
         "texts beside forecasters",
         Q,
         "Question ID|Question Title|notes|Resolution|ada|bob",
         "{id}|{title}|so so|{Yes}|{ada}|{bob}",
-        "pandas:",
+        "expected a row per forecast, a column for the probability",
     ),
     Form(
         "a column per option",
         W,
         "question|model|Red|Blue|Green|winner",
         "{q}|{who}|{Red}|{Blue}|{Green}|{won}",
-        "pandas:",
+        "expected a row per forecast, a column for the probability",
     ),
     Form(
         "a count beside forecasters",
         Q,
         "question|resolution|ada|bob|n",
         "{q}|{Yes}|{ada}|{bob}|{n}",
-        "expected a column 'forecaster'",
+        "expected a row per forecast, a column for the probability",
     ),
     Form(
         "options of one forecaster",
         W,
         "question|Red|Blue|Green|winner",
         "{q}|{Red}|{Blue}|{Green}|{won}",
-        "expected a column 'forecaster'",
+        "expected a row per forecast, a column for the probability",
     ),
     Form(
         "percents per forecaster",
         Q,
         "question|resolution|ada|bob",
         "{q}|{Yes}|{n}|{n}",
-        "expected a column 'forecaster'",
+        "expected a column for the probability",
     ),
     # --- More names, states and results ---
     Form("capitals", Q, "question|model|probability|resolution", "{q}|{who}|{p}|{TRUE}"),
@@ -530,94 +503,43 @@ FORMS: Final = [
     Form("cents", Q, "question|model|p|result|price", "{q}|{who}|{p}|{Yes}|55"),
     Form("two results", Q, "question|model|p|resolution|resolved_to", "{q}|{who}|{p}|{Yes}|0.5"),
     Form("Y and N", Q, "question|model|p|resolution", "{q}|{who}|{p}|{Y}"),
+    Form("another name of results", Q, "question|model|probability|came_true", "{q}|{who}|{p}|{f}"),
+    Form("no melt of a truth", Q, "question_id|model|y_prob|y_true", "{q}|{who}|{p}|{f}"),
+    Form("a confidence", Q, "event|forecaster|confidence|outcome", "{q}|{who}|{p}|{f}"),
     Form(
-        "another name of results",
-        Q,
-        "question|model|probability|came_true",
-        "{q}|{who}|{p}|{f}",
-        "(or 'resolution': Yes or No)",
-        rename("came_true", "resolution"),
-    ),
-    Form(
-        "no melt of a truth",
-        Q,
-        "question_id|model|y_prob|y_true",
-        "{q}|{who}|{p}|{f}",
-        "expected a column 'option' (or 'resolution': Yes or No), a column 'probability'",
-        lambda table: rename("y_prob", "probability")(rename("y_true", "resolution")(table)),
-    ),
-    Form(
-        "a confidence",
-        Q,
-        "event|forecaster|confidence|outcome",
-        "{q}|{who}|{p}|{f}",
-        "expected a column 'probability'",
-        rename("confidence", "probability"),
-    ),
-    Form(
-        "another name of forecasters",
-        Q,
-        "question|participant|p|resolution",
-        "{q}|{who}|{p}|{Yes}",
-        "expected a column 'forecaster'",
-        rename("participant", "forecaster"),
+        "another name of forecasters", Q, "question|participant|p|resolution", "{q}|{who}|{p}|{Yes}"
     ),
     Form(
         "a name with a percent sign",
         Q,
         "question|model|probability (%)|resolution",
         "{q}|{who}|{p}|{Yes}",
-        "rename 'probability (%)' to 'probability'",
-        rename("probability (%)", "probability"),
     ),
     Form(
-        "of Yes in words",
-        Q,
-        "question|model|Probability of Yes|resolution",
-        "{q}|{who}|{p}|{Yes}",
-        "rename 'Probability of Yes' to 'probability'",
-        rename("Probability of Yes", "probability"),
+        "of Yes in words", Q, "question|model|Probability of Yes|resolution", "{q}|{who}|{p}|{Yes}"
     ),
-    Form(
-        "p(yes)",
-        Q,
-        "question|model|p(yes)|resolution",
-        "{q}|{who}|{p}|{Yes}",
-        "expected a column 'probability'",
-        rename("p(yes)", "p_yes"),
-    ),
+    Form("p(yes)", Q, "question|model|p(yes)|resolution", "{q}|{who}|{p}|{Yes}"),
     Form(
         "of No alone",
         Q,
         "question|model|prob_no|resolution",
         "{q}|{who}|{no}|{Yes}",
-        "expected a column 'probability'",
-        lambda table: rename("prob_no", "probability")(
-            change("prob_no", lambda cell: f"{1 - float(cell):.2f}")(table)
-        ),
+        "expected a column for the probability",
     ),
-    Form(
-        "a slug",
-        Q,
-        "slug|user|prob|outcome",
-        "{q}|{who}|{p}|{Yes}",
-        "expected a column 'event_id'",
-        rename("slug", "event"),
-    ),
+    Form("a slug", Q, "slug|user|prob|outcome", "{q}|{who}|{p}|{Yes}"),
     Form(
         "columns of Yes and No",
         Q,
         "question|model|yes|no|result",
         "{q}|{who}|{p}|{no}|{Yes}",
-        "pandas:",
+        "expected a row per forecast, a column for the probability",
     ),
     Form(
         "options under another name",
         R,
         "event|team|model|prob|won",
         "{q}|{opt}|{who}|{p}|{f}",
-        "if each is about an option, call that 'option'",
-        rename("team", "option"),
+        roles="option=team",
     ),
     Form(
         "places of a race",
@@ -639,13 +561,11 @@ FORMS: Final = [
         R,
         "event|option|model|prob|actual",
         "{q}|{opt}|{who}|{p}|{f}",
-        "no column is called 'resolution' or 'winner'",
-        rename("actual", "winner"),
     ),
 ]
 
 
-def find_line(message: str) -> str:
-    """Find the line of pandas in a refusal."""
-    found = re.search(r"pandas: (pandas\..*index=False\))", message)
-    return found[1] if found else ""
+def find_options(message: str) -> list[tuple[str, str]]:
+    """Find what the options `--column` of a refusal say."""
+    words = re.findall(r"--column ('[^']*'|[^\s)]+)", message)
+    return [tuple(word.strip("',:").split("=", 1)) for word in words]

@@ -12,7 +12,7 @@ import numbers
 import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from sys import intern
@@ -155,6 +155,7 @@ class Loaded:
     damaged: how many records are a BadRecord.
     is_cut: the file ends within a record, as if it were still being written.
     is_map: the records were made of {id: value}.
+    fields: what stands beside the list of records in an object.
     unit: what a record is called in messages.
     distinct_ids, total_ids: of records that are not kept in memory, how many ids they have.
     """
@@ -172,6 +173,7 @@ class Loaded:
     is_map: bool = False
     distinct_ids: int = 0
     total_ids: int = 0
+    fields: Mapping[str, object] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.records)
@@ -321,7 +323,8 @@ def _parse_whole(text: str, path: Path, value_key: str, any_form: bool) -> Loade
     }
     for key in WRAPPERS:
         if key in lists:
-            return Loaded(path, lists[key])
+            fields = {name: held for name, held in value.items() if name != key}
+            return Loaded(path, lists[key], fields=fields)
     # No answer is a list of objects.
     holds_only_lists = value and len(lists) == len(value)
     if holds_only_lists and len(lists) == 1:

@@ -45,7 +45,8 @@ from forecasteval.common.errors import printable
 from forecasteval.common.records import Loaded, first_keys
 from forecasteval.display.results import Results
 
-from .columns import is_tidy
+from .cells import parse_id
+from .columns import holds_events, holds_questions, is_answered, parse_column
 from .times import parse_horizons
 
 if TYPE_CHECKING:
@@ -79,31 +80,15 @@ def __getattr__(name: str) -> object:
 
 
 def claims_file(path: Path, dataset: Path | None) -> bool:
-    """Return whether a file contains forecasts: a CSV with events, or a file with problem ids.
+    """Return whether a file contains forecasts: a table with events, or a file with problem ids.
 
     If it has a dataset, that decides: a key in one row of a prediction file does not change its
     benchmark.
     """
-    if holds_events(path) or (
-        path.suffix == ".csv" and dataset is None and "id" not in first_keys(path)
-    ):
-        return True
-    return ranks_together(dataset or path)
-
-
-def holds_events(path: Path) -> bool:
-    """Return whether a file is a CSV that contains its events, and needs no dataset.
-
-    With an "id" and answers it is of questions, whatever else it has.
-    """
-    keys = first_keys(path) if path.suffix == ".csv" else set[str]()
-    has_answers = "id" in keys and not keys.isdisjoint(("answer", "prediction"))
-    return not _EVENT_COLUMNS.isdisjoint(keys) or (is_tidy(keys) and not has_answers)
-
-
-def ranks_together(dataset: Path) -> bool:
-    """Return whether a file of dataset/ holds problems, whose forecasts are ranked together."""
-    return not {"problem_id", "resolutions"}.isdisjoint(first_keys(dataset))
+    if dataset is not None:
+        return holds_questions(dataset) or (holds_events(path) and not is_answered(dataset))
+    is_other_table = path.suffix == ".csv" and "id" not in first_keys(path)
+    return holds_events(path) or is_other_table or holds_questions(path)
 
 
 def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:
@@ -134,10 +119,18 @@ def list_prompts(dataset: Path, system: str, market: bool) -> Iterator[Prompt]:
     return list_prompts(dataset, system, market)
 
 
+def list_events(path: Path) -> frozenset[str]:
+    """List the events of a file that needs no dataset."""
+    if not holds_events(path):
+        return frozenset()
+    from .tables import list_events
+
+    return list_events(path)
+
+
 def list_forecasters(path: Path) -> set[str]:
     """List the names in a prediction file with a dataset, also of forecasts that do not count."""
-    from .fields import parse_id
-    from .forecast_sets import load_forecasts
+    from .tables import load_forecasts
 
     rows = load_forecasts(path, Loaded("", ()))
     return {parse_id(row.get("username")) for row in rows if isinstance(row, Mapping)}
@@ -169,7 +162,6 @@ def parse_metric(text: str) -> str:
         raise ArgumentTypeError(expected) from None
 
 
-_EVENT_COLUMNS: Final = {"event_ticker", "market_info", "market_outcome"}  # of Prophet Arena's CSV
 CONTRACTS: Final = ("yes", "both")
 PRICES: Final = ("event", "each")
 _LEAST: Final = (
@@ -193,6 +185,15 @@ OPTIONS: Final = (
         "only events of which every option's ask is at most so far above its bid (all)",
         float,
         metavar="X",
+    ),
+    Option(
+        "--column",
+        "which column is what, where names do not say it, as probability=pred; repeatable",
+        parse_column,
+        "score",
+        "ROLE=NAME",
+        True,
+        "roles",
     ),
     Option("--min-events", _LEAST, int, metavar="N"),
     Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
@@ -219,10 +220,11 @@ BENCHMARK: Final = Benchmark(
     make_evaluator,
     OPTIONS,
     find_mistakes,
-    ranks_together,
+    holds_questions,
     holds_events,
     check_answers,
     list_prompts=list_prompts,
     list_deadlines=list_deadlines,
     hash_forecasts=hash_forecasts,
+    list_events=list_events,
 )

@@ -14,13 +14,13 @@ from forecasteval.common.records import Loaded
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
-from .csv_files import CsvData, load_csv
+from .columns import holds_events
 from .events import NO_OUTCOME, Problem, choose_problems, make_events, read_problems
 from .fields import DataNotes, Label, Named
-from .forecast_sets import load_forecasts, load_problems
 from .forecasts import choose_forecasts, read_forecasts
 from .losses import EXCLUDED, UNKNOWN
 from .score_table import odd_sums
+from .tables import Board, load_forecasts, load_problems, load_tables
 
 
 def check_answers(files: Files) -> Iterator[Checked]:
@@ -73,13 +73,13 @@ def check_file(path: Path) -> Results:
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
     also rows that will be left out, and prices that will.
     """
-    table = load_csv(path) if path.suffix == ".csv" else None
+    table = load_tables([path], {}, any_form=True) if holds_events(path) else None
     given = table.problems if table else load_problems(path)
     problems = [*read_problems(given)]
     findings: list[Finding] = []
     first: dict[str, int] = {}  # by id its record; in a CSV its line
     for problem in problems:
-        number = given.lines[problem.number - 1] if table else problem.number
+        number = given.lines[problem.number - 1] if given.lines else problem.number
         if problem.id and first.setdefault(problem.id, number) != number:
             seen = f"first in record {first[problem.id]}"
             findings.append(Finding("id used more than once", problem.id, number, seen))
@@ -92,11 +92,11 @@ def check_file(path: Path) -> Results:
     return check_results(path, given.sha256, count, findings, told)
 
 
-def _check_rows(table: CsvData, first: Mapping[str, int]) -> Iterator[Finding]:
+def _check_rows(table: Board, first: Mapping[str, int]) -> Iterator[Finding]:
     """Find what is odd about the rows of a CSV and which will be left out, once per event."""
     notes = DataNotes()
     usable, places = choose_problems(table.problems, DataNotes())
-    read_forecasts([table.forecasts], make_events(usable, DataNotes()), places, notes, {})
+    read_forecasts(table.forecasts, make_events(usable, DataNotes()), places, notes, {})
     for (_, text), names in table.notes.names.items():
         yield from (Finding(text, str(name), first.get(str(name), 0), "") for name in names)
     for (_, text), labels in notes.names.items():

@@ -1,255 +1,452 @@
-"""What the columns of a CSV with forecasts mean: known before numpy is imported."""
+"""What the columns of a table of forecasts are: roles by their names, and by what they hold where
+several could have one. Known before numpy is imported.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import shlex
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
+from forecasteval.common.records import WRAPPERS, Loaded, as_text, first_keys, is_null
+from forecasteval.source.paths import value_at
+from forecasteval.source.tables import read_table
 
-# The first that a table has means this, and each column means one thing: a `market` is an option
-# where another column is the event, and so is an `outcome` where another says what came true.
+from .cells import holds_literal, is_state, parse_flag, parse_number
+from .times import parse_time
+
+# By role the names of its column, the first before the others. A name may stand in two roles: what
+# an `outcome` is depends on what else there is, and on what it holds.
+_NAMES: Final = """
+event: event_id event_ticker event problem_id question_id task_id market_ticker market_id
+ contract_id condition_id target_id ticker question question_title question_text market
+ slug question_slug id title
+forecaster: forecaster forecaster_username forecaster_name forecaster_anonymized forecaster_id
+ model model_name model_id username user_name user user_id predictor_name predictor predictor_id
+ system system_name agent agent_name bot bot_name llm team team_name participant participant_name
+ contestant competitor author name account submitter
+probability: probability prob p prediction forecast probability_yes prob_yes p_yes yes_prob
+ yes_probability probability_of_yes prob_of_yes p_of_yes predicted_probability predicted_prob
+ forecast_probability forecast_prob forecast_value predicted pred pred_prob pred_probability
+ prediction_probability y_pred y_prob y_hat yhat y_score probwin prob_after probability_after
+ estimate likelihood chance confidence
+probabilities: probabilities probs probability_yes_per_category prediction forecast forecasts
+no: probability_no prob_no p_no no_prob no_probability
+won: won correct
+result: resolution resolved_to result winner outcome resolved_outcome.value resolved_outcome
+ resolved_value correct_answer actual actual_outcome final_outcome true_outcome market_outcome
+ came_true y_true ground_truth truth true_label label observed observation target is_yes answer
+ probwin_outcome
+index: correct_option_idx
+state: resolved is_resolved
+option: option choice answer candidate market contract outcome
+options: options mc_options_all mc_options_current mc_options outcomes
+markets: market_info market_data
+price: price odds ask yes_ask market_price market_prob
+bid: bid bids yes_bid
+time: time timestamp datetime date forecast_due_date start_time as_of asof ts
+closed: close_time actual_close_time scheduled_close_time end_date closes close_date closing_time
+ closing_date closed_at predict_by metadata.end_date
+category: category topic metadata.category
+series: series cluster
+title: title question_title question_text question
+weight: weight question_weight event_weight
+exclusive: exclusive mutually_exclusive is_exclusive
+run: run sample epoch trial repeat replicate
+round: submission_count round
+type: question_type type
+"""
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "event": (
-        "event_id",
-        "event_ticker",
-        "event",
-        "problem_id",
-        "question_id",
-        "question",
-        "question_title",
-        "market_id",
-        "market",
-        "id",
-    ),
-    "forecaster": (
-        "forecaster",
-        "forecaster_username",
-        "forecaster_(anonymized)",
-        "model",
-        "model_name",
-        "username",
-        "user",
-        "predictor_name",
-        "predictor",
-        "system",
-        "agent",
-    ),
-    "probability": (
-        "probability",
-        "prob",
-        "p",
-        "prediction",
-        "forecast",
-        "probability_yes",
-        "prob_yes",
-        "p_yes",
-    ),
-    "no": ("probability_no", "prob_no", "p_no"),
-    "result": ("resolution", "resolved_to", "result", "winner", "won", "correct", "outcome"),
-    "state": ("resolved", "is_resolved"),
-    "option": ("option", "choice", "answer", "candidate", "market", "contract", "outcome"),
-    "price": ("price", "odds", "ask", "yes_ask", "market_price", "market_prob"),
-    "bid": ("bid", "yes_bid"),
-    "time": (
-        "time",
-        "timestamp",
-        "submission_created_at",
-        "created_at",
-        "snapshot_time",
-        "forecast_time",
-        "forecast_date",
-        "forecast_due_date",
-        "date",
-        "start_time",
-    ),
-    "closed": (
-        "close_time",
-        "actual_close_time",
-        "scheduled_close_time",
-        "end_date",
-        "closes",
-        "close_date",
-        "closing_time",
-        "closing_date",
-    ),
-    "category": ("category", "topic"),
-    "series": ("series", "cluster"),
+    role: tuple(names.replace(".", "_").split())
+    for role, _, names in (line.partition(":") for line in re.split(r"\n(?! )", _NAMES.strip()))
 }
-PER_CATEGORY: Final = "Probability Yes Per Category"  # of Metaculus' forecasts
-FLAGS: Final = {
-    **dict.fromkeys(("1", "1.0", "true", "t", "yes", "y"), True),
-    **dict.fromkeys(("0", "0.0", "false", "f", "no", "n"), False),
-}
-_RESULTS: Final = frozenset({"result", "state"})
-_ARENA: Final = ("event_ticker", "predictor_name", "market_info", "market_outcome", "prediction")
-_MARKETS: Final = frozenset({"market_info", "market_outcome"})
-_OF_OPTION: Final = ("won", "correct")  # a result of the row's option, never of the question
-_PROBABILITIES: Final = ("probability", "prob", "p")  # with more behind `_`: `prob_raw`
+# A forecaster's only where no other column is: a team may be an option, a name the question's.
+_WEAK_NAMES: Final = frozenset({"team", "team_name", "author", "name", "account", "submitter"})
+_FORECAST: Final = re.compile("forecast|predict|submi")
+# What a forecast's time is called: submitted_at, predictionDate, forecast_made_at …
+_TIME: Final = re.compile(
+    "(.*_)?(forecast|forecasted|prediction|predicted|submission|submitted|snapshot|created|updated"
+    "|made|recorded|logged|answered|sent)(_.*)?_(time|timestamp|datetime|date|at|on|ts)"
+)
+_QUESTION: Final = re.compile("(.*_)?(question|market|event|clos.*|resol.*|open|publish.*)_.*")
+_P_ROLES: Final = ("probability", "probabilities")
+_RESULT_ROLES: Final = ("won", "result", "index")
+_PER_CATEGORY: Final = "probability_yes_per_category"  # of Metaculus' exports
+_ANY_PREDICTION: Final = frozenset(
+    {"prediction", "forecast", "forecasts", "predicted", "pred", "estimate", "confidence"}
+)
+_ANSWERS: Final = frozenset({"answer", "prediction"})
+_ARENA_COLUMNS: Final = frozenset({"event_ticker", "market_info", "market_outcome"})
+_PROBLEM_COLUMNS: Final = frozenset({"problem_id", "resolutions", "resolved_outcome"})
+_ANSWERED_COLUMNS: Final = frozenset({"ground_truth", "level", "prompt", "answer", "meta"})
+_LISTS: Final = frozenset({"forecasts", *WRAPPERS})
+_SUFFIXES_OF_TEXT: Final = frozenset({".csv", ".json", ".jsonl"})
+_SAMPLE: Final = 100  # rows that are looked at for what they hold
+_BARE_ID: Final = "id"  # may number rows
+Roles = dict[str, str]
+Given = Mapping[str, str]  # column by role, of --column
 
 
-def find_roles(columns: Collection[str]) -> dict[str, str]:
-    """Find the columns by what they mean, whatever their capitals, blanks and dashes.
+def fold(name: str) -> str:
+    """Fold a name: capitals, blanks, `_`, `-`, dots, brackets and signs make no difference.
 
-    >>> find_roles(["Question ID", "model", "p"])
-    {'event': 'Question ID', 'forecaster': 'model', 'probability': 'p'}
+    >>> fold("Question ID"), fold("createdTime"), fold("p(yes)"), fold("probability (%)")
+    ('question_id', 'created_time', 'p_yes', 'probability')
     """
-    named = {_fold(name): name for name in reversed([*columns])}
-    roles: dict[str, str] = {}
-    for role, names in ROLES.items():
-        column = next((name for name in names if name in named), None)
-        if column:
-            roles[role] = named.pop(column)
-    return roles
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    return re.sub(r"[^\w]+|_+", "_", words.casefold()).strip("_")
 
 
-def _fold(name: str) -> str:
-    return re.sub(r"[\s_-]+", "_", name.strip().casefold())
+def parse_column(text: str) -> tuple[str, str]:
+    """Parse ROLE=NAME of the command line.
 
-
-def is_tidy(columns: Collection[str]) -> bool:
-    """Return whether a row is about an option of a forecast, or about a question of Yes and No."""
-    roles = find_roles(columns).keys()
-    is_question = _MARKETS.isdisjoint(columns) and not _RESULTS.isdisjoint(roles)
-    has_forecasts = roles >= {"event", "forecaster", "probability"}
-    return PER_CATEGORY in columns or (has_forecasts and ("option" in roles or is_question))
-
-
-def is_arena(columns: Collection[str]) -> bool:
-    """Return whether a table has Prophet Arena's columns, a row per forecast."""
-    return not _MARKETS.isdisjoint(columns) and not is_tidy(columns)
-
-
-def is_of_option(roles: Mapping[str, str]) -> bool:
-    """Return whether the result's column says it of the row's option: `won`, `correct`."""
-    return _fold(roles.get("result", "")) in _OF_OPTION
-
-
-def list_unread(columns: Collection[str]) -> list[str]:
-    """Write a line for each column that may mean what another one is read as, and for weights."""
-    roles = find_roles(columns)
-    lines = [
-        f"column {name!r} is not read: the events of a table count alike"
-        for name in columns
-        if _fold(name) == "weight"
-    ]
-    if "result" not in roles:
-        return ["no column is called 'resolution' or 'winner'", *lines]
-    return lines + [
-        f"column {name!r} is not read: {roles[role]!r} is the {role}"
-        for role in ("option", "forecaster", "result", "price")
-        for name in columns
-        if role in roles and name not in roles.values() and _fold(name) in ROLES[role]
-    ]
-
-
-def require_columns(
-    columns: Sequence[str], path: Path, rows: Iterable[tuple[int, Sequence[str]]], separator: str
-) -> None:
-    """Raise InputError unless the columns are those of a form; it says what is missing.
-
-    `rows` are read only for a table that is refused: the line of Python it gets must be right.
+    >>> parse_column("probability=pred")
+    ('probability', 'pred')
     """
-    roles, expected = find_roles(columns), ""
-    got = printable(", ".join(columns), 200) or "none"
-    missing = [name for name in _ARENA if name not in columns]
-    twice = [name for name in columns if name and columns.count(name) > 1]
-    chances = [name for name in columns if _fold(name) in ROLES["probability"]]
-    if twice:
-        expected, got = "expected columns of different names", f"{printable(twice[0], 60)} twice"
-    elif PER_CATEGORY in columns or (is_arena(columns) and not missing):
-        return
-    elif is_arena(columns):
-        expected = f"expected the columns {', '.join(_ARENA)}"
-        got = f"none named {missing[0]}"
-    elif not is_tidy(columns):
-        expected = _suggest_melt(columns, roles, path, rows, separator) or _name_missing(
-            columns, roles
-        )
-    elif "result" not in roles and "state" in roles:
-        expected = (
-            f"expected what came true, and {roles['state']!r} only says whether that is known: "
-            f"rename {roles['state']!r} to 'resolution' if it is the result"
-        )
-    elif "option" not in roles and _fold(roles["result"]) == "correct":
-        what = "expected 'resolution' for what came true: 'correct' may be of the forecast"
-        expected = f"{what} where no column is the option"
-    elif len(chances) > 1:  # one may be of No
-        expected = "expected one column of probabilities, the others renamed"
-        got = printable(", ".join(chances), 200)
-    elif "option" in roles and _fold(chances[0]).endswith("_yes"):
-        expected = f"rename {chances[0]!r} to 'probability' if it is that of the row's option"
-    if expected:
-        raise InputError(str(path), expected, got)
+    role, _, name = text.partition("=")
+    if role not in ROLES or not name:
+        known = ", ".join(ROLES)
+        got = printable(text, 60)
+        raise ArgumentTypeError(f"expected ROLE=NAME, a ROLE of {known}, got {got}")
+    return role, name
 
 
-def _name_missing(columns: Sequence[str], roles: Mapping[str, str]) -> str:
-    """Name the columns that a table lacks, and one that may be renamed."""
-    missing = [
-        f"a column {ROLES[role][0]!r}"
-        for role in ("event", "option", "forecaster", "probability")
-        if role not in roles and not (role == "option" and _RESULTS.intersection(roles))
-    ]
-    text = ", ".join(missing).replace("'option'", "'option' (or 'resolution': Yes or No)")
-    spare = [name for name in columns if name not in roles.values()]
-    chances = [name for name in spare if _fold(name).partition("_")[0] in _PROBABILITIES]
-    if len(chances) == 1 and "probability" not in roles:
-        text += f"; rename {chances[0]!r} to 'probability' if it is the forecast"
-    return f"expected {text}"
+def list_candidates(columns: Collection[str], role: str) -> list[str]:
+    """List the columns that could have a role by their names, the likeliest first."""
+    folded = {fold(name): name for name in reversed([*columns]) if name}
+    found = [folded[name] for name in ROLES[role] if name in folded]
+    if role == "time":
+        found += [
+            column
+            for name, column in folded.items()
+            if _TIME.fullmatch(name) and not _QUESTION.fullmatch(name) and column not in found
+        ]
+    return found
 
 
-def explain_result(roles: Mapping[str, str]) -> str:
-    """Say what the result of a question must be, and what else its column may be."""
-    text, name = "the result of a question must be Yes or No", roles["result"]
-    if _fold(name) not in ROLES["option"]:
-        return text
-    state = f" and {roles['state']!r} to 'resolution'" if "state" in roles else ""
-    return f"{text}; if that is the option, rename {name!r} to 'option'{state}"
+# --- Whose a file is ---
 
 
-def _suggest_melt(
-    columns: Sequence[str],
-    roles: Mapping[str, str],
-    path: Path,
-    rows: Iterable[tuple[int, Sequence[str]]],
-    separator: str,
-) -> str:
-    """Write the line of Python that makes rows of a column per forecaster, or per option.
+def read_columns(path: Path) -> set[str]:
+    """Read the columns of the rows of a file; set() if it cannot be read."""
+    keys = first_keys(path)
+    is_whole = keys and keys.isdisjoint(_LISTS)
+    if is_whole and path.suffix in _SUFFIXES_OF_TEXT:
+        return keys
+    with contextlib.suppress(InputError):
+        table = read_table(path, strict=False)
+        rows = (row for row in list_rows(table)[:_SAMPLE] if isinstance(row, Mapping))
+        return {key for row in rows for key in row}
+    return keys
 
-    It is "" unless all columns of numbers are of probabilities, and if the same table could have
-    forecasters or options in its columns.
+
+def list_rows(loaded: Loaded) -> list[Any]:
+    """List the rows of a file: its records, or those in the only list of its only object."""
+    if loaded.is_map:
+        lists = [row["prediction"] for row in loaded if _is_list_of_rows(row["prediction"])]
+        if len(lists) == 1:
+            return list(lists[0])
+    return [*loaded]
+
+
+def _is_list_of_rows(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(row, Mapping) for row in value)
+
+
+def holds_forecasts(path: Path, columns: Collection[str]) -> bool:
+    """Return whether the columns of a file are those of forecasts.
+
+    A `prediction` alone may be anything outside of a CSV, and beside an `id` it is an answer.
     """
-    from .fields import parse_number
+    if "id" in columns and not _ANSWERS.isdisjoint(columns):
+        return False
+    p = {fold(name) for role in _P_ROLES for name in list_candidates(columns, role)}
+    is_clear = path.suffix == ".csv" or bool(p - _ANY_PREDICTION)
+    return bool(p) and is_clear and bool(list_candidates(columns, "event"))
 
-    has = roles.keys()
-    if "event" not in has or has & {"probability", "no"} or has >= {"option", "forecaster"}:
-        return ""
-    cells = {name: set[str]() for name in columns}
-    for _, row in rows:
-        for name, cell in zip(columns, row, strict=False):
-            cells[name].update({cell.strip()} - {""})
-    spare = [name for name in columns if name and name not in roles.values() and cells[name]]
-    texts = [name for name in spare if any(math.isnan(parse_number(cell)) for cell in cells[name])]
-    wide = [name for name in spare if name not in texts]
-    numbers = [parse_number(cell) for name in wide for cell in cells[name]]
-    results = {cell.casefold() for cell in cells.get(roles.get("result", ""), ())}
-    if "forecaster" in roles:
-        kind, options = "option", {name.strip().casefold() for name in wide}
-        is_sure = bool(results) and results <= options
-    else:
-        kind = "forecaster"
-        has_side = any("yes" in re.findall(r"[^\W_]+", name.casefold()) for name in wide)
-        is_sure = results <= FLAGS.keys() and not has_side
-    if len(wide) < 2 or min(numbers) < 0 or max(numbers) > 1 or not is_sure:
-        return ""
-    ids = [name for name in columns if name and name not in wide]
-    long = path.with_name(f"long-{path.name}")
-    how = "" if separator == "," else f", sep={separator!r}"
-    line = (
-        f"pandas.read_csv({str(path)!r}{how}).melt({ids}, {wide}, {kind!r}, 'probability')"
-        f".to_csv({str(long)!r}, index=False)"
+
+def holds_events(path: Path) -> bool:
+    """Return whether a file holds forecasts and what came true, so that it needs no dataset."""
+    columns = read_columns(path)
+    if not holds_forecasts(path, columns):
+        # Without its forecasters, or so: a refusal says what is missing.
+        return not _ARENA_COLUMNS.isdisjoint(columns)
+    has_companion = any(fold(name) == _PER_CATEGORY for name in columns)
+    return has_companion or any(list_candidates(columns, role) for role in _RESULT_ROLES)
+
+
+def is_answered(dataset: Path) -> bool:
+    """Return whether a dataset is of questions with one answer, which other benchmarks have."""
+    return not _ANSWERED_COLUMNS.isdisjoint(first_keys(dataset))
+
+
+def holds_questions(path: Path) -> bool:
+    """Return whether a file holds problems: with options, or with an event and what came true.
+
+    Actuals are an object with 0, 1 or null by event.
+    """
+    columns = first_keys(path)
+    if not _PROBLEM_COLUMNS.isdisjoint(columns):
+        return True
+    if not _ANSWERED_COLUMNS.isdisjoint(columns) or not columns:
+        return False
+    if list_candidates(columns, "event"):
+        return any(list_candidates(columns, role) for role in _RESULT_ROLES)
+    with contextlib.suppress(InputError):
+        table = read_table(path, strict=False)
+        return table.is_map and all(row["prediction"] in (0, 1, None) for row in table)
+    return False
+
+
+# --- Tables ---
+
+
+class Table:
+    """The rows of a file by column; a column may be a path into objects, as `metadata.category`."""
+
+    def __init__(self, where: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+        self.where = where
+        self.rows = rows
+        self.columns = [*names, *_list_inner_columns(rows)]
+        self.names = names
+        self._named = frozenset(names)
+        self._values: dict[str, list[Any]] = {}
+
+    def values(self, column: str) -> list[Any]:
+        """List the values of a column, "" where a row has none."""
+        if column not in self._values:
+            if column in self._named:
+                values = [row.get(column) for row in self.rows]
+            else:
+                outer, _, inner = column.partition(".")
+                values = [value_at(row, (outer, inner)) for row in self.rows]
+            self._values[column] = list(map(clean_cell, values))
+        return self._values[column]
+
+    def texts(self, column: str) -> list[str]:
+        return list(map(as_text, self.values(column)))
+
+    def held(self, column: str) -> list[Any]:
+        """List the values of a column that are not blank."""
+        return [value for value in self.values(column) if value != ""]
+
+
+def _list_inner_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List the paths to values of objects within the first rows."""
+    paths = (
+        f"{name}.{key}"
+        for row in rows[:_SAMPLE]
+        for name, value in row.items()
+        if isinstance(value, dict)
+        for key in value
+        if isinstance(key, str)
     )
-    return f"expected a row per forecast, not a column per {kind}; write it with pandas: {line}"
+    return [*dict.fromkeys(paths)]
+
+
+def clean_cell(value: Any) -> Any:
+    """Return a cell without blanks around it; "" for none."""
+    if isinstance(value, str):
+        return value.strip()
+    return "" if is_null(value) else value
+
+
+# --- Roles of a table ---
+
+
+class Finder:
+    """Finds the roles of the columns of a table, each column in one role.
+
+    roles: by role its column. notes: which columns are not read, though their names could be.
+    """
+
+    def __init__(self, table: Table, given: Given) -> None:
+        self.table = table
+        self.roles: Roles = {
+            role: column for role, column in given.items() if column in table.columns
+        }
+        self.given = frozenset(self.roles)
+
+    def candidates(self, role: str) -> list[str]:
+        """List the columns that could have a role, and have no other."""
+        taken = set(self.roles.values())
+        columns = [name for name in self.table.columns if name not in taken]
+        return list_candidates(columns, role)
+
+    def take(self, role: str, column: str | None) -> None:
+        if column is not None and role not in self.roles:
+            self.roles[role] = column
+
+    def take_first(self, *roles: str) -> None:
+        """Take for each role the first column that has a value."""
+        for role in roles:
+            found = self.candidates(role)
+            held = (name for name in found if self.table.held(name))
+            self.take(role, next(held, next(iter(found), None)))
+
+    def require_one(
+        self, role: str, columns: Sequence[str], is_same: Callable[[str, str], bool]
+    ) -> str | None:
+        """Choose the only column that is left, of those that are the same the first; InputError if
+        several are left.
+        """
+        different = [
+            name
+            for at, name in enumerate(columns)
+            if not any(is_same(name, other) for other in columns[:at])
+        ]
+        if len(different) > 1 and role not in self.roles:
+            options = " or ".join(format_option(role, name) for name in different)
+            expected = f"expected one column for the {role}: choose it with {options}"
+            raise InputError(self.table.where, expected, printable(", ".join(different), 200))
+        return next(iter(different), None)
+
+    def are_names(self, one: str, other: str) -> bool:
+        """Return whether two columns name the same in two ways."""
+        pairs = set(zip(self.table.texts(one), self.table.texts(other), strict=True))
+        pairs = {(a, b) for a, b in pairs if a and b}
+        return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+    def are_equal(self, one: str, other: str) -> bool:
+        """Return whether two columns have equal values, apart from blanks."""
+        pairs = zip(self.table.values(one), self.table.values(other), strict=True)
+        return all(a == b or "" in (a, b) or parse_number(a) == parse_number(b) for a, b in pairs)
+
+
+def find_roles(table: Table, given: Given) -> Roles:
+    """Find the columns of a table by what they are, as far as there are any."""
+    finder = Finder(table, given)
+    finder.take_first("closed", "category", "series", "weight", "exclusive", "run", "round", "type")
+    finder.take_first("index", "options", "markets")
+    _find_state(finder)
+    _find_event(finder)
+    _find_forecaster(finder)
+    _find_probabilities(finder)
+    _find_result(finder)
+    finder.take_first("price", "bid", "title")
+    _find_time(finder)
+    return finder.roles
+
+
+def _find_event(finder: Finder) -> None:
+    """Find the column of the event. A bare `id` that numbers rows gives way to a title."""
+    table = finder.table
+    found = finder.candidates("event")
+    if found and fold(found[0]) == _BARE_ID:
+        counts = {name: len(set(table.texts(name))) for name in found}
+        is_row_number = counts[found[0]] == len(table.rows)
+        repeating = [name for name in found if counts[name] < len(table.rows)]
+        if is_row_number and repeating:
+            found = repeating
+    finder.take("event", next(iter(found), None))
+
+
+def _find_state(finder: Finder) -> None:
+    """Find the column of whether the result is known; a date of that is none."""
+    for name in finder.candidates("state"):
+        if all(parse_flag(value) is not None for value in finder.table.held(name)):
+            finder.take("state", name)
+
+
+def _find_forecaster(finder: Finder) -> None:
+    """Find the column of the forecaster, the one that varies if there are several."""
+    found = finder.candidates("forecaster")
+    strong = [name for name in found if fold(name) not in _WEAK_NAMES] or found
+    varying = [name for name in strong if len(set(finder.table.texts(name))) > 1] or strong
+    finder.take("forecaster", finder.require_one("forecaster", varying, finder.are_names))
+
+
+def _find_probabilities(finder: Finder) -> None:
+    """Find the columns of the probability of an option, or of Yes, and of those of all options."""
+    table = finder.table
+    lists = [
+        name
+        for name in finder.candidates("probabilities")
+        if any(map(holds_literal, table.held(name)))
+    ]
+    finder.take("probabilities", next(iter(lists), None))
+    found = finder.candidates("probability")
+    numbers = [name for name in found if _holds_numbers(table.held(name))]
+    finder.take(
+        "probability", finder.require_one("probability", numbers or found[:1], finder.are_equal)
+    )
+    finder.take_first("no")
+
+
+def _holds_numbers(values: Iterable[Any]) -> bool:
+    return any(0 <= parse_number(value) < math.inf for value in values)
+
+
+def _find_result(finder: Finder) -> None:
+    """Find the column of what came true, and that of the option that a row is about.
+
+    An `outcome`, or `answer`, may be both: it is the option where another column is the result, or
+    where it holds anything but results.
+    """
+    finder.take_first("won")
+    options, results = finder.candidates("option"), finder.candidates("result")
+    both = [name for name in results if name in options]
+    clear_results = [name for name in results if name not in both]
+    clear_options = [name for name in options if name not in both]
+    held = [name for name in clear_results if finder.table.held(name)]
+    finder.take("result", next(iter(held or clear_results), None))
+    has_result = not finder.roles.keys().isdisjoint({"result", "won", "index"})
+    finder.take("option", next(iter(clear_options), None))
+    for name in both:
+        values = finder.table.held(name)
+        is_result = all(parse_flag(value) is not None or is_state(value) for value in values)
+        if not has_result and ("option" in finder.roles or is_result):
+            finder.take("result", name)
+            has_result = True
+        elif not is_result or has_result:
+            finder.take("option", name)
+
+
+def _find_time(finder: Finder) -> None:
+    """Find the column of the forecast's time: one that varies within an event before one that does
+    not, and one that is called after forecasts before any other.
+    """
+    table = finder.table
+    found = finder.candidates("time")
+    held = [name for name in found if _holds_times(table.held(name))]
+    if len(held) > 1 and "event" in finder.roles:
+        events = table.texts(finder.roles["event"])
+        varying = [name for name in held if _varies_within(events, table.texts(name))]
+        held = varying or held
+        held = [name for name in held if _FORECAST.search(fold(name))] or held
+    finder.take(
+        "time", finder.require_one("time", held, finder.are_equal) or next(iter(found), None)
+    )
+
+
+def _holds_times(values: Sequence[Any]) -> bool:
+    return any(not math.isnan(parse_time(value)[0]) for value in values[:_SAMPLE])
+
+
+def _varies_within(events: Sequence[str], values: Sequence[str]) -> bool:
+    first: dict[str, str] = {}
+    return any(
+        first.setdefault(event, value) != value for event, value in zip(events, values, strict=True)
+    )
+
+
+def format_option(role: str, column: str) -> str:
+    """Write the option that gives a column its role."""
+    return f"--column {shlex.quote(f'{role}={column}')}"
+
+
+def list_unread(table: Table, roles: Roles) -> list[str]:
+    """Write a line for each column that may mean what another one is read as."""
+    return [
+        f"column {name!r} is not read: {roles[role]!r} is the {role}"
+        for role in ("option", "result", "price")
+        if role in roles
+        for name in list_candidates(table.columns, role)
+        if name not in roles.values()
+    ]

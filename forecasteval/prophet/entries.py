@@ -13,12 +13,12 @@ from typing import Final
 from forecasteval.benchmark import Deadline
 from forecasteval.common.records import as_text
 
+from .cells import parse_id
 from .events import NO_OUTCOME, read_problems
-from .fields import parse_id
-from .forecast_sets import load_forecasts, load_problems
+from .tables import load_forecasts, load_problems
 
 # What scores depend on. The own time of a forecast is part of its key.
-_FIELDS: Final = ("prediction", "probs", "odds", "bids")
+_FIELDS: Final = ("prediction", "probs", "odds", "bids", "run")
 
 
 def list_deadlines(dataset: Path) -> dict[str, Deadline]:

@@ -28,11 +28,9 @@ from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
 from . import details
-from .csv_files import load_csv
 from .estimates import measure
 from .events import Events, choose_problems, make_events
 from .fields import DataNotes, show_exclusion
-from .forecast_sets import load_forecasts, load_problems
 from .forecasts import BASELINES, Forecasts, choose_forecasts, read_forecasts, required_events
 from .horizons import summarise_horizon
 from .metrics import agreement_tables, make_metrics
@@ -49,6 +47,7 @@ from .score_table import (
     with_baselines,
 )
 from .scores import check_gamma
+from .tables import load_beside, load_tables
 from .times import parse_horizons
 
 if TYPE_CHECKING:
@@ -72,7 +71,8 @@ class Choice(NamedTuple):
 class ForecastData:
     """Problems and sources of forecasts (files, or records in memory), read when they are scored.
 
-    `where` is what errors name. A CSV is both. `owners`: by forecaster the file that has the name.
+    `where` is what errors name. `owners`: by forecaster the file that has the name. `first_files`:
+    of files that are runs of one system, the first of them.
     """
 
     where: str
@@ -81,6 +81,7 @@ class ForecastData:
     notes: DataNotes = field(default_factory=DataNotes)
     owners: dict[str, str] = field(default_factory=dict)
     late: Late | None = None
+    first_files: Mapping[str, str] = field(default_factory=dict)
     at_horizons: dict[str, tuple[Events, Forecasts]] = field(default_factory=dict)
     shown: ForecastScores | None = None  # for a page
 
@@ -95,7 +96,8 @@ class ForecastData:
         problems, places = choose_problems(self.problems, notes)
         events = make_events(problems, notes)
         # Nothing else may hold what was read: of millions two copies are enough.
-        data = [read_forecasts(self.sources, events, places, notes, self.owners, self.late)]
+        files = self.sources, events, places, notes, self.owners, self.late, self.first_files
+        data = [read_forecasts(*files)]
         self.sources = [replace(source, records=()) for source in self.sources]
         if choice.horizons:
             self._require_times()
@@ -203,7 +205,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     prices: returns are paid at the price of the "event", or "each" forecast at its own. horizon:
     only forecasts so long before closing count, as "24h" or "7d"; of several, "7d,24h,1h", the
     board is that of the first, and results have scores of all. max_spread: only events count of
-    which each option has a bid at most so far below its ask.
+    which each option has a bid at most so far below its ask. roles: of files, pairs of a role and
+    the name of its column.
     """
 
     benchmark = NAME
@@ -221,12 +224,14 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     prices: str = "event"
     horizon: str = ""
     max_spread: float | None = None
+    roles: Iterable[tuple[str, str]] = ()
 
     def __post_init__(self) -> None:
         _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
         least = self.min_events
         is_good = least is None or (type(least) is int and least >= 1)
         _require("min_events", least, "an integer >= 1", is_good)
+        self.roles = tuple(self.roles)
         _require_one("late", self.late, "keep", "drop")
         _require_one("response", self.response, "brier", "correct")
         _require_one("contracts", self.contracts, "yes", "both")
@@ -255,29 +260,27 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         )
 
     def read(self, files: Files) -> ForecastData:
-        """Read the forecasts of one file, or of several of one dataset as one set.
-
-        A CSV contains its events, JSON and JSONL need the problems of their dataset: InputError for
-        forecasts without a dataset or with several.
+        """Read the forecasts of one file, or of several as one set, and what came true: from their
+        dataset, or from themselves.
         """
-        paths, datasets = files.predictions, files.datasets
+        paths, datasets = sorted(files.predictions), files.datasets
+        where = str(files.path)
         if len(datasets) > 1:
             raise InputError("--dataset", "several need RxnOptBench questions", NAME)
-        tables = [path for path in paths if path.suffix == ".csv"]
-        if tables and (datasets or len(paths) > 1):
-            got = f"the dataset {datasets[0].name}" if datasets else "another file"
-            raise InputError(str(tables[0]), "a CSV contains its events", got)
-        if tables:
-            table = load_csv(paths[0])
-            return ForecastData(str(paths[0]), table.problems, [table.forecasts], table.notes)
+        given = dict(self.roles)
         if not datasets:
-            expected = "expected a dataset of problems for it"
-            how = "a file in dataset/ whose name begins like this one's, or --dataset"
-            raise InputError(str(paths[0]), f"{expected} ({how})", "none")
-        problems = load_problems(datasets[0])
-        sources = [load_forecasts(path, problems) for path in sorted(paths)]
-        owners = dict(files.owners)
-        return ForecastData(str(paths[0]), problems, sources, owners=owners, late=files.late)
+            board = load_tables(paths, given, files.any_form)
+        else:
+            board = load_beside(paths, datasets[0], given, files.any_form)
+        return ForecastData(
+            where,
+            board.problems,
+            board.forecasts,
+            board.notes,
+            owners=dict(files.owners),
+            late=files.late,
+            first_files=board.first_files,
+        )
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
@@ -288,6 +291,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             "contracts": self.contracts,
             "prior": self.prior,
         }
+        if self.roles:
+            options["column"] = ",".join("=".join(pair) for pair in self.roles)
         if self.gammas != GAMMAS:  # reports show text only
             options["gamma"] = ",".join(f"{gamma:g}" for gamma in self.gammas)
         if self.prices != "event":

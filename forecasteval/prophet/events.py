@@ -19,15 +19,13 @@ from forecasteval.common.records import (
 )
 
 from .arrays import Bools, Floats, Ints, Names, positions
+from .cells import PENDING_WORDS, VOID_WORDS, parse_id, parse_number
 from .fields import (
-    PENDING_WORDS,
+    STATES,
     VOID,
-    VOID_WORDS,
     DataNotes,
     Refusal,
     first_fault,
-    parse_id,
-    parse_number,
     parse_prices,
 )
 from .losses import EXCLUDED
@@ -294,7 +292,7 @@ def choose_problems(
             places[name] = EXCLUDED
             notes.exclude("event", fault, [name] * len(repeated))
             notes.fail_event(source, fault, name, problem.cell)
-        notes.faults[source][""] += fault not in (NO_OUTCOME, VOID)
+        notes.faults[source][""] += fault not in STATES | {NO_OUTCOME}
     counted = [problem.id for (problem, *_) in by_id.values() if problem.fault == FROM_ONE]
     if counted and not any(problem.won[0] for problem in usable):
         # Of a file that counts from 1 all other winners would be the option behind the true one.

@@ -14,26 +14,19 @@ from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from forecasteval.common.errors import InputError, grouped_names, printable
-from forecasteval.common.records import number_text
 
 from .arrays import Bools, Floats, Ints, all_of_each
-from .losses import Losses, Lost, find_misread
+from .cells import parse_number
+from .losses import EXCLUDED, Losses, Lost, find_misread
 from .times import NO_TIME, advise_time
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 SHARE: Final = "resolved to a share, neither Yes nor No"
 NO_FLAG: Final = "an outcome is neither 0 nor 1"
 VOID: Final = "void, neither Yes nor No"
-# What sites write as the result of a question that will have none, or has none yet.
-VOID_WORDS: Final = frozenset(
-    {
-        *("void", "voided", "annulled", "ambiguous", "cancel", "canceled", "cancelled", "invalid"),
-        *("mkt", "n/a", "na", "scalar", "withdrawn", "50-50", "50/50", "no resolution"),
-    }
-)
-PENDING_WORDS: Final = frozenset(
-    {"unresolved", "pending", "open", "unknown", "tbd", "null", "none", "nan", "not resolved"}
-)
+NUMERIC: Final = "question of numbers or dates, not scored"
+# States of a question: a file may have many of them, and is no worse for it.
+STATES: Final = frozenset({VOID, NUMERIC})
 BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
 
 
@@ -123,7 +116,7 @@ class DataNotes:
         for source, faults in self.faults.items():
             total = faults.pop("")
             for reason, count in faults.items():
-                if 2 * count > total and reason != VOID:
+                if 2 * count > total and reason not in STATES:
                     errors[source] = self._refuse(source, f"{count} of {total} events", reason)
         for source, reason, count, total in find_misread(counts):
             errors[source] = self._refuse(source, f"{count} of {total} forecasts", reason)
@@ -137,10 +130,11 @@ class DataNotes:
         vanished, halved = list[str](), list[str]()
         for lost in counts:
             name = lost.name.username
+            of_usable_events = lost.lost - lost.reasons.get(EXCLUDED, 0)
             if lost.lost and lost.lost == lost.total:
                 vanished.append(name)
-            elif lost.loses_most(lost.lost):
-                halved.append(f"{name}, {lost.lost} of {lost.total}")
+            elif lost.loses_most(of_usable_events):
+                halved.append(f"{name}, {of_usable_events} of {lost.total}")
         self.warn("forecasters of whom no forecast is scored", vanished)
         self.warn("forecasters who lose more than half of their forecasts", halved)
 
@@ -211,35 +205,6 @@ def _advise(reason: str, cell: str) -> str:
     elif number > 1:
         return f": {cell} is above 1: percent? divide by 100"
     return f": write {number:g} for {cell}" if 0 <= number <= 1 else ""
-
-
-# --- Fields ---
-
-
-def parse_id(value: object) -> str:
-    """Read an id or a name as text: 7 and "7" are one. It is "" if it is neither text nor
-    a number.
-    """
-    return value if isinstance(value, str) else number_text(value)
-
-
-def parse_number(value: object) -> float:
-    """Read a number or the plain text of one; nan for anything else, blanks and booleans too."""
-    if isinstance(value, str):
-        if "_" in value:  # float("0_5") is 5.0
-            return math.nan
-        try:
-            return float(value)
-        except ValueError:
-            return math.nan
-    text = number_text(value)
-    return float(text) if text and len(text) < 400 else math.nan
-
-
-def complement(p: object) -> object:
-    """Return the probability or the price of No; what is none, such as cents, as it is."""
-    number = parse_number(p)
-    return 1 - number if 0 <= number <= 1 else p
 
 
 # --- Many numbers at a time ---

@@ -9,10 +9,12 @@ from typing import Final, NamedTuple
 EXCLUDED: Final = "of an event that is excluded"
 UNKNOWN: Final = "unknown problem id"
 LATE: Final = "after the event closed"
+AMBIGUOUS: Final = "several forecasts without a time that tells them apart"
+REPLACED: Final = "a later one of its forecaster counts"
 UNTIMED: Final = "without a time where others of its file have one, so late"
 FIRST_SEEN_LATE: Final = "first seen after its event had closed or had an outcome"
 # Reasons that are no misreading of a file: many of its forecasts may be lost for one of them.
-HARMLESS: Final = frozenset({EXCLUDED, UNKNOWN, LATE, UNTIMED, FIRST_SEEN_LATE})
+HARMLESS: Final = frozenset({EXCLUDED, UNKNOWN, LATE, REPLACED, UNTIMED, FIRST_SEEN_LATE})
 
 
 class Name(NamedTuple):

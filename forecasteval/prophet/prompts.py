@@ -20,9 +20,9 @@ from forecasteval.common.errors import printable
 from forecasteval.common.markup import find_objects
 from forecasteval.common.records import JsonObject, as_text
 
+from .cells import parse_number
 from .events import NO_OUTCOME, read_problems
-from .fields import parse_number
-from .forecast_sets import load_problems
+from .tables import load_problems
 
 _SHOWN: Final = {  # fields by their heading
     "Rules": ("rules", "resolution_criteria", "description", "background"),

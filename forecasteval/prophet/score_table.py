@@ -163,6 +163,7 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
         [*data.names, *BASELINES],
         event=np.arange(size),
         forecaster=np.full(size, last + BASELINES.index("crowd")),
+        run=np.zeros(size, np.int64),
         time=np.full(size, math.nan),
         sizes=events.sizes,
         p=np.minimum(np.bincount(slot, data.p) / count, 1),

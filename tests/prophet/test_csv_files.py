@@ -71,7 +71,7 @@ def test_csv(tmp_path: Path) -> None:
         "an option without an outcome": ["E4"],
         "an outcome is neither 0 nor 1": ["E5"],
         "its rows differ in options or outcome": ["E6"],
-        "'market_info' and 'market_outcome' must be objects with a value per market, none twice": [
+        "'market_info' must be an object with a value per option, none twice": [
             "E7",
             "E8",
         ],

@@ -155,7 +155,7 @@ def test_gamma(tmp_path: Path) -> None:
         (["-f", "lost"], ["expected a dataset of problems"]),
         (
             ["-f", "broken.csv"],
-            ["expected a column 'event_id', a column 'option'", "got a, b"],
+            ["expected a column for the event and the probability and the result", "got a, b"],
         ),
         (["compare", "arena-week1", "plain"], ["ranks forecasters in one table"]),
         (["nightly", "--sort", "log"], ["unrecognized arguments: --sort log"]),
@@ -164,7 +164,7 @@ def test_gamma(tmp_path: Path) -> None:
 def test_refused(tmp_path: Path, options: list[str], words: list[str]) -> None:
     folder(tmp_path)
     write(tmp_path, {"prediction/plain.json": [q()], "prediction/lost.json": FORECASTS})
-    write(tmp_path, {"prediction/broken.csv": "a,b\n"})
+    write(tmp_path, {"prediction/broken.csv": "a,b\n1,2\n"})
     assert_refused(run(tmp_path, *options), *words)
 
 

@@ -319,18 +319,21 @@ BAD_FILES: Final = {
     "columns": (
         "x.csv",
         b"event,model,prob,a\n1,2\n",
-        "x.csv: expected a column 'option' (or 'resolution': Yes or No), got event, model, prob, a",
+        "x.csv: expected a dataset of problems for it (a file in dataset/ whose name begins like "
+        "this one's, or --dataset), or what came true: name it with --column result=NAME, got "
+        "event, model, prob, a",
     ),
     "arena": (
         "x.csv",
         b"market_info,a\n1,2\n",
-        "x.csv: expected the columns event_ticker, predictor_name, "
-        "market_info, market_outcome, prediction, got none named event_ticker",
+        "x.csv: expected a column for the event and the probability: name it with "
+        "--column event=NAME --column probability=NAME, got market_info, a",
     ),
     "utf-16": (
         "x.csv",
-        b"\xff\xfea\0",
-        "x.csv: not UTF-8: byte 0xff at position 0, got UTF-16 or UTF-32 text",
+        b"\xff\xfea\0\n\0b\0",
+        "x.csv: expected a column for the event and the probability and the result: name it with "
+        "--column event=NAME --column probability=NAME --column result=NAME, got a",
     ),
     "not json": ("x.json", b"[1,", "x.json: not JSON: line 1 column 4: Expecting value"),
     "object": ("x.json", b"{}", "x.json: no forecast can be scored: there is none"),
@@ -361,11 +364,15 @@ def test_several_datasets() -> None:
     assert str(caught.value) == "--dataset: several need RxnOptBench questions, got Prophet Arena"
 
 
-def test_csv_with_a_dataset(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match="a CSV contains its events, got the dataset prophet-sample"
-    ):
-        ProphetArenaEvaluator().evaluate_file(tmp_path / "x.csv", [DATASET])
+def test_a_table_beside_a_dataset(tmp_path: Path) -> None:
+    """The dataset says what came true, whatever the table says."""
+    (path := tmp_path / "x.csv").write_text(
+        "question_id,model,p,resolution\nA,ada,0.9,No\nA,bob,0.8,No\n", encoding="utf-8"
+    )
+    problem = {"problem_id": "A", "options": ["No", "Yes"], "correct_answer": "Yes"}
+    (dataset := tmp_path / "d.json").write_text(json.dumps([problem]), encoding="utf-8")
+    results = ProphetArenaEvaluator(min_events=1).evaluate_file(path, [dataset])
+    assert results["forecasters"]["ada"]["brier"] == pytest.approx(0.01)
 
 
 def test_hash_seed_changes_nothing() -> None:

@@ -59,7 +59,7 @@ def test_whose_file_it_is(
     ("columns", "expected"),
     [
         ("event_ticker,market_info", True),
-        ("question,market,model,prob", True),
+        ("question,market,model,prob", False),
         ("question,model,prob", False),
         ("id,question,answer,model,prediction", False),
         ("id,question,answer,model,probability,resolution", False),

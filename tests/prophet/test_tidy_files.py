@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from cli import run
 from forecasteval.common.errors import InputError
-from forecasteval.prophet.columns import find_roles, is_tidy
+from forecasteval.prophet.columns import Table, find_roles
 from prophet_data import SAMPLE, evaluate, evaluate_csv
 
 EITHER = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
@@ -45,8 +44,8 @@ def write(path: Path, rows: list[str], columns: str = COLUMNS) -> Path:
 )
 def test_columns_have_the_names_that_users_have(columns: str, expected: dict[str, str]) -> None:
     names = columns.split(",")
-    assert is_tidy(names)
-    assert find_roles(names).items() >= expected.items()
+    table = Table("x.csv", names, [dict.fromkeys(names, cell) for cell in "AB"])
+    assert find_roles(table, {}).items() >= expected.items()
 
 
 def test_scores_of_rows(tmp_path: Path) -> None:
@@ -242,20 +241,14 @@ def test_columns_without_a_name_are_not_read(tmp_path: Path) -> None:
     assert found["forecasters"]["ada"]["brier"] == 0.0625
 
 
-@pytest.mark.parametrize("names", ["yes_price,no_price", "Yes,No", "Prob (Yes),Prob (No)"])
-def test_the_two_sides_of_a_question_are_no_forecasters(names: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected a column 'forecaster'") as caught:
-        binary(tmp_path, ["Q1,0.75,0.25,Yes", "Q2,0.5,0.5,No"], f"question,{names},result")
-    assert "pandas" not in str(caught.value)
-
-
-def test_a_line_of_pandas_leaves_columns_without_a_name_out(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=re.escape("melt(['question', 'result'], ['ada', 'bob']")):
-        binary(tmp_path, ["0,Q1,0.75,0.25,Yes", "1,Q2,1,0,No"], ",question,ada,bob,result")
+@pytest.mark.parametrize("names", ["yes_price,no_price", "Yes,No", "ada,bob"])
+def test_columns_of_several_numbers_are_no_row_per_forecast(names: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected a row per forecast, a column for the proba"):
+        binary(tmp_path, ["0,Q1,0.75,0.25,Yes", "1,Q2,0.5,0.5,No"], f",question,{names},result")
 
 
 def test_a_result_that_may_be_of_the_forecast_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'correct' may be of the forecast"):
+    with pytest.raises(InputError, match="column for the option that 'correct' is about"):
         binary(tmp_path, ["Q,ada,0.75,1"], "question,model,prob,correct")
 
 
@@ -287,30 +280,29 @@ def test_columns_that_could_mean_the_same_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", ["1,t,A,m,s,1,true,A", "1,t,B,m,s,0,true,A"], columns)
     results = evaluate_csv(path)
     assert results["forecasters"]["m"]["brier"] == 0
-    assert results["warnings"][:2] == [
-        "column 'system' is not read: 'model' is the forecaster",
-        "column 'winner' is not read: 'resolution' is the result",
-    ]
+    assert results["warnings"][0] == "column 'winner' is not read: 'resolution' is the result"
 
 
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
         (
-            "event_id,model,chance",
-            "expected a column 'option' (or 'resolution': Yes or No), a column 'probability', got "
-            "event_id, model, chance",
+            "event_id,model,p_raw,resolution",
+            "expected a column for the probability: name it with --column probability=p_raw, got "
+            "event_id, model, p_raw, resolution",
         ),
         (
-            "question,model,prediction,probability,resolution",  # 0.9 may be that of No
-            "expected one column of probabilities, the others renamed, got prediction, probability",
+            "question,model,prediction,probability",  # 0.9 may be that of No
+            "expected one column for the probability: choose it with --column "
+            "probability=probability or --column probability=prediction, got probability, "
+            "prediction",
         ),
     ],
 )
 def test_missing_and_doubtful_columns_are_named(
     tmp_path: Path, columns: str, expected: str
 ) -> None:
-    path = write(tmp_path / "x.csv", ["1,a,0.5"], columns)
+    path = write(tmp_path / "x.csv", ["1,a,0.5,0.9"], columns)
     with pytest.raises(InputError) as caught:
         evaluate_csv(path)
     assert str(caught.value).endswith(expected)
@@ -330,7 +322,7 @@ def test_command_line_and_check(tmp_path: Path) -> None:
     done = run(tmp_path, "-f", "week")
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith(f"{late.name}: no truth yet: 1 question, all pending\n")
-    done = run(tmp_path, "-f", str(write(path, ["Q,A,ada,1,A"], "event,option,user,p,truth")))
+    done = run(tmp_path, "-f", str(write(path, ["Q,A,ada,1,A"], "event,option,user,p,came")))
     assert done.err.endswith("all pending; no column is called 'resolution' or 'winner'\n")
 
 
