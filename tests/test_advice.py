@@ -32,7 +32,7 @@ from cli import ROOT, Done, box, number, q, question, read_json, run_wing, with_
 from forecasteval import cli
 from forecasteval.common.errors import InputError
 from forecasteval.futurex.evaluator import FutureXEvaluator
-from forecasteval.prophet import prompts
+from forecasteval.prophet import columns, prompts
 from llm_server import LlmServer, Reply, completion, error, honest
 from prophet_forms import Cells, Form
 
@@ -53,6 +53,7 @@ def advice(*messages: str) -> Callable[[Test], Test]:
 # What looks like an advice, and asks nobody to do anything.
 NO_ADVICE: Final = {
     prompts._TASK,  # to a model
+    columns._NAMES,
     "--format csv",  # where an error is
     "--id, --answer",
     "--jobs {}",
@@ -713,14 +714,13 @@ def test_a_damaged_record_of_nights(folder: Path, content: str | None) -> None:
 
 def forms(*words: str) -> Iterator[Form]:
     """Tables that are refused with these words, and whose right form is known."""
-    known = (form for form in prophet_forms.FORMS if form.advice or "pandas:" in form.words)
+    known = (form for form in prophet_forms.FORMS if form.advice)
     return (form for form in known if all(word in form.words for word in words))
 
 
 def follow(form: Form, said: str) -> Cells:
-    """Do what a refusal of a table says: rename columns, or write other cells."""
+    """Do what a refusal of a table says: write other cells."""
     header, *rows = form.table()
-    renamed = dict(re.findall(r"(?:rename|and) '([^']*)' to '([^']*)'", said))
     rewrite: Callable[[str], str] = str
     if found := re.search(r"write (\S+) for ([^\s:]+)", said):
         share = "%" in found[2]
@@ -744,25 +744,34 @@ def follow(form: Form, said: str) -> Cells:
         (at for row in rows for at, each in enumerate(row) if cell and each == cell[1]), -1
     )
     return [
-        [renamed.get(name, name) for name in header],
+        header,
         *([rewrite(each) if at == column else each for at, each in enumerate(row)] for row in rows),
     ]
 
 
+@advice("--column {}", "{} (name it with {})", "expected one column for the {} (choose it with {})")
+@pytest.mark.parametrize(
+    "form", [form for form in prophet_forms.FORMS if form.roles], ids=lambda form: form.name
+)
+def test_the_columns_of_a_table(folder: Path, form: Form) -> None:
+    write_cells(folder / "prediction/t.csv", form.table())
+    option = next(
+        f"--column {word}"
+        for word in re.findall(r"--column ('[^']*'|[^\s):,]+)", refuse(folder, "-f", "t"))
+        if form.roles in word
+    )
+    words = ("--min-events", "1", "--json", *shlex.split(option))
+    shown = call(folder, "-f", "t", *words).json["forecasters"]
+    assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
+
+
 @advice(
-    "expected what came true, and {} only says whether that is known: "
-    "rename {} to 'resolution' if it is the result",
-    "rename {} to 'probability' if it is that of the row's option",
-    "; rename {} to 'probability' if it is the forecast",
-    "{}; if that is the option, rename {} to 'option'{}",
     "{}, or 1 and 0: write 1 and 0",
     ": write 1 where the option came true and 0 elsewhere",
     ": write {} for {}",
     ": {} is above 1: percent? divide by 100",
 )
-@pytest.mark.parametrize(
-    "form", [*forms("rename"), *forms("write "), *forms("divide")], ids=lambda form: form.name
-)
+@pytest.mark.parametrize("form", [*forms("write "), *forms("divide")], ids=lambda form: form.name)
 def test_a_table_of_forecasts(folder: Path, form: Form) -> None:
     path = folder / "prediction/t.csv"
     write_cells(path, form.table())
@@ -828,21 +837,6 @@ def test_outcomes_that_may_be_names(folder: Path) -> None:
     write_cells(folder / "prediction/t.csv", [[*header[:-1], name], *table[1:]])
     results = call(folder, "-f", "t", "--min-events", "1", "--json").json
     assert (results["n_events"], results["excluded"]) == (4, [])
-
-
-@advice(
-    "expected a row per forecast, not a column per {}; write it with pandas: {}",
-    "pandas.read_csv({}{}).melt({}, {}, {}, 'probability').to_csv({}, index=False)",
-)
-@pytest.mark.parametrize("form", [*forms("pandas:")], ids=lambda form: form.name)
-def test_a_line_of_pandas(folder: Path, form: Form) -> None:
-    import pandas
-
-    write_cells(folder / "prediction/t.csv", form.table())
-    with contextlib.chdir(folder):
-        exec(find("with pandas: (.*?), got", refuse(folder, "-f", "t")), {"pandas": pandas})
-    shown = call(folder, "-f", "long-t", "--min-events", "1", "--json").json["forecasters"]
-    assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
 
 
 @advice("odds are all above 1, not used: write cents / 100, or 1 / decimal odds")

@@ -303,7 +303,7 @@ class Finder:
         ]
         if len(different) > 1 and role not in self.roles:
             options = " or ".join(format_option(role, name) for name in different)
-            expected = f"expected one column for the {role}: choose it with {options}"
+            expected = f"expected one column for the {role} (choose it with {options})"
             raise InputError(self.table.where, expected, printable(", ".join(different), 200))
         return next(iter(different), None)
 

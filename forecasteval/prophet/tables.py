@@ -121,6 +121,7 @@ class Sheet:
         self.given = given
         self.roles = find_roles(table, given)
         self.faults = faults
+        self._blank = [""] * len(table.rows)
         self.file_name = ""  # of its forecaster, if it has no column for that
         self.events = list(map(name_event, self.values("event")))
         roles = ("forecaster", "run", "time", "round")
@@ -129,13 +130,13 @@ class Sheet:
     def texts(self, role: str) -> list[str]:
         """List the cells of a role as text, "" where there are none."""
         if role not in self.roles:
-            return [""] * len(self.table.rows)
+            return self._blank
         return self.table.texts(self.roles[role])
 
     def values(self, role: str) -> list[Any]:
         """List the cells of a role, "" where there are none."""
         if role not in self.roles:
-            return [""] * len(self.table.rows)
+            return self._blank
         return self.table.values(self.roles[role])
 
     @property
@@ -781,7 +782,7 @@ def require_roles(sheet: Sheet, has_dataset: bool) -> None:
         name = roles["won"]
         option = format_option("option", _guess(sheet, "option") or "NAME")
         expected = f"expected a column for the option that {name!r} is about ({option})"
-        raise _refuse(sheet, f"{expected}; if it is of the question", ("result", name))
+        raise _refuse(sheet, f"{expected}, or for that of the question", ("result", name))
     if "state" in roles and not roles.keys() & {"won", "result", "index"} and not has_dataset:
         name = roles["state"]
         expected = f"expected what came true, and {name!r} only says whether that is known"
@@ -812,7 +813,7 @@ def require_roles(sheet: Sheet, has_dataset: bool) -> None:
 def _refuse(sheet: Sheet, expected: str, *columns: tuple[str, str]) -> InputError:
     options = " ".join(format_option(role, name or "NAME") for role, name in columns)
     got = printable(", ".join(name for name in sheet.table.columns if "." not in name), 200)
-    return InputError(sheet.where, f"{expected}: name it with {options}", got or "none")
+    return InputError(sheet.where, f"{expected} (name it with {options})", got or "none")
 
 
 def _guess(sheet: Sheet, role: str) -> str:
@@ -848,7 +849,7 @@ def require_sense(sheet: Sheet, lines: Sequence[Line]) -> None:
     p_name = sheet.roles.get("probability", "")
     if picks and fold(p_name) == "confidence" and "probability" not in sheet.given:
         expected = f"expected the probability of Yes, and {p_name!r} may be that of {picks[0]!r}"
-        raise _refuse(sheet, f"{expected}; if it is of Yes", ("probability", p_name))
+        raise _refuse(sheet, expected, ("probability", p_name))
     _require_shared_events(sheet)
     _require_forecasters(sheet)
 

@@ -320,20 +320,20 @@ BAD_FILES: Final = {
         "x.csv",
         b"event,model,prob,a\n1,2\n",
         "x.csv: expected a dataset of problems for it (a file in dataset/ whose name begins like "
-        "this one's, or --dataset), or what came true: name it with --column result=NAME, got "
+        "this one's, or --dataset), or what came true (name it with --column result=NAME), got "
         "event, model, prob, a",
     ),
     "arena": (
         "x.csv",
         b"market_info,a\n1,2\n",
-        "x.csv: expected a column for the event and the probability: name it with "
-        "--column event=NAME --column probability=NAME, got market_info, a",
+        "x.csv: expected a column for the event and the probability (name it with "
+        "--column event=NAME --column probability=NAME), got market_info, a",
     ),
     "utf-16": (
         "x.csv",
         b"\xff\xfea\0\n\0b\0",
-        "x.csv: expected a column for the event and the probability and the result: name it with "
-        "--column event=NAME --column probability=NAME --column result=NAME, got a",
+        "x.csv: expected a column for the event and the probability and the result (name it with "
+        "--column event=NAME --column probability=NAME --column result=NAME), got a",
     ),
     "not json": ("x.json", b"[1,", "x.json: not JSON: line 1 column 4: Expecting value"),
     "object": ("x.json", b"{}", "x.json: no forecast can be scored: there is none"),

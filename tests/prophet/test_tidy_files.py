@@ -288,13 +288,13 @@ def test_columns_that_could_mean_the_same_are_named(tmp_path: Path) -> None:
     [
         (
             "event_id,model,p_raw,resolution",
-            "expected a column for the probability: name it with --column probability=p_raw, got "
+            "expected a column for the probability (name it with --column probability=p_raw), got "
             "event_id, model, p_raw, resolution",
         ),
         (
             "question,model,prediction,probability",  # 0.9 may be that of No
-            "expected one column for the probability: choose it with --column "
-            "probability=probability or --column probability=prediction, got probability, "
+            "expected one column for the probability (choose it with --column "
+            "probability=probability or --column probability=prediction), got probability, "
             "prediction",
         ),
     ],
