@@ -27,6 +27,7 @@ _MIN_SECRET: Final = 8
 _MIN_PARAMETER: Final = 6  # characters of a name that is no word of other messages
 _SYSTEM: Final = "system message"  # which templates of some open models refuse
 _SYSTEM_REFUSED: Final = re.compile(r"\bsystem\b.{0,20}\brole|roles must alternate", re.IGNORECASE)
+_TOO_LARGE: Final = re.compile(r"too (?:large|high)|at most|exceed", re.IGNORECASE)
 _NEWER_LIMIT: Final = "max_completion_tokens"
 _BAD_REQUEST: Final = frozenset({400, 422})
 _STATUS: Final = {
@@ -114,8 +115,9 @@ def find_refused(request: JsonObject, call: Call) -> str:
     If an error names none, the form of the reply is what servers understand least.
     """
     names = [name for name in request if name not in ("model", "messages")]
-    if "max_tokens" in request:
-        # "Use 'max_completion_tokens' instead" names both.
+    # "Use 'max_completion_tokens' instead" names both; so does "'max_tokens' or
+    # 'max_completion_tokens' is too large", which asks for no other name.
+    if "max_tokens" in request and not _TOO_LARGE.search(call.message):
         names.insert(0, _NEWER_LIMIT)
     has_system = any(message.get("role") == "system" for message in request.get("messages") or ())
     if has_system and _SYSTEM_REFUSED.search(call.message):

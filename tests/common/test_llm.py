@@ -255,6 +255,18 @@ def test_what_one_prompt_is_refused_for_changes_no_other_call(
     assert len(server.requests) == 3
 
 
+def test_a_limit_beyond_the_context_keeps_its_temperature(server: LlmServer) -> None:
+    """vLLM names both limits; the newer name would go with a model that refuses a temperature."""
+    reason = "'max_tokens' or 'max_completion_tokens' is too large: 2000. This model's maximum"
+    reason += " context length is 2048 tokens and your request has 250 input tokens"
+    server.script = lambda request: (
+        error(400, reason) if "max_tokens" in request.body else honest(request)
+    )
+    assert read(make(server), 1)[0] == [2]
+    assert len(server.requests) == 2
+    assert {*server.requests[-1].body} == {"model", "messages", "temperature", "response_format"}
+
+
 def test_a_quota_that_is_used_up_ends_the_run(server: LlmServer) -> None:
     body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
     server.script = lambda request: Reply(json.dumps(body).encode(), 429, AT_ONCE)
