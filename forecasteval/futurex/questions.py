@@ -211,10 +211,13 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
     if not options.texts:
         parts = answer.elements or SEPARATOR.split(answer.cleaned)
         tokens = [token for part in parts if (token := part.strip(" .") or part.strip())]
-        labels = Options((), MAX_OPTIONS).find_list(answer.text) or frozenset(tokens)
+        is_said = all(token.lower() in YES_NO for token in tokens)
+        labels = frozenset(tokens)
+        if not is_said:
+            labels = Options((), MAX_OPTIONS).find_list(answer.text) or labels
         if tokens and all(len(label) == 1 and "A" <= label <= "~" for label in labels):
             options = Options((), max(26, *(ord(label) - 64 for label in labels)))
-        elif not all(token.lower() in YES_NO for token in tokens):
+        elif not is_said:
             names = [name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key)]
             exact = len(names) == 1 if rules.by_truths else level == 1
             return NameTruth(names, exact, prompt) if names else None

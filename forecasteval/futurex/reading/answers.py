@@ -49,7 +49,7 @@ _REMARK: Final = lazy(
 
 _NOTHING: Final = Unparsed("")
 _NO_BRACKETS: Final = str.maketrans("()", ",,")
-_BOX_BEGINS: Final = lazy(r"(?:boxed|fbox|\\box)\s*[{(\[]")
+_BOX_BEGINS: Final = ("oxed", "fbox", "\\box")
 _ENDS_OF_ANSWERS: Final = lazy("<eo[ae]>")  # of Chinese models
 _FENCE: Final = lazy(r"\s*```(?:python|json|text|[a-z]{0,8})?[ \t]*\n([^`]*)\n?```\s*")
 _MIN_AROUND: Final = 12  # characters around the content of a box that may say something
@@ -136,6 +136,7 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
         text = number_text(raw)
         return Answer(text, boxed=bool(text), problem=Unparsed("" if text else "no text"))
     raw = _drop_frame(raw)
+    one = None
     if "ox" not in raw and raw.isprintable():  # most truths
         text, in_box = raw, False
     elif one := _ONE_BOX.fullmatch(raw):  # most answers
@@ -145,7 +146,10 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     text = text.strip()
     if boxed and text:
         return hold_text(text)
-    return _parse_box(raw, text, prompt) if in_box else _parse_prose(raw, text, prompt)
+    if not in_box:
+        return _parse_prose(raw, text, prompt)
+    answer = _parse_box(raw, text, prompt)
+    return answer if one or not answer else _correct(answer, raw, prompt)
 
 
 def _drop_frame(raw: str) -> str:
@@ -162,22 +166,26 @@ def _drop_frame(raw: str) -> str:
 
 
 def _parse_box(raw: str, text: str, prompt: str) -> Answer | None:
-    """Parse an answer with a box that holds a text: what stands around it counts where the box says
-    nothing, and what stands behind it where that corrects it.
-    """
+    """Parse an answer with a box: what stands around it counts where the box says nothing."""
     if not text or is_placeholder(text):
         return find_statement(raw, prompt) or (hold_text(text) if text else None)
     if is_echo(raw, prompt):
         return Answer("", boxed=False, problem=ECHO)
     answer = hold_text(text)
-    if len(raw) < len(text) + _MIN_AROUND:  # most
+    if len(raw) >= len(text) + _MIN_AROUND:
+        answer.outside = raw, prompt
+    return answer
+
+
+def _correct(answer: Answer, raw: str, prompt: str) -> Answer | None:
+    """Return what corrects an answer in the text behind its box, or else the answer."""
+    if not (answer.boxed and answer.outside[0]):  # most
         return answer
-    answer.outside = raw, prompt
-    begins = [box.end() for box in _BOX_BEGINS.finditer(raw)]
-    last_line = text.rpartition("\n")[2]
-    at = raw.find(last_line, begins[-1] if begins else 0)
-    behind = raw[at + len(last_line) :] if at >= 0 else ""
-    if len(behind) < _MIN_AROUND or not (correction := find_correction(behind)):
+    box = max(map(raw.rfind, _BOX_BEGINS))
+    last_line = answer.text.rpartition("\n")[2]
+    at = raw.find(last_line, box)
+    behind = raw[at + len(last_line) :]
+    if at < 0 or len(behind) < _MIN_AROUND or not (correction := find_correction(behind)):
         return answer
     return find_statement(correction, prompt, answer)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, islice, pairwise, takewhile
@@ -76,6 +76,14 @@ def label_set(count: int) -> frozenset[str]:
     """Make the labels of so many options."""
     return frozenset(_LABELS[:count])
 
+
+@lru_cache(maxsize=128)
+def label_picks(count: int) -> dict[str, frozenset[str]]:
+    """Make the picks of the labels of so many options."""
+    return {label: frozenset([label]) for label in _LABELS[:count]}
+
+
+_YES_NO_PICKS: Final = {word: frozenset([word]) for word in ("Yes", "No")}
 
 # --- How a text names options ---
 
@@ -202,6 +210,11 @@ class Options:
         return max(len(STOP.findall(text)) for text in ("", *self.texts))
 
     @cached_property
+    def picks(self) -> Mapping[str, Picks]:
+        """Return what is picked by a label alone, or by Yes or No where there are no options."""
+        return label_picks(len(self.labels)) if self.labels or self.texts else _YES_NO_PICKS
+
+    @cached_property
     def agreeing(self) -> str:
         """Return the pick with which a denial agrees: that of No."""
         return self.index.get("no", "")
@@ -233,6 +246,13 @@ class Options:
         """Find the labels that a raw text is, in no dress but marks between and around them: most
         answers. Labels past Z are marks themselves, and `y` is a label before it is a word.
         """
+        if len(text) > MAX_TOKEN:
+            return NO_PICKS
+        if self.labels.issuperset(text.split(", ")):  # most
+            return frozenset(text.split(", "))
+        label, _, behind = text.partition(". ")
+        if behind and self.printed.get(behind) == label:  # A. Draw
+            return frozenset([label])
         if "\\" in text:
             text = _SPACING.sub(" ", _WRAPPER.sub(r"\1", text))
         if self.labels.issuperset(parts := _MARKS_BETWEEN.split(text)):
@@ -360,9 +380,11 @@ def interpret_picks(answer: Answer, options: Options) -> Picks:
     if answer.elements:
         if options.labels.issuperset(answer.elements):  # most, before they are cleaned
             return frozenset(answer.elements)
+        if picks := options.picks.get(answer.text):
+            return picks
         texts = [clean(element) for element in answer.elements]
-    elif labels := options.find_list(answer.text):
-        return labels
+    elif picks := options.picks.get(answer.text) or options.find_list(answer.text):
+        return picks
     else:
         texts = [answer.cleaned]
     return NO_PICKS.union(*[_read_text(text, options, answer) for text in texts])
@@ -489,8 +511,8 @@ class ChoiceTruth(TruthOf[Picks]):
 
     def read(self, answer: Answer) -> Picks | Unparsed:
         """Read the picks, or why there are none."""
-        if answer.text in self.options.labels:  # most
-            return frozenset([answer.text])
+        if picks := self.options.picks.get(answer.text):  # most
+            return picks
         if status := self.find_status(answer):
             return status
         picks = interpret_picks(answer, self.options)
@@ -538,7 +560,7 @@ def parse_sides(prompt: str) -> tuple[str, ...]:
     `X vs. Y`.
     """
     sides = _BOXED_SIDES.search(prompt)
-    if not sides and (" v" in prompt or " 对 " in prompt):
+    if not sides and (" vs" in prompt or " v " in prompt or " v. " in prompt or " 对 " in prompt):
         sides = _VERSUS.search(prompt)
     names = sides.groups() if sides else ()
     return tuple(clean(side) for side in names if side.lower() not in YES_NO)

@@ -30,7 +30,7 @@ _ENGLISH: Final = {
     "articles": "the",
     "owners": "my, our, final, best, overall, predicted, most likely, single, correct, right,"
     " closest, selected, most, accurate, comprehensive, appropriate, suitable, plausible,"
-    " probable, likely, and",
+    " probable, likely",
     "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans, estimate,"
     " point estimate, correction",
     "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess,"

@@ -18,7 +18,7 @@ from forecasteval.common.patterns import BLANKS, end_of, lazy
 from forecasteval.common.records import number_text
 from forecasteval.questions.states import Unparsed
 
-from .language import alternatives, pattern_of, table_of
+from .language import alternatives, pattern_of, table_of, words
 from .negation import denies
 
 CONTRADICTION: Final = Unparsed("two answers that differ", "contradiction")
@@ -36,14 +36,15 @@ _CHOICES: Final = table_of("choices")
 _OPTIONS: Final = table_of("options")
 _COPULAS: Final = table_of("copulas")
 _VERBS: Final = table_of("verbs")
-# What a lead-in may begin with
-_FIRST: Final = table_of(
-    "openers", "claims", "articles", "owners", "nouns", "choices", "options", "verbs", "picks",
-    "places",
-)  # fmt: skip
+# What a lead-in may begin with, behind articles
+_KINDS: Final = ("openers", "claims", "owners", "nouns", "choices", "options", "verbs", "picks",
+                 "places")  # fmt: skip
+_FIRST: Final = table_of(*_KINDS)
+_HEADS: Final = frozenset(word[:2].lower() for word in words("articles", *_KINDS))
+_THE: Final = lazy(rf"(?:(?i:{alternatives('articles')})\s+)*")
 _OUTCOME: Final = "the outcome be "  # options begin so
 _COMMA: Final = lazy(r"[,，]?\s*")
-_HYPHENS: Final = lazy(r"[\s-]*")
+_HYPHENS: Final = lazy(r"(?:[\s-]|and\s)*")  # the most likely and accurate
 _ASIDE: Final = lazy(r"(?:\s*[(（][^()（）\n]{0,60}[)）])?\s*")
 _IS: Final = lazy(r"(?:[:：=→][:： ]*|[-=–]>|[-–—]\s|\s?(?=\$|\\\())\s*")
 _STOPS: Final = ".!?。！？\n:："
@@ -63,7 +64,7 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     `My pick is` is one everywhere, `Pick: ` only where it begins a line, `Hence: ` where it begins
     a sentence.
     """
-    if not _FIRST.find(text, position):  # most
+    if not _FIRST.find(text, end_of(_THE, text, position)):  # most
         return position
     if verb := _find_verb(text, position):
         return verb
@@ -71,6 +72,8 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     opener = _OPENERS.find(text, at)
     if opener:
         at = end_of(_COMMA, text, at + len(opener))
+        if not _may_lead_in(text, at):  # but the polls
+            return _end_opener(text, position, at)
     claimed = _CLAIMS.skip(text, at)
     if claimed > at and (it_is := _IT_IS.find(text, claimed)):  # I think it is B
         return end_of(BLANKS, text, claimed + len(it_is))
@@ -90,9 +93,13 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
         noun = _OPTIONS.find(text, at)
     if noun:
         return _find_end(text, at + len(noun), is_line, noun) or position
-    if not opener or not _begins_sentence(text, position):
+    return _end_opener(text, position, at) if opener else position
+
+
+def _end_opener(text: str, position: int, at: int) -> int:
+    """Find where a lead-in ends that is an opener alone: `Hence: C`; its position if it is none."""
+    if not _begins_sentence(text, position):
         return position
-    # Hence: C
     end = end_of(_IS, text, at)
     return end if end > at or _SHORT.match(text, at) else position
 
@@ -148,9 +155,9 @@ class Stated(NamedTuple):
 
 # They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
 _MARKS: Final = str.maketrans("*_`【】", "    :")
-_CUT: Final = lazy(  # where a line begins, or a clause
-    r"\n|[.!?,;:–—$})\]\"”’](?=\s)|[$}](?=[A-Z])|[。！？，；：]"
-    r"|\s(?=(?:The|so|thus|therefore|hence)\s)|\b(?:and|that)(?=\s)"
+_CUT: Final = lazy(  # where a line begins, or a clause; a set of signs makes the search fast
+    r"[ \n.!?,;:–—$})\]\"”’。！？，；：](?:(?<=[\n。！？，；：])|(?<! )(?=\s|(?<=[$}])[A-Z])"
+    r"|(?<![.!?,;:–—] )(?<= )(?:and |that |(?=(?:The|so|thus|therefore|hence) )))"
 )
 _BULLET: Final = lazy(r"[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?")
 SENTENCE_STOP: Final = lazy(r"[.!?][\"”’)\]}$]*\s+|[。！？]")
@@ -169,11 +176,16 @@ _TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>)
 # Who else says it (According to others, the answer is B), and on what it depends
 _THEIRS: Final = lazy(rf"(?i){pattern_of('theirs')}")
 CONDITIONS: Final = lazy(rf"(?i){pattern_of('conditions')}")
-_PREDICATE: Final = lazy(  # B is the right answer, 选项B是正确的
-    rf"(?i)\s(?:is|are)\s(?:(?:(?:{pattern_of('articles')}|{pattern_of('mine')})\s)"
-    rf"(?:(?:{alternatives('owners')})\s){{0,2}}(?:answer|choice|option|pick|prediction|forecast)s?"
-    r"|correct|right)(?=\s*(?:[.!;,]|\n|\Z))"
-    r"|\s?(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?(?=\s*(?:[。！；，,.\n]|\Z))"
+_PREDICATES: Final = (  # B is the right answer, 选项B是正确的
+    lazy(
+        r"(?:is|are) (?:(?:the|my|our) "
+        rf"(?:(?:{alternatives('owners')}) ){{0,2}}"
+        r"(?:answer|choice|option|pick|prediction|forecast)s?|correct|right)(?=\s*(?:[.!;,]|\n|\Z))"
+    ),
+    lazy(
+        r"(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?"
+        r"(?=\s*(?:[。！；，,.\n]|\Z))"
+    ),
 )
 _ONLY: Final = table_of("only")
 _CORRECTIONS: Final = table_of("corrections")
@@ -206,13 +218,23 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
     masked = text.translate(_MARKS)
     for begin in _find_begins(masked):
         follows = corrects or bool(placed)
+        if not follows and not _may_lead_in(masked, begin):  # most
+            continue
         clause = _read_clause(text, masked, begin, follows)
         if clause and not _is_of_others(text, begin) and not is_quoted(clause.words, prompt):
             placed.append((begin, clause.stated))
-    for predicate in _PREDICATE.finditer(masked):
-        placed += _read_predicate(text, predicate.start())
+    for pattern in _PREDICATES[: 1 if masked.isascii() else 2]:
+        for predicate in pattern.finditer(masked):
+            placed += _read_predicate(text, predicate.start())
     placed.sort(key=itemgetter(0))
     return [stated for _, stated in placed]
+
+
+def _may_lead_in(masked: str, begin: int) -> bool:
+    """Return whether a lead-in may begin at a position: first by its letters, which is fast."""
+    head = masked[begin : begin + 2].lower()
+    may = head in _HEADS or head[:1] in _HEADS
+    return may and bool(_FIRST.find(masked, end_of(_THE, masked, begin)))
 
 
 def find_correction(text: str) -> str:
@@ -246,7 +268,11 @@ def _find_begins(masked: str) -> Iterator[int]:
     """Find where the first words of lines and clauses begin."""
     yield end_of(_BULLET, masked)
     for cut in _CUT.finditer(masked):
-        yield end_of(_BULLET if cut[0] == "\n" else BLANKS, masked, cut.end())
+        begin = cut.end()
+        if cut[0] == "\n":
+            yield end_of(_BULLET, masked, begin)
+        else:
+            yield end_of(BLANKS, masked, begin) if masked[begin : begin + 1] == " " else begin
 
 
 def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause | None:
