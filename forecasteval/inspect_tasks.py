@@ -201,7 +201,8 @@ class RxnOpt:
 
     def __init__(self, path: Path) -> None:
         self._evaluator = RxnOptEvaluator(path)  # checks every question
-        self._questions = {str(record["id"]): record for record in load_records(path)}
+        records = {str(record["id"]): record for record in load_records(path)}
+        self._questions = {name: records[name] for name in self._evaluator.ids}
         self._folder = path.parent
 
     def samples(self) -> Iterator[Sample]:

@@ -63,8 +63,9 @@ _WORDS: Final = {
     " · first thought · first picked · first considered · one may · you might · you may"
     " · tempting · tempted · temptation · instinct · instincts · instinctively · intuition"
     " · intuitively · on paper · superficially · seemingly · almost · some would · some might"
-    " · some may · you would · you'd · thought about"
-    r" · (?:obvious|textbook|classic|usual|natural|intuitive)(?=[^.;\n]{0,80}\b(?:but|yet)\b)",
+    " · some may · you would · you'd · thought about · commonly"
+    r" · (?:obvious|textbook|classic|usual|typical|popular|natural|intuitive)"
+    r"(?=[^.;\n]{0,80}\b(?:but|yet)\b)",
     "不": "其次 · 排除 · 避免 · 如果 · 最差 · 最低 · 很多人 · 有人 · 一般会 · 原本 · 本来"
     " · 理论上 · ❌",
     # What may follow a bare number, else it is an amount: 3 F/mol
@@ -91,7 +92,9 @@ _WORDS: Final = {
     "OH": "but · oh · hmm · no",
     "BECAUSE": "because · since · due to",
     "CORRECT": "i (?:need|have|want|ought) to · i must · i should · let me",
-    "WRONG": "i was wrong · i am wrong · i made an? (?:mistake|error) · 抱歉 · 修正 · 更正 · 不对",
+    "WRONG": "i was wrong · i am wrong · i made an? (?:mistake|error) · i apologi[sz]e · i misread"
+    " · oops · re-?checking · re-?consider(?:ation|ing) · closer (?:inspection|look)"
+    " · 抱歉 · 修正 · 更正 · 不对",
     "INDEX": "[\"']?(?:index|idx|索引)[\"' :=为是#]{0,4}",
     "LINK": r"[ ,;:=(\[\"'/–—-] · => · i[.]e[.] · which is · which has · which corresponds to"
     r" · corresponding to · that is · that has · the · its · whose · has · is · with · at"
@@ -101,7 +104,7 @@ _WORDS: Final = {
     "ORDINAL": "[0-9]{1,3}(?:st|nd|rd|th) · first · second · third · fourth · fifth · sixth"
     " · seventh · eighth · ninth · tenth · last",
     "WAIT": "wait · actually · correction · on reflection · on second thought"
-    " · on second thoughts · upon reflection · edit · sorry · scratch that",
+    " · on second thoughts · upon reflection · edit · update · sorry · scratch that",
 }
 _PARTS: Final = {
     # Lines
@@ -207,7 +210,7 @@ _MARKER: Final = _pattern(r"^(?:- )*(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # o
 # What follows the last of these replaces what stands before.
 _LATER: Final = _pattern(
     r"\b{CORRECT} (?:correct|retract|revise)\b[^0-9.:\n]{0,40}"  # whether or not an option follows
-    r"|(?:{WRONG}|(?:^|[.!?—–-] )\W{0,4}(?:{OH}\b,? )?(?:{WAIT}\b|no,)\W*"
+    r"|(?:{WRONG}|(?:^|[.!?—–-] |,(?= no,))\W{0,4}(?:{OH}\b,? )?(?:{WAIT}\b|no,)\W*"
     r"|(?=\b(?:final(?:ly\b|:| {NOUN})|(?:revised|corrected|updated) {NOUN})|最终[答选:是]))"
     r"(?=[^0-9]{0,999}+[0-9])"
 )
@@ -243,7 +246,9 @@ _LED: Final = _pattern(
     r"\A(?!\(?[01]\)|.*[.;,] [0-9]{1,2}[).] )(?={LEAD})(.{1,60})(?!(?:.|\n)*\n(?:{LEAD}|{LINE}\Z))"
 )
 _CLAUSE_END: Final = _pattern(
-    r"(?:^|(?<=[.!?] ))(?:while|although|though)\b[^,.;\n]{0,120}, ?(?=[^\n]*[0-9])"  # a concession
+    # A concession, whole
+    r"(?:^|(?<=[.!?] ))(?:while|although|though|instead of|rather than)\b[^,.;\n]{0,120}, ?"
+    r"(?=[^\n]*[0-9])"
     r"|(?<=[。;!?]) ?|(?<=\.) |\n|, ?(?={SPLIT}\b)|,(?={而}|选[^项])"
     r"|,? (?={BECAUSE}\b)|, (?=as\b)|(?<!any)(?<!thing)(?<!all)(?<!one),? (?=but\b[^,.]{0,40}[0-9])"
     r"|, (?={WHICH}\b[^,]*$)| (?=and {VERB}\b)|, (?={NAMED}(?:\.| (?:the|as)\b[^,]*)$)"

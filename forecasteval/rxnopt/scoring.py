@@ -83,6 +83,11 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         self._notes = RecordNotes()
         self._keys = {} if datasets is None else read_keys(self._datasets, self._notes)
 
+    @property
+    def ids(self) -> list[str]:
+        """Return the ids of the questions that do not contradict themselves."""
+        return [*self._keys]
+
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
         return {"evaluator": f"{NAME} {__version__}", "missing": "zero"}
