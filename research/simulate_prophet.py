@@ -21,7 +21,7 @@ from forecasteval.common.records import Loaded
 from forecasteval.prophet import estimates, irt, models, ranks, scores
 from forecasteval.prophet.evaluator import Choice, ForecastData, ProphetArenaEvaluator
 from forecasteval.prophet.metrics import make_metrics
-from forecasteval.prophet.promises import list_outcomes
+from forecasteval.prophet.promises import Outcomes
 from forecasteval.prophet.score_table import score_forecasts, with_baselines
 
 F, OPTIONS = 8, 5
@@ -272,9 +272,9 @@ def claims(boards: list[Any]) -> str:
         events, read = data.collect(Choice("drop"))
         scored = score_forecasts(events, with_baselines(events, read), metrics)
         board = estimates.Contestants(scored, events.clusters())
-        outcomes = list_outcomes(scored)
+        outcomes = Outcomes(scored)
         for at, metric in enumerate(metrics):
-            promise = outcomes.score(metric, events.weight).promise()
+            promise = outcomes.score(metric).promise()
             mean = board.estimate_means(scored.values[metric.name], scored.weight, promise)
             variance = mean.variation.pair_variances(np.arange(2))
             ends = ranks.rank_intervals(mean.values[:2], variance, mean.freedom[:2])

@@ -212,7 +212,8 @@ def hash_data(scored: ForecastScores) -> str:
     names = (column.tolist() for column in (events.ids, events.category, events.series))
     sha = hashlib.sha256(json.dumps([*names, data.names]).encode())
     facts = events.exclusive, events.closed, events.weight, events.sizes, events.outcome
-    forecasts = data.event, data.forecaster, data.time, data.sizes, data.p, data.q, data.bid
+    runs = scored.runs
+    forecasts = runs.event, runs.forecaster, runs.time, runs.sizes, runs.p, runs.q, runs.bid
     for column in (*facts, *forecasts):
         sha.update(np.ascontiguousarray(column).data)
     return sha.hexdigest()

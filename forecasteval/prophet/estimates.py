@@ -13,7 +13,7 @@ from .arrays import Floats, Ints, weighted_means
 from .forecasts import BASELINES
 from .irt import IrtFit
 from .models import EffectsFit, Fitted, Models
-from .promises import CROWD, MARKET, Outcomes, OutcomeScores, Promise, list_outcomes
+from .promises import CROWD, MARKET, Outcomes, OutcomeScores, Promise
 from .score_table import ForecastScores
 from .scores import calibration_errors
 
@@ -194,9 +194,11 @@ def measure(scored: ForecastScores, bins: Floats, event_bins: Floats, models: Mo
     bins, event_bins: calibration sums, by option and by event.
     """
     board, measures = Contestants(scored, scored.events.clusters()), Measures()
-    outcomes = list_outcomes(scored)
+    outcomes, brier_by_outcome = Outcomes(scored), None
     for metric in (metric for metric in scored.metrics if metric.formula):
-        by_outcome = outcomes.score(metric, scored.events.weight)
+        by_outcome = outcomes.score(metric)
+        if metric.name == "brier":
+            brier_by_outcome = by_outcome
         for base, estimate in _estimate_mean(board, metric.name, by_outcome).items():
             measures[metric.name, base] = estimate
         if metric.is_return:
@@ -205,7 +207,8 @@ def measure(scored: ForecastScores, bins: Floats, event_bins: Floats, models: Mo
                 paid = measures[metric.name, ""].values
                 bounded = _bound_return(measures[metric.name, base], paid, expected)
                 measures[metric.name, base] = bounded
-    measures |= _estimate_models(board, outcomes, measures["brier", ""], models)
+    assert brier_by_outcome
+    measures |= _estimate_models(board, brier_by_outcome, measures["brier", ""], models)
     for name, sums in ("ece", bins), ("ece_events", event_bins):
         measures[name, ""] = measures["brier", ""].without_error(calibration_errors(sums))
     for metric in scored.metrics:
@@ -229,12 +232,10 @@ def _estimate_mean(board: Contestants, name: str, by_outcome: OutcomeScores) -> 
 
 
 def _estimate_models(
-    board: Contestants, outcomes: Outcomes, brier: Estimate, models: Models
+    board: Contestants, by_outcome: OutcomeScores, brier: Estimate, models: Models
 ) -> Measures:
     """Estimate the scores that are compared by a model of all forecasts."""
     scored, measures = board.scored, Measures()
-    metric = next(metric for metric in scored.metrics if metric.name == "brier")
-    by_outcome = outcomes.score(metric, scored.events.weight)
     measures["adjusted_brier", ""] = _adjust(board, brier, models.effects, by_outcome)
     none = np.full(board.rows, math.nan)
     for name in ("irt_ability", "weighted_brier", "bradley_terry"):
@@ -244,7 +245,7 @@ def _estimate_models(
         events_alike = np.ones_like(scored.weight)
         # Discriminations are taken as given.
         discrimination[models.irt.events] = irt.discrimination
-        by_ability = outcomes.score(metric, np.nan_to_num(discrimination))
+        by_ability = by_outcome._replace(weight=np.nan_to_num(discrimination))
         promise = _promise_ability(board, models.irt, by_ability)
         measures["irt_ability", ""] = board.estimate_model(
             models.irt, irt.ability, irt.influence, events_alike, promise
@@ -252,7 +253,7 @@ def _estimate_models(
         weight = discrimination[scored.forecasts.event]
         values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
         by_event = scored.events.weight * np.nan_to_num(discrimination)
-        promise = outcomes.score(metric, by_event).promise()
+        promise = by_outcome._replace(weight=by_event).promise()
         weight = scored.weight * np.nan_to_num(weight)
         measures["weighted_brier", ""] = board.estimate_means(values, weight, promise)
     if models.strengths:

@@ -314,7 +314,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
         if self.contracts == "both":
-            bets, ids = scored.forecasts, events.ids
+            bets, ids = scored.runs, events.ids
             where = bets.priced & np.isnan(bets.bid[bets.starts]) & events.exclusive[bets.event]
             bets.note(data.notes, "", "no bids: No costs 1 - ask, an approximation", where, ids)
         if len(scored.forecasts.event) <= KEPT:
@@ -351,7 +351,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         values: details.ProphetResult = {
             "n_events": len(events.ids),
             "n_clusters": len(set(events.cluster_names())),
-            "n_forecasts": len(scored.forecasts.event),
+            "n_forecasts": len(scored.runs.event),
             "n_pending": notes.pending["event"],
             "n_pending_forecasts": notes.pending["forecast"],
             "min_events": least,
@@ -425,7 +425,7 @@ def _make_ranking(
 
 def _note_sums(scored: ForecastScores, notes: DataNotes) -> dict[str, int]:
     """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
-    ids, forecasts = scored.events.ids, scored.forecasts
+    ids, forecasts = scored.events.ids, scored.runs
     normalised, odd, empty = odd_sums(scored.events, forecasts)
     text = f"probabilities that sum to 0, counted as uniform for {_FOUR}"
     forecasts.note(notes, "", text, empty, ids)

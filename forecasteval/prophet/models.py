@@ -192,6 +192,7 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
     ("correct"). prior: of Bradley–Terry.
     """
     names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
+    of_means = np.clip(scored.brier, 0, 1)
     who, events, weight = scored.forecasts.forecaster, scored.forecasts.event, scored.events.weight
     fit = fit_effects(who, events, brier, weight)
     effects = Fitted(fit, np.arange(len(names)), np.arange(len(weight)))
@@ -200,7 +201,7 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
         return Models(effects, None, None, fits)
     parts = _note_parts(names, effects.fit.part, notes)
-    right = 1 - brier if response == "brier" else scored.correct
+    right = 1 - of_means if response == "brier" else scored.correct
     if irt := _fit("IRT", fit_irt, scored, right, notes):
         more = {"log_posterior": irt.fit.log_posterior, "response": response, "parts": parts}
         fits["irt"] = _describe(irt.fit) | more

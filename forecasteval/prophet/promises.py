@@ -8,6 +8,7 @@ both forecasts promise that misses come.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ class OutcomeScores(NamedTuple):
     """What a metric scores if an outcome comes true: outcomes × rows, nan where it scores nothing.
 
     belief: as in `Promise`; without a forecast it is the crowd's. event: of every outcome; weight:
-    of every event.
+    of every event in the mean.
     """
 
     trials: Ints
@@ -125,69 +126,107 @@ class OutcomeScores(NamedTuple):
         return np.asarray(weight / np.where(total > 0, total, 1))
 
 
-class Outcomes(NamedTuple):
+class Outcomes:
     """Every outcome that an event of a board can have, event by event.
 
     An exclusive event is a trial with an outcome for each option. Of another event each option is
     a trial of its own, with the outcomes yes and no.
-
-    first, sizes: of every event, where its outcomes are.
     """
 
-    scored: ForecastScores
-    first: Ints
-    sizes: Ints
-    trials: Ints
+    def __init__(self, scored: ForecastScores) -> None:
+        self.scored = scored
+        events = scored.events
+        # Of every event, how many outcomes it has and where they begin.
+        self.sizes = np.where(events.exclusive, events.sizes, 2 * events.sizes)
+        self.first = np.cumsum(self.sizes) - self.sizes
+        self.event = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        size_of_trial = np.where(events.exclusive, events.sizes, 2)
+        trials = np.repeat(size_of_trial, np.where(events.exclusive, 1, events.sizes))
+        self.trials = np.cumsum(trials) - trials
 
-    def score(self, metric: Metric, weight: Floats) -> OutcomeScores:
+    def score(self, metric: Metric) -> OutcomeScores:
         """Find what a metric scores by outcome, and what is believed.
 
         Of returns the prices are believed: what a few large wins pay depends on how rare they are,
         and of that a price knows more than whoever bets against it.
         """
-        events, forecasts = self.scored.events, self.scored.forecasts
-        is_exclusive = events.exclusive[forecasts.event]
-        event = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        tables = np.full((2, len(event), len(forecasts.names)), np.nan)
-        belief, scores = tables
-
-        chosen = is_exclusive & forecasts.priced if metric.is_return else is_exclusive
-        own = forecasts.keep(chosen)
-        p = normalise(own.p, own.offsets)
-        given = own.p if metric.scope == "all" else p
-        self._fill(scores, own, metric.by_option(given, own.q, own.bid, own.offsets))
-        self._fill(belief, own, normalise_prices(own) if metric.is_return else p)
-
+        own, cells = self._exclusive_runs
+        if metric.is_return:
+            is_priced = own.priced
+            cells = cells[np.repeat(is_priced, own.sizes)]
+            own = own.keep(is_priced)
+        p = own.p if metric.scope == "all" else normalise(own.p, own.offsets)
+        table = self._tabulate(cells, metric.by_option(p, own.q, own.bid, own.offsets))
         if metric.scope == "all":
-            others = forecasts.keep(~is_exclusive)
-            yes_no = np.stack([others.p, 1 - others.p], axis=1).ravel()
-            trials = np.arange(0, len(yes_no) + 1, 2)
+            others, cells = self._other_runs
+            trials = np.arange(0, 2 * len(others.p) + 1, 2)
+            found = metric.by_option(yes_and_no(others.p), others.q, others.bid, trials)
             # The score of an event is the mean of those of its options.
-            count = np.repeat(others.sizes, 2 * others.sizes)
-            found = metric.by_option(yes_no, others.q, others.bid, trials) / count
-            self._fill(scores, others, found)
-            self._fill(belief, others, yes_no)
-
+            of_event = found / np.repeat(others.sizes, 2 * others.sizes)
+            table = np.fmax(table, self._tabulate(cells, of_event))
         if metric.is_relative:
-            scores = subtract_other_columns(scores)
-        crowd = np.nan_to_num(belief[:, [CROWD]])
-        belief = np.where(np.isnan(belief), crowd, belief)
-        return OutcomeScores(self.trials, event, weight, belief, scores)
+            table = subtract_other_columns(table)
+        belief = self._prices if metric.is_return else self._probabilities
+        return OutcomeScores(self.trials, self.event, self.scored.events.weight, belief, table)
 
-    def _fill(self, table: Floats, forecasts: Forecasts, values: Floats) -> None:
-        """Put the values of forecasts, outcome by outcome, into a table of outcomes × rows."""
-        sizes = self.sizes[forecasts.event]
-        places = positions(self.first[forecasts.event], sizes)
-        table[places, np.repeat(forecasts.forecaster, sizes)] = values
+    @cached_property
+    def _exclusive_runs(self) -> tuple[Forecasts, Ints]:
+        """Return the runs of exclusive events, and the cells of their options."""
+        return self._find_cells(self.scored.runs, is_exclusive=True)
+
+    @cached_property
+    def _other_runs(self) -> tuple[Forecasts, Ints]:
+        """Return the runs of other events, and the cells of yes and no of each option."""
+        return self._find_cells(self.scored.runs, is_exclusive=False)
+
+    @cached_property
+    def _probabilities(self) -> Floats:
+        """Return what every row believes of the outcomes."""
+        own, cells = self._find_cells(self.scored.forecasts, is_exclusive=True)
+        belief = self._tabulate(cells, normalise(own.p, own.offsets))
+        others, cells = self._find_cells(self.scored.forecasts, is_exclusive=False)
+        return _fill_gaps(np.fmax(belief, self._tabulate(cells, yes_and_no(others.p))))
+
+    @cached_property
+    def _prices(self) -> Floats:
+        """Return the prices that every row is paid at, divided by their sum, which may be above
+        1.
+        """
+        own, cells = self._find_cells(self.scored.forecasts, is_exclusive=True)
+        total = np.add.reduceat(own.q, own.starts)
+        return _fill_gaps(self._tabulate(cells, own.q / np.repeat(total, own.sizes)))
+
+    def _find_cells(self, data: Forecasts, *, is_exclusive: bool) -> tuple[Forecasts, Ints]:
+        """Find the forecasts of events of one kind, and the cells of their outcomes in a table of
+        outcomes × rows.
+        """
+        own = data.keep(self.scored.events.exclusive[data.event] == is_exclusive)
+        sizes = self.sizes[own.event]
+        outcomes = positions(self.first[own.event], sizes)
+        return own, outcomes * len(data.names) + np.repeat(own.forecaster, sizes)
+
+    def _tabulate(self, cells: Ints, values: Floats) -> Floats:
+        """Make a table of outcomes × rows; several values of a cell, of runs, are averaged."""
+        shape = len(self.event), len(self.scored.forecasts.names)
+        table = np.full(shape, np.nan)
+        table.ravel()[cells] = values
+        if len(self.scored.runs.event) > len(self.scored.forecasts.event):
+            total = np.bincount(cells, values, table.size)
+            count = np.bincount(cells, minlength=table.size)
+            known = count > 0
+            table.ravel()[known] = total[known] / count[known]
+        return table
 
 
-def list_outcomes(scored: ForecastScores) -> Outcomes:
-    """List the outcomes that the events could have."""
-    events = scored.events
-    sizes = np.where(events.exclusive, events.sizes, 2 * events.sizes)
-    size_of_trial = np.where(events.exclusive, events.sizes, 2)
-    trials = np.repeat(size_of_trial, np.where(events.exclusive, 1, events.sizes))
-    return Outcomes(scored, np.cumsum(sizes) - sizes, sizes, np.cumsum(trials) - trials)
+def _fill_gaps(belief: Floats) -> Floats:
+    """Let a row without a forecast believe what the crowd does."""
+    crowd = np.nan_to_num(belief[:, [CROWD]])
+    return np.where(np.isnan(belief), crowd, belief)
+
+
+def yes_and_no(p: Floats) -> Floats:
+    """List the probabilities that each option comes true, and that it does not."""
+    return np.stack([p, 1 - p], axis=1).ravel()
 
 
 def subtract_other_columns(scores: Floats) -> Floats:
@@ -200,9 +239,3 @@ def subtract_other_columns(scores: Floats) -> Floats:
     others = known.sum(axis=1)[:, None] - known
     total = own.sum(axis=1)[:, None] - own
     return np.asarray(scores - total / np.where(others > 0, others, np.nan))
-
-
-def normalise_prices(forecasts: Forecasts) -> Floats:
-    """Divide asking prices by their sum, which may be above 1."""
-    total = np.add.reduceat(forecasts.q, forecasts.starts)
-    return np.asarray(forecasts.q / np.repeat(total, forecasts.sizes))

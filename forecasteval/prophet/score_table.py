@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .arrays import ROUNDING, Bools, Floats, Ints
+from .arrays import ROUNDING, Bools, Floats, Ints, ends_of_runs, weighted_means
 from .events import Events
 from .forecasts import BASELINES as BASELINES
-from .forecasts import Forecasts, join_forecasts
+from .forecasts import Forecasts, average_runs, join_forecasts
 from .metrics import Metric
 from .scores import BINS, bin_sums, winner_values
 
@@ -25,16 +25,21 @@ PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 class ForecastScores(NamedTuple):
     """Forecasts with every score of each: by metric, nan where one does not apply.
 
-    p_winner: the winner's normalised probability in an exclusive event; correct: 1 if it is the
-    largest of all, 0 if not or not alone.
+    forecasts: one per event and forecaster; of several runs their mean. runs: all of them, in the
+    same order; n_runs: of each forecast. values: the means of the scores of the runs. p_winner,
+    correct, brier: of the mean forecasts: the winner's normalised probability in an exclusive
+    event; 1 if it is the largest of all, 0 if not or not alone; the Brier score.
     """
 
     metrics: Sequence[Metric]
     events: Events
     forecasts: Forecasts
+    runs: Forecasts
+    n_runs: Ints
     values: dict[str, Floats]
     p_winner: Floats
     correct: Floats
+    brier: Floats
 
     @property
     def weight(self) -> Floats:
@@ -43,13 +48,16 @@ class ForecastScores(NamedTuple):
 
     def part(self, low: int, high: int, names: list[str]) -> ForecastScores:
         """Take the forecasts from `low` to `high`, which share the memory of all."""
-        data, rows = self.forecasts, slice(low, high)
-        first, last = data.offsets[[low, high]].tolist()
+        rows = slice(low, high)
+        first_run, last_run = np.append(0, np.cumsum(self.n_runs))[[low, high]].tolist()
         return self._replace(
-            forecasts=data.take(rows, slice(first, last))._replace(names=names),
+            forecasts=_slice(self.forecasts, low, high)._replace(names=names),
+            runs=_slice(self.runs, first_run, last_run)._replace(names=names),
+            n_runs=self.n_runs[rows],
             values={name: column[rows] for name, column in self.values.items()},
             p_winner=self.p_winner[rows],
             correct=self.correct[rows],
+            brier=self.brier[rows],
         )
 
     def split(self) -> list[ForecastScores]:
@@ -75,32 +83,65 @@ class ForecastScores(NamedTuple):
         return self.values[metric] - column[self.forecasts.event]
 
 
-def score_forecasts(
-    events: Events, forecasts: Forecasts, metrics: Sequence[Metric]
-) -> ForecastScores:
-    """Compute every score of every forecast."""
+def _slice(data: Forecasts, low: int, high: int) -> Forecasts:
+    first, last = data.offsets[[low, high]].tolist()
+    return data.take(slice(low, high), slice(first, last))
+
+
+def score_forecasts(events: Events, runs: Forecasts, metrics: Sequence[Metric]) -> ForecastScores:
+    """Compute every score of every forecast; of several runs their mean."""
+    values = _score(events, runs, metrics)
+    forecasts = average_runs(runs)
+    _, n_runs = ends_of_runs(runs.event, runs.forecaster)
+    brier = values["brier"]
+    if len(forecasts.event) < len(runs.event):
+        group = np.repeat(np.arange(len(n_runs)), n_runs)
+        equal = np.ones(len(group))
+        for name, column in values.items():
+            values[name] = weighted_means(column, equal, group, len(n_runs))
+        of_means = [metric for metric in metrics if metric.name == "brier"]
+        brier = _score(events, forecasts, of_means)["brier"]
+    for metric in metrics:
+        if metric.is_relative:
+            values[metric.name] = subtract_others(values[metric.name], forecasts)
+    p_winner, correct = _judge_winners(events, forecasts)
+    return ForecastScores(
+        metrics, events, forecasts, runs, n_runs, values, p_winner, correct, brier
+    )
+
+
+def _score(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> dict[str, Floats]:
+    """Compute the scores of each forecast by metric."""
     count, exclusive = len(forecasts.event), events.exclusive[forecasts.event]
     values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
-    p_winner, correct = np.full((2, count), math.nan)
     for scope, chosen in (
         ("all", np.ones(count, dtype=bool)),
         ("exclusive", exclusive),
         ("priced", exclusive & forecasts.priced),
     ):
+        in_scope = [metric for metric in metrics if metric.formula and metric.scope == scope]
+        if not in_scope:
+            continue
         own = forecasts.keep(chosen)
         ends, won = own.offsets, events.outcome[events.slots(own.event)]
         p = own.p if scope == "all" else normalise(own.p, ends)
-        for metric in metrics:
-            if metric.formula and metric.scope == scope:
-                values[metric.name][chosen] = metric.formula(p, own.q, own.bid, won, ends)
-        if scope == "exclusive":
-            winner = winner_values("score_forecasts", p, won, ends[:-1])
-            rivals = np.maximum.reduceat(np.where(won == 1, -1.0, p), ends[:-1])
-            p_winner[chosen], correct[chosen] = winner, winner > rivals + ROUNDING
-    for metric in metrics:
-        if metric.is_relative:
-            values[metric.name] = subtract_others(values[metric.name], forecasts)
-    return ForecastScores(metrics, events, forecasts, values, p_winner, correct)
+        for metric in in_scope:
+            assert metric.formula
+            values[metric.name][chosen] = metric.formula(p, own.q, own.bid, won, ends)
+    return values
+
+
+def _judge_winners(events: Events, forecasts: Forecasts) -> tuple[Floats, Floats]:
+    """Find what the winner of each exclusive event was given, and whether it was the most."""
+    p_winner, correct = np.full((2, len(forecasts.event)), math.nan)
+    exclusive = events.exclusive[forecasts.event]
+    own = forecasts.keep(exclusive)
+    ends, won = own.offsets, events.outcome[events.slots(own.event)]
+    p = normalise(own.p, ends)
+    winner = winner_values("score_forecasts", p, won, ends[:-1])
+    rivals = np.maximum.reduceat(np.where(won == 1, -1.0, p), ends[:-1])
+    p_winner[exclusive], correct[exclusive] = winner, winner > rivals + ROUNDING
+    return p_winner, correct
 
 
 def subtract_others(values: Floats, forecasts: Forecasts) -> Floats:
@@ -143,11 +184,13 @@ def sum_bins(scored: ForecastScores, group: Ints, groups: int, *, by_event: bool
 
     by_event: all options of an event count as much as the only one of another.
     """
-    events, forecasts = scored.events, scored.forecasts
-    of_option = scored.weight / forecasts.sizes if by_event else scored.weight
-    weight, cell = np.repeat(of_option, forecasts.sizes), np.repeat(group, forecasts.sizes)
-    outcome = events.outcome[events.slots(forecasts.event)]
-    return bin_sums(forecasts.p, outcome, weight, cell, groups, BINS)
+    events, runs = scored.events, scored.runs
+    of_run = np.repeat(scored.weight / scored.n_runs, scored.n_runs)
+    of_option = of_run / runs.sizes if by_event else of_run
+    weight = np.repeat(of_option, runs.sizes)
+    cell = np.repeat(np.repeat(group, scored.n_runs), runs.sizes)
+    outcome = events.outcome[events.slots(runs.event)]
+    return bin_sums(runs.p, outcome, weight, cell, groups, BINS)
 
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
@@ -158,7 +201,8 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     of n options that exclude each other, else ½.
     """
     size, last = len(events.ids), len(data.names)
-    slot, count = events.slots(data.event), np.repeat(np.bincount(data.event), events.sizes)
+    means = average_runs(data)  # nobody has a larger share of the crowd by more runs
+    slot, count = events.slots(means.event), np.repeat(np.bincount(means.event), events.sizes)
     crowd = Forecasts(
         [*data.names, *BASELINES],
         event=np.arange(size),
@@ -166,7 +210,7 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
         run=np.zeros(size, np.int64),
         time=np.full(size, math.nan),
         sizes=events.sizes,
-        p=np.minimum(np.bincount(slot, data.p) / count, 1),
+        p=np.minimum(np.bincount(slot, means.p) / count, 1),
         q=events.q,
         bid=events.bid,
     )

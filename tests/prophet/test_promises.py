@@ -14,7 +14,7 @@ from forecasteval.common.records import Loaded
 from forecasteval.prophet.estimates import CROWD
 from forecasteval.prophet.evaluator import Choice, ForecastData
 from forecasteval.prophet.metrics import Metric, make_metrics
-from forecasteval.prophet.promises import OutcomeScores, list_outcomes
+from forecasteval.prophet.promises import Outcomes, OutcomeScores
 from forecasteval.prophet.score_table import ForecastScores, score_forecasts, with_baselines
 from prophet_data import evaluate
 
@@ -126,7 +126,7 @@ def board(forecasts: dict[str, list[Any]]) -> tuple[ForecastScores, dict[str, Me
 
 def by_outcome(name: str, forecasts: dict[str, list[Any]] = FORECASTS) -> OutcomeScores:
     scored, metrics = board(forecasts)
-    return list_outcomes(scored).score(metrics[name], scored.events.weight)
+    return Outcomes(scored).score(metrics[name])
 
 
 def all_worlds(belief: list[Any]) -> list[tuple[float, list[np.ndarray]]]:
