@@ -214,6 +214,7 @@ def hash_data(scored: ForecastScores) -> str:
     facts = events.exclusive, events.closed, events.weight, events.sizes, events.outcome
     runs = scored.runs
     forecasts = runs.event, runs.forecaster, runs.time, runs.sizes, runs.p, runs.q, runs.bid
-    for column in (*facts, *forecasts):
+    of_runs = [runs.run] if len(runs.event) > len(scored.forecasts.event) else []
+    for column in (*facts, *forecasts, *of_runs):
         sha.update(np.ascontiguousarray(column).data)
     return sha.hexdigest()

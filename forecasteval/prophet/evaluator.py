@@ -334,6 +334,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         event_bins = sum_bins(everything, *rows, by_event=True)
         measures = measure(everything, bins, event_bins, models)
         records = make_records(measures, everything, bins)
+        _note_runs(dict(zip(names, records, strict=False)), notes)
         least = required_events(self.min_events, len(events.ids))
         unranked = dict(data.late.unranked) if data.late is not None else {}
         ranked = [
@@ -421,6 +422,18 @@ def _make_ranking(
         for name, record in {**forecasters, **provisional}.items()
     ]
     return sorted(rows, key=lambda row: (row["rank"] or math.inf, row["name"]))
+
+
+def _note_runs(records: Mapping[str, JsonObject], notes: DataNotes) -> None:
+    """Note who has several runs, and whose runs lack events that others of them have."""
+    several = {name: row for name, row in records.items() if row.get("n_runs", 1) > 1}
+    if several:
+        counts = [f"{name}, {row['n_runs']}" for name, row in several.items()]
+        notes.warn("forecasters of several runs, whose scores are means of the runs'", counts)
+    lacking = [
+        f"{name}, {row['missing_runs']}" for name, row in several.items() if row["missing_runs"]
+    ]
+    notes.warn("forecasters with events that not every run of theirs forecasts", lacking)
 
 
 def _note_sums(scored: ForecastScores, notes: DataNotes) -> dict[str, int]:

@@ -7,7 +7,7 @@ import numpy as np
 from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .fields import DataNotes
-from .forecasts import Forecasts
+from .forecasts import Forecasts, average_runs
 
 
 def settle_prices(
@@ -21,10 +21,12 @@ def settle_prices(
     one.
     """
     slot, unpriced = events.slots(data.event), np.isnan(events.q)
+    one_each = average_runs(data)  # nobody's prices weigh more by more runs
+    slot_of_one = events.slots(one_each.event)
     prices = []
-    for given, of_problem in ((data.q, events.q), (data.bid, events.bid)):
-        known = unpriced[slot] & ~np.isnan(given)
-        medians = find_medians(slot[known], given[known], len(unpriced))
+    for given, of_problem in ((one_each.q, events.q), (one_each.bid, events.bid)):
+        known = unpriced[slot_of_one] & ~np.isnan(given)
+        medians = find_medians(slot_of_one[known], given[known], len(unpriced))
         prices.append(np.where(unpriced, medians, of_problem))
     q, bid = prices[0], np.minimum(*prices)
     events = events._replace(q=q, bid=bid)

@@ -40,6 +40,8 @@ def make_records(
         "n_priced": priced[0] if priced else 0 * brier.counts,
         "coverage": brier.counts / len(scored.events.ids),
     }
+    if len(scored.runs.event) > len(data.event):
+        columns |= count_runs(scored)
     for metric in scored.metrics:
         estimate = measures[metric.name, ""]
         columns[metric.name] = estimate.values
@@ -59,6 +61,16 @@ def make_records(
     records = make_rows(columns | {"against": make_rows({"market": make_rows(differences)})})
     del records[-len(BASELINES)]["against"]["market"]  # the market's own record
     return records
+
+
+def count_runs(scored: ForecastScores) -> Columns:
+    """Count by row the runs, and how many forecasts these lack of the events that another has."""
+    row, rows = scored.forecasts.forecaster, len(scored.forecasts.names)
+    most = scored.runs.run.max() + 1
+    numbers = np.unique(scored.runs.forecaster * most + scored.runs.run)
+    n_runs = np.bincount(numbers // most, minlength=rows)
+    given = np.bincount(row, scored.n_runs, rows).astype(np.int64)
+    return {"n_runs": n_runs, "missing_runs": n_runs * np.bincount(row, minlength=rows) - given}
 
 
 def sharpe_ratios(scored: ForecastScores, measures: Measures) -> Columns:

@@ -167,12 +167,14 @@ class Sheet:
         return self.loaded.lines[row] if self.loaded.lines else row + 1
 
     def name_forecasters(self, name: str) -> None:
-        """Give rows without a forecaster the name of their file, and of `NAME@2` the run."""
-        if "forecaster" in self.roles:
+        """Give rows without a forecaster the name of their file, and rows of `NAME@2` the run."""
+        file_name, _, run = name.partition("@")
+        names_forecasters = "forecaster" in self.roles
+        if names_forecasters and not run:
             return
-        self.file_name, _, run = name.partition("@")
+        self.file_name = file_name
         forecasters, runs, *rest = self.forecast_columns
-        named = [self.file_name] * len(forecasters)
+        named = forecasters if names_forecasters else [file_name] * len(forecasters)
         self.forecast_columns = [named, [text or run for text in runs], *rest]
 
     def choose_event(self, known: Set[str]) -> None:
@@ -1029,8 +1031,10 @@ def _load_named_forecasts(
     date, as those of markets are, is about the only date that its question has.
     """
     loaded = read_table(path, any_form, strict=False)
+    name = name_system(path, Path(problems.path))
     if is_canonical(loaded, _FORECAST_KEYS):
-        return "", loaded
+        system, _, run = name.partition("@")
+        return (system if run else ""), loaded
     options = {
         parse_id(row["problem_id"]): list(map(parse_id, row.get("options") or ()))
         for row in problems
@@ -1039,7 +1043,7 @@ def _load_named_forecasts(
     sheet = make_sheet(path, loaded, given)
     sheet.choose_event(options.keys())
     require_roles(sheet, has_dataset=True)
-    sheet.name_forecasters(name_system(path, Path(problems.path)))
+    sheet.name_forecasters(name)
     by_series = group_by(options, lambda name: name.rpartition(" ")[0])
     for at, event in enumerate(sheet.events):
         dated = by_series.get(event, ())
