@@ -34,9 +34,11 @@ class Variation(NamedTuple):
     def pair_variances(self, rows: Ints) -> Floats:
         """Compute the variance of the difference of every two rows, at least the promised one."""
         together = difference_variances(self.by_cluster[:, rows])
-        alone = difference_variances(self.by_event[:, rows])
-        effect = design_effect(together, alone, len(self.by_event))
-        return np.maximum(together, effect * self.promise.pair_variances(rows))
+        promised = self.promise.pair_variances(rows)
+        if self.by_event is not self.by_cluster:
+            alone = difference_variances(self.by_event[:, rows])
+            promised *= design_effect(together, alone, len(self.by_event))
+        return np.maximum(together, promised)
 
 
 def difference_variances(scaled: Floats) -> Floats:
