@@ -100,7 +100,7 @@ def _find_plain_key(loaded: Loaded, questions: Questions | None, any_value: bool
     for record in loaded:
         if not isinstance(record, Mapping) or is_null(record.get("id")):
             continue
-        is_known = questions is None or id_text(record["id"]).strip() in questions.ids
+        is_known = questions is None or questions.has(id_text(record["id"]).strip())
         for key in ANSWER_KEYS if is_known else ():
             value = record.get(key)
             if not is_null(value) and (any_value or _is_readable(value)):

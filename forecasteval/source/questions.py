@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.records import number_text
 
 ANSWER_KEYS: Final = ("answer", "prediction")
+_FIRST: Final = 100  # questions
 _MIN_PROMPT: Final = 10  # characters of a prompt that tells questions apart
 
 
@@ -25,11 +27,19 @@ class Questions:
     def __init__(self, records: Iterable[object], path: Path | None = None) -> None:
         self.path = path
         self._records = records
-        self.ids = Counter(
-            id_text(record["id"]).strip()
-            for record in records
-            if isinstance(record, Mapping) and "id" in record
-        )
+
+    def has(self, name: str) -> bool:
+        """Return whether a question has an id. The first prediction is mostly for one of the first
+        questions, and to count the ids of all takes a twentieth of reading a large file.
+        """
+        first = islice(self._records, _FIRST)
+        return name in map(_read_id, first) or name in self.ids
+
+    @cached_property
+    def ids(self) -> Counter[str]:
+        """Count the questions of each id."""
+        names = map(_read_id, self._records)
+        return Counter(name for name in names if name is not None)
 
     @cached_property
     def prompts(self) -> dict[str, str]:
@@ -42,6 +52,13 @@ class Questions:
             if isinstance(prompt, str) and len(prompt.strip()) >= _MIN_PROMPT:
                 names[prompt.strip()].add(id_text(record.get("id")).strip())
         return {text: min(ids) for text, ids in names.items() if len(ids) == 1}
+
+
+def _read_id(record: object) -> str | None:
+    """Read the id of a question; None if it has none."""
+    if isinstance(record, Mapping) and "id" in record:
+        return id_text(record["id"]).strip()
+    return None
 
 
 def id_text(name: object) -> str:
