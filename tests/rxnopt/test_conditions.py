@@ -121,7 +121,22 @@ def test_units_of_amounts(tmp_path: Path, header: str, name: str, shown: str) ->
     assert read(path, f"{name}=name+{header}")[0][0] == {name: items(shown)}
 
 
-@pytest.mark.parametrize("mark", ["NA", "N/A", "n/a", "#REF!", "#DIV/0!", "unknown", "?", "NULL"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "NA",
+        "N/A",
+        "n/a",
+        "#REF!",
+        "#DIV/0!",
+        "Unknown",
+        "?",
+        "NULL",
+        "N.A.",
+        "not reported",
+        "未知",
+    ],
+)
 def test_an_unknown_condition_leaves_its_row_out(tmp_path: Path, mark: str) -> None:
     """R's blank became the option `equiv: NA`."""
     path = write(tmp_path / "x.csv", f"base,eq,yield\nK,1,50\n{mark},2,60\nNa,{mark},70\n")

@@ -243,6 +243,15 @@ def best_bases(results: list[Record], **settings: Any) -> tuple[list[str], list[
             "b1",
             "",
         ),
+        (  # an isolated yield was not determined where the product was detected
+            [
+                {"yield_ratio": "90", "isolated_yield": "85"},
+                {"yield_ratio": "95", "isolated_yield": "n.d."},
+                {"yield_ratio": "n.d.", "isolated_yield": "nd"},
+            ],
+            "b2",
+            "t.json: isolated_yield in 2, yield_ratio in 3 of 3 rows: yield_ratio is compared",
+        ),
         (  # isolated is at least so much by NMR
             [{"isolated_yield": "73"}, *({"yield_ratio": cell} for cell in ("9", "29", "58"))],
             "b1",

@@ -34,7 +34,7 @@ _NOTE_MARKS: Final = any_case(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> ·
 )
 _SIGNS: Final = str.maketrans("∶−–—‒―∼⩾⩽’′[]", ":-----~≥≤''()")
 _MISSING: Final = re.compile(
-    "-{0,3}|/|n/a|n[.]a[.]|nan?|none|null|not determined|not reported|未测定"
+    "-{0,3}|/|n/a|n[.]a[.]|nan?|none|null|not determined|not reported|未测定?|无数据"
 )
 _MISSING_SELECTIVITY: Final = re.compile(
     rf"{_MISSING.pattern}|nd|n[.] ?d[.]|n[.]d|n/d|nr|n[.]r[.]?|n/r|n[.]o[.]|n[.]p[.]"
@@ -50,14 +50,15 @@ _LABELLED: Final = re.compile(
 _ZERO: Final = (
     r"traces?(?:\samounts?)?|tr\b\.?|spuren|n[./]?\s?d\b\.?|n[./]?\s?r\b\.?|n\.\s?[op]\b\.?"
     r"|(?:not?|none)\s(?:detected|observed|formed|found|reaction|rxn|product)"
-    r"|[痕微]量|未检测到|未检出|[未无不]反应"
+    r"|[痕微]量|痕迹|[未没]有?(?:检测到|检出)|[未无不没]有?反应|(?:[未没]有?得到|无)产物"
 )
 _PLAIN_YIELD: Final = re.compile(
     rf"""(?:(?:yield|[收产]率)\s?(?:[:=]\s?|of\s)?)?
     (?: (?P<zero>{_ZERO})
-      | (?P<quantitative>quant(?:itative)?\b\.?)
+      | (?P<quantitative>quant(?:itative)?\b\.?|定量)
       | (?:{_ABOUT}\s?)? (?:(?P<bound>[<>≤≥])=?\s?)? (?P<low>[+-]?{_NUMBER})\s?%?
-        (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%? | \+ )?
+        (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%?
+          | \+ | 左右 )?
     )
     (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:(?:yield|isolated|nmr|gc|hplc|[收产]率)\b|isol\b\.?))?
     (?:\s?(?:{_FOOTNOTES}))?""",
@@ -150,6 +151,11 @@ def cell_text(cell: object) -> str | None:
         text = words.sub(sign, text)
     text = " ".join(_DOTTED.sub(r"\1\2", text).split())
     return text if len(text) <= MAX_CELL else None
+
+
+def may_be_undetermined(cell: object) -> bool:
+    """Return whether a yield cell says n.d., which is "not detected", or "not determined"."""
+    return re.fullmatch(r"n[./]?\s?d\b\.?", cell_text(cell) or "") is not None
 
 
 def is_empty(cell: object) -> bool:

@@ -47,9 +47,10 @@ _UNITS: Final = {
     "atm": r"(?i:atm)",
     "%": r"%|(?i:percent)",
 }
-_UNKNOWN: Final = re.compile(
-    r"NA|NULL|N/A|n/a|n\.a\.|null|unknown|\?+|TBD"
-    r"|#(?:N/A|REF!|ERROR!?|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|未知|不详"
+_UNKNOWN: Final = re.compile(  # NA, but not Na, which is sodium
+    r"NA|(?i:n/a|n\.a\.|null|unknown|unspecified|missing|tbd"
+    r"|not (?:available|determined|given|known|recorded|reported|specified))|\?+"
+    r"|#(?:N/A|REF!|ERROR!?|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|未知|不详|未报道|未说明"
 )
 # A column of the Open Reaction Database: inputs["base"].components[0].identifiers[0].value
 _ORD_PATH: Final = re.compile(r"(?:inputs|conditions|setup|notes|workups|outcomes)[\[.].+")

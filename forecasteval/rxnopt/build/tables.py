@@ -21,7 +21,15 @@ from forecasteval.common.records import (
     repeated_keys,
 )
 
-from .cells import ROUND, YieldCell, is_empty, read_fraction, read_yield, show_fraction
+from .cells import (
+    ROUND,
+    YieldCell,
+    is_empty,
+    may_be_undetermined,
+    read_fraction,
+    read_yield,
+    show_fraction,
+)
 from .chemicals import (
     SELECTIVITIES,
     Conditions,
@@ -393,6 +401,9 @@ def read_results(
         if note:
             notes.append((f"{field}: {note}", printable(as_text(results.get(field)), 40)))
     measured = _find_yields(cells)
+    for field in cells if any(measured.values()) else ():
+        if may_be_undetermined(results.get(field)):  # as the other yield was
+            measured.pop(field, None)
     if not measured:
         raise Unused("no_yield")
     values = {field: value for field, (value, _) in fractions.items()}
