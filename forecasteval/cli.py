@@ -904,8 +904,7 @@ other commands (each has a --help):
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check [NAME ...]      look for mistakes in a folder, a dataset, or predictions
   {{0}} init [DIR]          make a new board, with sample data
-  {{0}} rxnopt import|build|render|parse   make questions from tables of reactions, \
-write prompts, read replies
+  {{0}} rxnopt import|build|render   make questions from tables of reactions, and prompts
   {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables \
 to predictions"""
 _ASK: Final = """\
