@@ -63,8 +63,9 @@ def truth(
 )
 def test_readings(true: NumberTruth, prediction: Quantity, wanted: list[tuple[float, str]]) -> None:
     got = readings(prediction, true)
-    assert [name for _, name in got] == [name for _, name in wanted]
-    assert [value for value, _ in got] == pytest.approx([value for value, _ in wanted])
+    assert [reading.note for reading in got] == [note for _, note in wanted]
+    values = [value for value, _ in wanted]
+    assert [reading.value for reading in got] == pytest.approx(values)
 
 
 @pytest.mark.parametrize(
