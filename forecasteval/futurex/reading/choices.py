@@ -90,6 +90,7 @@ _YES_NO_PICKS: Final = {word: frozenset([word]) for word in ("Yes", "No")}
 SEPARATOR: Final = lazy(  # not in 4,000
     r"[，、;；/|&\n]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9]))"
 )
+_FROM_TO: Final = lazy(r"\Abetween (\S{1,20}) and ")
 _ARTICLE: Final = lazy(r"an?\s+(?=\S{2})")  # a draw
 _SPACED: Final = lazy(r"%?\s*(?:[-–—]|(?<=[0-9%]\s)to(?=\s\$?[0-9])|([<>≤≥]))\s*")  # 3.0% to 3.2%
 _LETTER: Final = lazy(r"[^\W\d_]")
@@ -127,7 +128,7 @@ def choice_key(text: str) -> str:
     `10-20`.
     """
     key = key_of(fold((drop_lead_in(text) or text).replace("_", " "))).replace("$", "")
-    key = key[end_of(_ARTICLE, key) :]
+    key = _FROM_TO.sub(r"\1-", key[end_of(_ARTICLE, key) :])
     return _SPACED.sub(lambda mark: mark[1] or "-", key)
 
 
@@ -137,7 +138,7 @@ def _count_shared(rows: Sequence[Sequence[str]]) -> int:
     return len([*shared])
 
 
-_WINS: Final = lazy(r"\s?(?:\swins?(?:\son\s[0-9-]+)?|在?[0-9-]*获胜)\Z")
+_WINS: Final = lazy(r"\s?(?:\s(?:will\s|to\s)?wins?(?:\son\s[0-9-]+)?|在?[0-9-]*获胜)\Z")
 _DRAWS: Final = lazy(r"(?:\A|.*\s)(?:draw|tie|tied)(?:\son\s[0-9-]+)?\Z|.*(?:战平|打平|平局)\Z")
 _DRAW_NAMES: Final = ("draw", "tie", "平局", "战平", "平")
 
@@ -232,7 +233,7 @@ class Options:
         key = choice_key(token)
         if not key or key.upper() in self.labels:
             return ""
-        if label := self.index.get(key):
+        if label := self.index.get(key) or self.index.get(_WINS.sub("", key)):
             return label
         if self.sides:
             name = parse_name(token)

@@ -259,6 +259,8 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         upper, end = _add_parts(text, *high)
         factor = (upper.scale or 1.0) / (low.scale or upper.scale or 1.0)
         middle = (low.value + upper.value * factor) / 2
+        if falls and lead in _BETWEEN:  # down from 4.1% to 3.9%
+            middle = upper.value * factor
         low = Quantity(
             middle, low.scale or upper.scale, low.unit or upper.unit, span=abs(middle - low.value)
         )

@@ -41,7 +41,8 @@ _ENGLISH: Final = {
     "verbs": "I predict, I choose, I pick, I select, I am going with, I'm going with,"
     " I'll go with, I'd say, I'd pick, I'd choose, I would pick, I would choose, final:,"
     " I change my answer to, I am changing my answer to, I'm changing my answer to,"
-    " the question resolves, the question most likely resolves, the question will resolve",
+    " question resolves, question most likely resolves, question will resolve",
+    "leanings": "I'd go with, I would go with, I lean towards, I lean to",
     "theirs": "if, unless, according, they, other, others, expert, experts, some, many, people,"
     " analyst, analysts, market, bookmakers, critics, say, says, said, claim, think, believe,"
     " suggests, would, had, were",
@@ -124,7 +125,7 @@ _CHINESE: Final = {
     "copulas": "是, 为, 选, 应为, 应是, 应该是, 应该为, 应选, 应该选",
     "options": "选项, 的选项",
     "theirs": "如果, 若, 据, 有人",
-    "verbs": "我选择, 我选, 我预测, 应选, 故选, 所以选, 因此选, 本题选, 选择",
+    "verbs": "我选择, 我选, 我预测, 应选, 故选, 所以选, 所以选择, 因此选, 因此选择, 本题选, 选择",
     "picks": "选, 改选",
     "conditions": "如果, 假如, 若",
     "only": "只有, 仅有",

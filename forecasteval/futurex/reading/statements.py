@@ -38,7 +38,7 @@ _COPULAS: Final = table_of("copulas")
 _VERBS: Final = table_of("verbs")
 # What a lead-in may begin with, behind articles
 _KINDS: Final = ("openers", "claims", "owners", "nouns", "choices", "options", "verbs", "picks",
-                 "places")  # fmt: skip
+                 "places", "leanings")  # fmt: skip
 _FIRST: Final = table_of(*_KINDS)
 _HEADS: Final = frozenset(word[:2].lower() for word in words("articles", *_KINDS))
 _THE: Final = lazy(rf"(?:(?i:{alternatives('articles')})\s+)*")
@@ -78,9 +78,9 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     if claimed > at and (it_is := _IT_IS.find(text, claimed)):  # I think it is B
         return end_of(BLANKS, text, claimed + len(it_is))
     at = claimed
+    begin = at = _ARTICLES.skip(text, at)
     if verb := _find_verb(text, at):
         return verb
-    begin = at = _ARTICLES.skip(text, at)
     while owner := _OWNERS.find(text, at):
         at = end_of(_HYPHENS, text, at + len(owner))
     places = _PLACES.match(text, at)
@@ -183,10 +183,11 @@ _PREDICATES: Final = (  # B is the right answer, 选项B是正确的
         r"(?:answer|choice|option|pick|prediction|forecast)s?|correct|right)(?=\s*(?:[.!;,]|\n|\Z))"
     ),
     lazy(
-        r"(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?"
+        r"(?:选项)?(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?"
         r"(?=\s*(?:[。！；，,.\n]|\Z))"
     ),
 )
+_LEANINGS: Final = table_of("leanings")
 _ONLY: Final = table_of("only")
 _CORRECTIONS: Final = table_of("corrections")
 _WITHDRAWING: Final = (
@@ -280,14 +281,10 @@ def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause |
     statement.
     """
     if find_lead_in(masked, begin) > begin:
-        front = masked[masked.rfind("\n", 0, begin) + 1 : begin]
-        end = find_lead_in(masked, begin, not any(map(str.isalpha, front)))
-        is_heading = "\n" in text[begin:end]
-        end = end_of(_RULE, text, end)
-        value = (_PARAGRAPH if is_heading else _LINE_END).split(text[end:], 1)[0]
-        if end == begin or not value.strip():
-            return None
-        return _Clause(Stated(value.strip(" *_`\t\n")), text[begin:end] + value)
+        return _read_lead_in(text, masked, begin)
+    at = _OPENERS.skip(masked, begin)
+    if leaning := _LEANINGS.find(masked, at):  # so I'd go with B
+        return _read_whole(text, begin, end_of(BLANKS, masked, at + len(leaning)))
     if not follows:
         return None
     if withdrawn := _WITHDRAWN.match(masked, begin):
@@ -295,10 +292,27 @@ def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause |
     at = begin
     while word := _CORRECTIONS.find(masked, at):
         at = end_of(_COMMA, masked, at + len(word))
-    value = _SENTENCE.match(text, at)
-    if at == begin or not value:
+    return _read_whole(text, begin, at) if at > begin else None
+
+
+def _read_lead_in(text: str, masked: str, begin: int) -> _Clause | None:
+    """Read the rest of the line behind a lead-in, or the paragraph below a heading."""
+    front = masked[masked.rfind("\n", 0, begin) + 1 : begin]
+    end = find_lead_in(masked, begin, not any(map(str.isalpha, front)))
+    if end == begin:
         return None
-    return _Clause(Stated(value[0], is_whole=True), text[begin:at] + value[0])
+    is_heading = "\n" in text[begin:end]
+    end = end_of(_RULE, text, end)
+    value = (_PARAGRAPH if is_heading else _LINE_END).split(text[end:], 1)[0]
+    if not value.strip():
+        return None
+    return _Clause(Stated(value.strip(" *_`\t\n")), text[begin:end] + value)
+
+
+def _read_whole(text: str, begin: int, at: int) -> _Clause | None:
+    """Read the rest of a sentence, which states something only if all of it is a value."""
+    value = _SENTENCE.match(text, at)
+    return _Clause(Stated(value[0], is_whole=True), text[begin:at] + value[0]) if value else None
 
 
 def _is_of_others(text: str, begin: int) -> bool:
@@ -307,7 +321,9 @@ def _is_of_others(text: str, begin: int) -> bool:
     if front.startswith(">") or front.count('"') % 2 or front.count("“") > front.count("”"):
         return True
     sentence = SENTENCE_STOP.split(front)[-1][-_MAX_SENTENCE:]
-    return bool(_THEIRS.search(sentence))
+    # It is unlikely that the answer is B
+    is_denied = sentence.endswith("that ") and denies(_COMMAS.split(sentence)[-1])
+    return is_denied or bool(_THEIRS.search(sentence))
 
 
 def _read_predicate(text: str, end: int) -> Iterator[tuple[int, Stated]]:
