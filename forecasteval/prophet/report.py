@@ -179,16 +179,39 @@ def board_rows(results: ProphetResult, by: str, most: int | None) -> list[BoardR
     """
     rows = [BoardRow(name, row, by) for name, row in results["forecasters"].items()]
     rows.sort(key=lambda row: (row.own("rank") or math.inf, row.name))
-    shown, sign = rows[:most], find_metric(by).sign
+    shown = rows[:most]
     for name, record in results["baselines"].items():
         if record["n_events"]:
-            own = -math.inf if record[by] is None else sign * record[by] - TIE
-            values = [row[by] for row in shown]
-            better = sum(value is not None and sign * value >= own for value in values)
-            shown.insert(better, BoardRow(name, record, by, True))
+            baseline = BoardRow(name, record, by, True)
+            lacks_events = record["n_events"] < results["n_events"]
+            better = (
+                _count_market_beaters(shown) if lacks_events else _count_better(shown, baseline)
+            )
+            shown.insert(better, baseline)
     if most and rows:
         return shown
     return shown + [BoardRow(name, row, by) for name, row in _list_provisional(results)][:most]
+
+
+def _count_better(rows: Sequence[BoardRow], baseline: BoardRow) -> int:
+    """Count the rows that are at least as good as a baseline."""
+    sign, value = find_metric(baseline.by).sign, baseline[baseline.by]
+    if value is None:
+        return len(rows)
+    values = [row[row.by] for row in rows]
+    return sum(each is not None and sign * each >= sign * value - TIE for each in values)
+
+
+def _count_market_beaters(rows: Sequence[BoardRow]) -> int:
+    """Count the rows that are at least as good as the market where there is one: events without a
+    price may be harder, or easier.
+    """
+    count = 0
+    for row in rows:
+        found, _ = (None, 0) if row.is_baseline else compare_to_market(row)
+        if found:
+            count += find_metric(mean_of(row.by)).sign * found["difference"] >= -TIE
+    return count
 
 
 def _list_provisional(results: ProphetResult) -> list[tuple[str, ForecasterRecord]]:

@@ -8,7 +8,7 @@ import pytest
 
 from forecasteval.common.errors import InputError
 from forecasteval.display.tables import format_text
-from forecasteval.prophet.report import report_blocks
+from forecasteval.prophet.report import board_rows, report_blocks
 from prophet_data import GOOD, GOOD_PROBLEM, evaluate, sample_results
 
 
@@ -79,3 +79,20 @@ def test_who_has_no_rank_is_in_the_table_where_nobody_has_one() -> None:
     mixed = evaluate(rows, problems, min_events=2)
     assert format_text(report_blocks(mixed)).count("bob") == 1
     assert format_text(report_blocks(mixed, full=True)).count("bob") > 1
+
+
+def test_a_market_of_some_events_is_placed_by_these() -> None:
+    """ada beats the market on the easy events that it has. Its mean alone would put it first."""
+    problems = [{"problem_id": n, "options": ["a", "b"], "correct_option_idx": 0} for n in range(8)]
+    for problem in problems[:4]:
+        problem["odds"] = [0.9, 0.1]
+    rows = [
+        {"problem_id": n, "username": name, "prediction": [p, 1 - p]}
+        for name, easy, hard in (("ada", 0.95, 0.5), ("bob", 0.7, 0.4))
+        for n, p in enumerate([easy] * 4 + [hard] * 4)
+    ]
+    results = evaluate(rows, problems)
+    market = results["baselines"]["market"]
+    assert market["brier"] < results["forecasters"]["ada"]["brier"]
+    names = [row.shown for row in board_rows(results, "brier", None)]
+    assert names.index("ada") < names.index("(market)") < names.index("bob")
