@@ -33,7 +33,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -348,13 +348,8 @@ def judge_entry(entry: Entry, is_in_time: Callable[[str, int], bool]) -> Verdict
     """
     verdict = Verdict([], [], [])
     for key, states in entry.items():
-        question = key[0]
         current = states[-1].answer_hash
-        entered = ""
-        for state in reversed(states):
-            if is_in_time(question, state.night):
-                entered = state.answer_hash
-                break
+        entered = find_entered(states, key[0], is_in_time)
         if current == entered:
             continue
         if current:
@@ -362,6 +357,16 @@ def judge_entry(entry: Entry, is_in_time: Callable[[str, int], bool]) -> Verdict
         if entered:
             (verdict.changed if current else verdict.removed).append(key)
     return verdict
+
+
+def find_entered(
+    states: Sequence[State], question: str, is_in_time: Callable[[str, int], bool]
+) -> str:
+    """Find the hash of the answer that was there when its question closed; "" for none."""
+    for state in reversed(states):
+        if is_in_time(question, state.night):
+            return state.answer_hash
+    return ""
 
 
 def find_new_states(entry: Entry, hashes: AnswerHashes) -> AnswerHashes:

@@ -51,7 +51,7 @@ from forecasteval.nightly.store import (
     write_changed,
 )
 from forecasteval.nightly.tasks import NightOptions, score_files
-from forecasteval.ranking.board import Board, PooledTable, read_board
+from forecasteval.ranking.board import Board, PooledTable, RankedTable, SystemTable, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
 from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
@@ -110,7 +110,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         stay = keep_rows(last, tonight, present, waiting, root, folder)
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         failures += observed.failures + plan.failures + scored.failures
-        board = _rank(last, options, stay, scored, failures, about, observed)
+        board = _rank(last, options, stay, scored, failures, about, observed, present)
         changes, written = _write(
             board, last, folder, options, about, present, scored.corrections, date
         )
@@ -310,9 +310,14 @@ def _rank(
     failures: Sequence[Failure],
     about: Systems,
     observed: Observations,
+    present: Collection[str],
 ) -> Board:
     """Rank the results, unless `last` is the board of just these already and nothing is forced."""
     missing = _make_missing(options, observed, last, stay.results)
+    names = {system.name for system in missing}
+    tables = [_without(table, names) for table in stay.tables]
+    tables = [table for table in tables if table.rows]
+    missing_counts = _count_gone(options, observed, present, about)
     record = BOOK if observed.has_book else ""
     failed: list[Any] = sorted(failures, key=_BY_FILE)
     least = options.min_questions, options.min_datasets
@@ -323,7 +328,7 @@ def _rank(
                 ranking_settings(*least),
                 {result.name: result.checksum for result in stay.results},
                 stay.kept,
-                to_record(stay.tables),
+                to_record(tables),
                 failed,
                 to_record([*about]),
                 scored.waiting,
@@ -332,7 +337,7 @@ def _rank(
                 to_record(observed.withdrawn),
                 {stem: sorted(names) for stem, names in observed.late.items()},
                 {stem: sorted(names) for stem, names in observed.removed.items()},
-                [[file.stem, sorted(file.questions)] for file in observed.missing],
+                missing_counts,
                 {system.name: [system.group, system.outcomes] for system in missing},
                 record,
             ]
@@ -352,7 +357,7 @@ def _rank(
     ranked, taken = add_about(
         replace(
             ranked,
-            tables=order_tables([*ranked.tables, *stay.tables]),
+            tables=order_tables([*ranked.tables, *tables]),
             inputs_sha256=inputs,
             waiting=dict(sorted(scored.waiting.items())),
             void=sorted(scored.void),
@@ -364,7 +369,7 @@ def _rank(
     )
     ranked = _add_withdrawn(ranked)
     if options.late_files == "keep":
-        ranked = _count_missing(ranked, observed, about)
+        ranked = _count_missing(ranked, missing_counts)
     if mistakes := about.mistakes + taken:
         more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
         failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
@@ -389,7 +394,8 @@ def _make_missing(
     last: Board,
     results: Sequence[StoredResult],
 ) -> list[System]:
-    """Make the systems of files that stay entries although they are gone.
+    """Make the systems of files that stay entries although they have no result: they are gone, or
+    cannot be scored beside others with other truths.
 
     Only where another file of the dataset has a result: else there is no rank to gain.
     """
@@ -398,7 +404,8 @@ def _make_missing(
     by_dataset = group_by(results, lambda result: result.row.dataset)
     predictions = {row.name: row.prediction for row in last.files}
     missing = []
-    for file in observed.missing:
+    scored = {Path(name).stem for result in results for name in result.row.predictions}
+    for file in observed.list_entered(scored):
         templates = [result for result in by_dataset.get(file.dataset, ()) if not result.row.kept]
         if not templates:
             continue
@@ -439,18 +446,34 @@ def _add_withdrawn(board: Board) -> Board:
     return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
 
-def _count_missing(board: Board, observed: Observations, systems: Systems) -> Board:
-    """Count over all datasets what files had that are gone, and no entries with "keep"."""
+def _without(table: RankedTable, names: Collection[str]) -> RankedTable:
+    """Leave out of a table the rows of systems that have one as missing."""
+    if not isinstance(table, SystemTable):
+        return table
+    rows = [row for row in table.rows if all(file.name not in names for file in row.files)]
+    return replace(table, rows=rows)
+
+
+def _count_gone(
+    options: NightOptions, observed: Observations, present: Collection[str], systems: Systems
+) -> list[tuple[str, str, int]]:
+    """Count by benchmark and system the answers of files that are gone, if "keep" ignores them."""
+    if options.late_files != "keep":
+        return []
     counts: Counter[tuple[str, str]] = Counter()
-    for file in observed.missing:
+    for file in observed.list_entered({Path(name).stem for name in present}):
         system = systems.system_of(file.stem, file.dataset)
         counts[file.benchmark, system] += len(file.questions)
-    if not counts:
-        return board
+    return [(*key, count) for key, count in sorted(counts.items())]
+
+
+def _count_missing(board: Board, counts: Sequence[tuple[str, str, int]]) -> Board:
+    """Add the answers of files that are gone to the rows over all datasets."""
+    removed = {(benchmark, system): count for benchmark, system, count in counts}
     pooled = []
     for table in board.pooled:
         rows = [
-            replace(row, removed=row.removed + counts[table.benchmark, row.name])
+            replace(row, removed=row.removed + removed.get((table.benchmark, row.name), 0))
             for row in table.rows
         ]
         pooled.append(replace(table, rows=rows))

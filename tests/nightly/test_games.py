@@ -204,6 +204,25 @@ def test_weeks_that_are_kept_away_until_their_scores_are_known(tmp_path: Path) -
     assert ranks(root, "s") == ([0.0], [3])
 
 
+@pytest.mark.parametrize("content", [b"", b"{}", b"not JSON", b'[{"id": "q"}]'])
+def test_a_bad_run_that_is_broken_before_more_truths_come(tmp_path: Path, content: bytes) -> None:
+    """Its row stays as it was until then, and is a missing run afterwards."""
+    rows = [question(f"w00{n}", ground_truth=None) for n in range(SIZE)]
+    write(tmp_path, {"dataset/w00.json": rows})
+    for system, right in {"a": 4, "s@1": 6, "s@2": 1}.items():
+        write(tmp_path, {f"prediction/w00-{system}.json": answers("w00", right)})
+    night(tmp_path, 1)
+    for day, known in enumerate((3, 3, 6), 2):
+        truths = "".join(f"w00{n},A\n" for n in range(known))
+        write(tmp_path, {"dataset/w00.truths.csv": f"id,ground_truth\n{truths}"})
+        assert night(tmp_path, day).code in (0, 3)
+        (table,) = stored(tmp_path)["tables"]
+        scores = {row["name"]: round(row["overall_score"], 4) for row in table["rows"]}
+        expected = {2: 0.6667, 3: 0.6667, 4: 0.5}[day]
+        assert scores["w00-s"] == expected
+        (tmp_path / "prediction/w00-s@2.json").write_bytes(content)
+
+
 def test_the_record_deleted(season: Path, tmp_path: Path) -> None:
     root = copy_folder(season, tmp_path)
     (root / "evaluation/seen.jsonl").unlink()
