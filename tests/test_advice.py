@@ -234,6 +234,15 @@ def test_truths_in_another_encoding(folder: Path, encoding: str, truth: str) -> 
     succeed(folder, "-f", "d-a")
 
 
+@advice("text in an unknown encoding; save it as UTF-8")
+def test_text_in_an_unknown_encoding(folder: Path) -> None:
+    text = ROWS + "q4,「カ」\n"
+    (folder / "prediction/d-x.csv").write_bytes(text.encode("cp932"))
+    assert "save it as UTF-8" in refuse(folder, "-f", "d-x")
+    write(folder, {"prediction/d-x.csv": text})
+    succeed(folder, "-f", "d-x")
+
+
 @advice(
     "a spreadsheet; save it as CSV",
     "a compressed file or spreadsheet; unpack it, or save it as CSV",

@@ -261,7 +261,7 @@ def test_gz_is_unpacked_where_somebody_asks_for_it(tmp_path: Path) -> None:
     for name in ("d-x", "d-x.json.gz", str(tmp_path / "prediction/d-x.json.gz")):
         results = run(tmp_path, "-f", name, "--json").json
         assert (results["name"], scores(results)) == ("d-x", [1, 1, 0])
-    assert "not read, because they are not" in run(tmp_path, "nightly").out
+    assert "not read: 1 (d-x.json.gz)" in run(tmp_path, "nightly").out
 
 
 # --- Numbers without sigma ---

@@ -168,8 +168,11 @@ def decode_text(raw: bytes, where: str, any_encoding: bool = True) -> tuple[str,
                 where, error.expected, error.got or "another kind of file"
             ) from None
         encoding, name = _guess_encoding(raw)
-        if not encoding:
+        if not encoding and _WIDE.search(raw):
             raise
+        if not encoding:
+            got = "text in an unknown encoding; save it as UTF-8"
+            raise EncodingError(where, error.expected, got) from None
         if any_encoding:
             file = printable(Path(where).name)
             return raw.decode(encoding), [f"{file}: not UTF-8, read as {name}"]

@@ -14,13 +14,13 @@ from typing import Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import is_spooled
-from forecasteval.common.records import Loaded
+from forecasteval.common.records import CSV, Loaded
 from forecasteval.common.text import inner_name
 
 from .formats import Named, SourceFile, read_source
 from .paths import format_path
 from .questions import Questions, UnknownFormError
-from .shapes import Shape, UnclearError, find_split
+from .shapes import Shape, UnclearError, find_split, require_distinct
 from .tables import as_table, read_table
 
 _PLAIN: Final = "expected 'id' and 'answer' or 'prediction' in the records"
@@ -39,8 +39,12 @@ def load_form(
     what two parts may be, and, unless `any_form`, for all that is not plain.
     """
     try:
-        table = as_table(loaded) if loaded is not None else read_table(path)
+        # Of a CSV that is none the content says what it is.
+        is_json = loaded is not None and loaded.form != CSV
+        table = as_table(loaded) if loaded is not None and is_json else read_table(path)
         source = read_source(table, questions=questions)
+        if source.shape.answer and len(source.runs) == 1:
+            require_distinct(table, source.shape, questions)
     except UnclearError as unclear:
         raise UnknownFormError(str(path), _PLAIN, _explain(table, unclear, questions)) from None
     except InputError as error:
@@ -73,6 +77,8 @@ def require_one(loaded: Loaded, key: str, questions: Questions | None) -> None:
     plain = Shape(("id",), (key,))
     try:
         shape = find_split(loaded, plain, questions)
+        if shape == plain:
+            require_distinct(loaded, plain, questions)
     except UnclearError as unclear:
         table = as_table(loaded)
         raise InputError(str(path), _ONE, _explain(table, unclear, questions)) from None

@@ -13,6 +13,7 @@ from forecasteval.common.records import Loaded, repeated_keys
 
 Path = tuple[str, ...]
 MODEL_ROLES: Final = ("assistant", "model", "ai", "bot", "gpt", "BOT", "ASSISTANT", "AI")
+_PARTS: Final = frozenset({"content", "parts"})
 _MAX_DEPTH: Final = 10  # of what is looked through
 _MAX_PLACES: Final = 20  # of a list
 _MAX_TABLE_DEPTH: Final = 4  # of the lists of objects within one object
@@ -38,7 +39,7 @@ def value_at(value: object, path: Sequence[str]) -> Any:
             value = value.get(key)
         else:
             return None
-    return join_parts(value)
+    return join_parts(value, path[-1:])
 
 
 def _item_at(values: list[Any], place: str) -> Any:
@@ -48,11 +49,17 @@ def _item_at(values: list[Any], place: str) -> Any:
         return None
 
 
-def join_parts(value: object) -> object:
+def join_parts(value: object, within: Sequence[str] = ()) -> object:
     """Return the joined text of a message in parts, `[{"type": "text", "text": …}, …]`, without its
     thoughts; any other value as it is.
+
+    within: the key of the value. Of two objects with a text that are called something else than the
+    parts of a message, each may be an answer.
     """
     if not isinstance(value, list) or not all(isinstance(part, Mapping) for part in value):
+        return value
+    are_parts = {*within} <= _PARTS or all("type" in part for part in value)
+    if len(value) > 1 and not are_parts:
         return value
     texts = [part["text"] for part in value if "text" in part and not part.get("thought")]
     if not texts or not all(isinstance(text, str) for text in texts):
@@ -65,7 +72,7 @@ def list_leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]
 
     Of a chat these are its first message, and its last if a model wrote it.
     """
-    value = join_parts(value)
+    value = join_parts(value, path[-1:])
     if len(path) > _MAX_DEPTH:
         return
     if isinstance(value, Mapping):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice, product
+from itertools import combinations, islice, product
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
@@ -21,7 +21,7 @@ from .questions import ANSWER_KEYS, Questions, id_text, is_value
 
 _SAMPLE: Final = 100  # rows that are looked through for what their parts mean
 _MAX_PARTS: Final = 2000  # of a row
-_MAX_LABELS: Final = 50  # columns that may tell runs and systems apart
+_MAX_LABELS: Final = 20  # columns that may tell runs and systems apart
 _MAX_KEY: Final = 100  # characters of a key that say what it is
 _MAX_SHOWN: Final = 8  # paths in a message
 _RIVAL: Final = 0.8  # share of the ids at which a second column of ids makes both doubtful
@@ -302,16 +302,8 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
     A table is looked at if most of its ids come several times. Raises UnclearError if columns of
     other names may tell them apart.
     """
-    groups: dict[str, list[Any]] = defaultdict(list)
-    for row in rows:
-        name = shape.read_id(row).strip()
-        # Questions that share an id are told apart by their prompts.
-        is_shared = questions is not None and questions.ids[name] > 1
-        if name and not is_shared:
-            groups[name].append(row)
-    repeated = [group for group in groups.values() if len(group) > 1]
-    is_long_table = len(repeated) > 1 and 2 * len(repeated) > len(groups)
-    if not is_long_table:
+    repeated = _list_repeated(rows, shape, questions)
+    if not repeated:
         return shape
 
     labels = _list_labels(repeated, shape)
@@ -327,12 +319,40 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
         if _tells_apart(repeated, system, run):
             return shape._replace(system=system, run=run)
     others = [path for path in labels if _tells_apart(repeated, path)]
-    if not others:
-        return shape
-    shown = {path: value_at(repeated[0][0], path) for path in others}
+    pairs = [pair for pair in combinations(labels, 2) if _tells_apart(repeated, *pair)]
     shapes = [shape._replace(run=path) for path in others]
-    problem = "the rows of a question differ by what may be a run or a system"
-    raise UnclearError(problem, shown, shapes)
+    for first, second in pairs:
+        system, run = (second, first) if second in systems else (first, second)
+        shapes.append(shape._replace(system=system, run=run))
+    if shapes or (labels and _tells_apart(repeated, *labels)):
+        shown = {path: value_at(repeated[0][0], path) for path in others or labels}
+        problem = "the rows of a question differ by what may be a run or a system"
+        raise UnclearError(problem, shown, shapes)
+    return shape
+
+
+def require_distinct(rows: Iterable[Any], shape: Shape, questions: Questions | None) -> None:
+    """Raise UnclearError if most questions have several answers that differ."""
+    repeated = _list_repeated(rows, shape, questions)
+    differing = [group for group in repeated if len({_key(row, shape.answer) for row in group}) > 1]
+    if 2 * len(differing) > len(repeated):
+        raise UnclearError("several answers to most questions, which no column tells apart")
+
+
+def _list_repeated(
+    rows: Iterable[Any], shape: Shape, questions: Questions | None
+) -> list[list[Any]]:
+    """List the rows of each id that has several, if these are most ids."""
+    groups: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        name = shape.read_id(row).strip()
+        # Questions that share an id are told apart by their prompts.
+        is_shared = questions is not None and questions.ids[name] > 1
+        if name and not is_shared:
+            groups[name].append(row)
+    repeated = [group for group in groups.values() if len(group) > 1]
+    is_long_table = len(repeated) > 1 and 2 * len(repeated) > len(groups)
+    return repeated if is_long_table else []
 
 
 def _list_labels(groups: Sequence[Sequence[Any]], shape: Shape) -> list[Path]:

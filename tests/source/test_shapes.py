@@ -299,6 +299,9 @@ REFUSED: Final[dict[str, tuple[Row, str, float | None]]] = {
         lambda q: {"qid": q, "level": 1, "answer": "B"}, "may be the truth beside", 0.0,
     ),
     "samples": (lambda q: {"id": q, "outputs": [REPLY, "B"]}, "may be several answers", 1.0),
+    "candidates": (
+        lambda q: {"id": q, "answers": [{"text": REPLY}, {"text": "B"}]}, "several parts may", 1.0,
+    ),
     "an unknown name": (lambda q: {"id": q, "text_": f"{REPLY} {q}"}, "answers: text_", 1.0),
     "columns of systems": (
         lambda q: {"id": q, "gpt": f"{REPLY} {q}", "claude": q}, "several parts may be", 1.0,
@@ -352,6 +355,7 @@ def long_table(*names: str) -> str:
         (["epoch_id"], ["d-x-answers@1", "d-x-answers@2"]),
         (["temperature"], ["d-x-answers@1", "d-x-answers@2"]),  # which the command takes for runs
         (["model", "seed"], ["d-x-answers-model0@1", "d-x-answers-model1@2"]),
+        (["model", "temperature"], ["d-x-answers-model0@1", "d-x-answers-model1@2"]),
     ],
 )
 def test_several_systems_or_runs_in_one_file(
@@ -364,6 +368,16 @@ def test_several_systems_or_runs_in_one_file(
     follow(root, done.err)
     scores = [run(root, "-f", name, "--json").json["overall_score"] for name in files]
     assert scores == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("more", [{}, {"model": "m"}])
+def test_answers_that_no_column_tells_apart(tmp_path: Path, more: dict[str, str]) -> None:
+    rows = [{"id": q, **more, "answer": answer} for answer in "AB" for q in PROMPTS]
+    root = folder(tmp_path, "".join(json.dumps(row) + "\n" for row in rows))
+    assert_refused(run(root, "-f", "d-x"), "several answers to most questions")
+    equal = [{**row, "answer": "A"} for row in rows]
+    write(root, {"prediction/d-y.json": equal})
+    assert run(root, "-f", "d-y", "--json").json["overall_score"] == 1.0
 
 
 def test_a_few_ids_that_repeat_are_ambiguous_and_no_runs(tmp_path: Path) -> None:
