@@ -53,7 +53,10 @@ class Withdrawals:
         entries = []
         for system, names in self._names.items():
             for name in names:
-                truths = book.truths.get(self._find_dataset(name), {})
+                dataset = self._find_dataset(name)
+                if not dataset:
+                    continue
+                truths = book.truths.get(dataset, {})
                 first_night = book.withdrawn.get((system, name), night)
                 is_after_truth = any(known <= first_night for known in truths.values())
                 entry = WithdrawnEntry(system=system, name=name, is_after_truth=is_after_truth)

@@ -273,6 +273,7 @@ def test_withdrawn_by_the_owner_of_the_board(season: Path, tmp_path: Path) -> No
     assert done.code == 3
     assert "'withdrawn' must name datasets or runs, got 'w99'" in done.err
     assert "got 'w00@7'" in done.err
+    assert "w99 (" not in done.out
 
 
 def test_keep_counts_and_moves_nothing(season: Path, tmp_path: Path) -> None:

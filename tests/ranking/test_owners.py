@@ -96,7 +96,7 @@ def test_forecasters_of_others(tmp_path: Path, username: str, code: int, event: 
 
 
 def test_a_file_with_questions_of_its_own(tmp_path: Path) -> None:
-    root = example(tmp_path, **{"w-me.csv": "question,market,model,prob\nq,m,rival,1\n"})
+    root = example(tmp_path, **{"w-me.csv": "question,market,model,prob,outcome\nq,m,rival,1,1\n"})
     assert check(root, "prediction/w-me.csv") == (4, "has questions of its own\n")
 
 
