@@ -220,7 +220,7 @@ def test_on_a_phone_marks_stand_below_their_axis(pages: dict[str, Path], browser
     watched = Watched(browser, pages["250915-careful"], viewport={"width": 390, "height": 844})
     edges = """(all) => all.map((one) => one.getBoundingClientRect())
       .map((box) => [box.left, box.width])"""
-    axis, *marks = watched.page.locator(".lvl :is(.ax, .iv)").evaluate_all(edges)
+    axis, *marks = watched.page.locator(".sum .lvl :is(.ax, .iv)").evaluate_all(edges)
     assert marks == [axis] * 5  # the mark of 1.00 is below the text 1.00
     watched.context.close()
 

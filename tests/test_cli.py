@@ -283,7 +283,8 @@ def test_bad_options(tmp_path: Path, options: list[str], word: str) -> None:
 COMMANDS: Final = ("", "ask", "nightly", "compare", "check")
 _FUTUREX: Final = (
     "--rules", "--relative-sigma", "--llm", "--llm-policy", "--llm-names", "--no-llm-names",
-    "--padding", "--loose", "--no-loose", "--workers", "--llm-deadline", "--llm-url", "--llm-max-tokens", "--cache", "--no-cache",
+    "--padding", "--loose", "--no-loose", "--workers", "--llm-deadline", "--llm-url",
+    "--llm-max-tokens", "--cache", "--no-cache",
 )  # fmt: skip
 _PROPHET: Final = (
     "--contracts", "--prices", "--gamma", "--min-events", "--late", "--horizon", "--max-spread",

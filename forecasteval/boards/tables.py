@@ -305,11 +305,11 @@ def compared_datasets(comparison: SeasonComparison) -> Table:
 
 _DATASETS: Final = (
     Column("Dataset", lambda row: label_dataset(printable(row.dataset, 60))),
-    Column("A", lambda row: printable(row.a, 60)),
+    Column("A", lambda row: printable(row.a, 60), spare=3, page="o"),
     Column("B", lambda row: printable(row.b, 60)),
-    Column("n", attrgetter("n"), "number"),
-    Column("Score A", lambda row: row.scores[0], "number"),
-    Column("Score B", lambda row: row.scores[1], "number"),
+    Column("n", attrgetter("n"), "number", spare=2, page="n o"),
+    Column("Score A", lambda row: row.scores[0], "number", spare=2, page="n o"),
+    Column("Score B", lambda row: row.scores[1], "number", spare=2, page="n o"),
     Column("A − B", lambda row: f"{row.difference:+.4f}", "number"),
     Column("A − B", lambda row: IntervalCell(row.difference, row.interval, 0.0), "mark"),
     Column("95% interval", attrgetter("interval"), "number", page="no"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli import ROOT, q, write
+from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.usage import command_line, describe, program_name
 
 
@@ -32,7 +33,7 @@ def test_how_the_program_is_called(path: str, name: str, line: str) -> None:
 
 
 def test_describe() -> None:
-    texts = describe("eval.py", "Does it.", "  {0} do\n  {0} do --it", "done", 4)
+    texts = describe("eval.py", "Does it.", "  {0} do\n  {0} do --it", "done", ExitCode.FOUND)
     assert texts["description"] == "Does it."
     assert texts["epilog"].splitlines() == [
         "examples:",
@@ -49,7 +50,14 @@ def test_describe() -> None:
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_help_is_wrapped(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    texts = describe("forecasteval", "", f"  {{0}} do   {'what it does ' * 20}", "done", 3, 4, 5)
+    texts = describe(
+        "forecasteval",
+        "",
+        f"  {{0}} do   {'what it does ' * 20}",
+        "done",
+        ExitCode.FOUND,
+        ExitCode.LOCKED,
+    )
     shown = argparse.ArgumentParser(**texts).format_help()
     widths = [len(line) for line in shown.splitlines() if not line.startswith("  ")]
     assert max(widths) <= min(columns, 110)

@@ -13,7 +13,8 @@ def test_an_empty_folder_becomes_a_board(tmp_path: Path) -> None:
     assert made.code == 0
     assert "wrote .github/workflows/leaderboard.yml" in made.out
     night = run(tmp_path, "nightly", "--html")
-    assert (night.code, night.err) == (0, "")
+    assert night.code == 0
+    assert "the record of entries begins tonight" in night.err
     assert "Careful sample" in night.out
     assert "8 of 9 resolved" in night.out
     assert (tmp_path / "evaluation/leaderboard.html").is_file()
