@@ -264,7 +264,11 @@ class Named(NamedTuple):
         """Write them as options of `convert`."""
         words = []
         for name, text in self._asdict().items():
-            words += [f"--{name}", text] if text else []
+            # A column of a stranger may be called --force.
+            if text.startswith("-"):
+                words.append(f"--{name}={text}")
+            elif text:
+                words += [f"--{name}", text]
         return words
 
 

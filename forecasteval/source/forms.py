@@ -115,6 +115,8 @@ def _find_command(table: Loaded, shape: Shape, questions: Questions | None) -> s
     words = ["convert", str(path), *named.options()]
     output = path.with_name(f"{inner_name(path).stem}-answers.json")
     end = ["-o", str(output)]
+    if printable(" ".join(words)) != " ".join(words):
+        return ""  # nobody can type it
     if not shape.ids and _makes_answers(table, named, None, questions):
         return shlex.join([*words, *end])
     if questions is None or questions.path is None:

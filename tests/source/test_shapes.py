@@ -333,6 +333,21 @@ def test_a_file_that_can_mean_two_things_is_refused(
         assert run(root, "-f", "d-x-answers", "--json").json["overall_score"] == score
 
 
+@pytest.mark.parametrize("key", ["--force", "-o", "a b", "$(touch x)", "it's", "a.b"])
+def test_a_column_of_any_name_is_no_option(tmp_path: Path, key: str) -> None:
+    root = folder(tmp_path, lines(lambda q: {"id": q, key: f"{REPLY} {q}"}))
+    follow(root, run(root, "-f", "d-x").err)
+    assert run(root, "-f", "d-x-answers", "--json").json["overall_score"] == 1.0
+    assert sorted(path.name for path in root.iterdir()) == ["dataset", "prediction"]
+
+
+def test_a_column_that_nobody_can_type_gets_no_command(tmp_path: Path) -> None:
+    root = folder(tmp_path, lines(lambda q: {"id": q, "a\x1b[31m": f"{REPLY} {q}"}))
+    done = run(root, "-f", "d-x")
+    assert_refused(done, "answers: a\\x1b[31m")
+    assert "convert" not in done.err
+
+
 # --- Several systems, or runs ---
 
 
