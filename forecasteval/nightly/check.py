@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -121,30 +121,28 @@ def _pair_entries(
 
     A file that got another name of the same system has the entries that it had under the old one.
     """
-    target = change.base or change.root
-    systems = read_systems(target / "prediction")
+    systems = read_systems((change.base or change.root) / "prediction")
     system = systems.system_of(path.stem, dataset.name)
+    files_before = list_predictions(change.base) if change.base else []
+    files_after = list_predictions(change.root)
+    # Files that are in one of the two folders only may have been renamed.
+    moved = {file.stem for file in files_before} ^ {file.stem for file in files_after}
 
-    def read(root: Path | None, is_partner: Callable[[Path], bool]) -> dict[str, Entries]:
+    def is_candidate(file: Path) -> bool:
+        if file.stem not in moved or not belongs_to(file.stem, dataset.stem):
+            return file.stem == path.stem
+        has_forecasters = benchmark.hash_forecasts is not None
+        return has_forecasters or systems.system_of(file.stem, dataset.name) == system
+
+    def read(files: Sequence[Path]) -> dict[str, Entries]:
         entries: dict[str, Entries] = {}
-        for file in list_predictions(root) if root else ():
-            if file.stem == path.stem or is_partner(file):
-                with contextlib.suppress(InputError, OSError):
-                    entries[file.stem] = benchmark.hash_entries(file, dataset)
+        for file in filter(is_candidate, files):
+            with contextlib.suppress(InputError, OSError):
+                entries[file.stem] = benchmark.hash_entries(file, dataset)
         return entries
 
-    def is_partner(file: Path, other_root: Path | None) -> bool:
-        """Return whether a file of this system is in one of the two folders only."""
-        is_of_dataset = belongs_to(file.stem, dataset.stem)
-        is_system = benchmark.hash_forecasts is not None or (
-            systems.system_of(file.stem, dataset.name) == system
-        )
-        names = [other.stem for other in list_predictions(other_root)] if other_root else []
-        return is_of_dataset and is_system and file.stem not in names
-
-    after = read(change.root, lambda file: is_partner(file, change.base))
-    before = read(change.base, lambda file: is_partner(file, change.root))
-    new, former = after.get(path.stem, {}), before.get(path.stem, {})
+    before, after = read(files_before), read(files_after)
+    former, new = before.get(path.stem, {}), after.get(path.stem, {})
     if not former:
         former = next((entries for entries in before.values() if entries == new), {})
     if not new:
