@@ -953,11 +953,15 @@ def _join_files(
 
 
 def find_first_files(files: Iterable[tuple[str, Loaded]]) -> dict[str, str]:
-    """Find of each file the first of its system, whose runs they are by their own names."""
+    """Find of each file the first run of its system, as the names of the files say."""
     first: dict[str, str] = {}
-    return {
-        str(loaded.path): first.setdefault(name, str(loaded.path)) for name, loaded in files if name
-    }
+    found = {}
+    for name, loaded in files:
+        if name:
+            # NAME is a run beside NAME@2.
+            system, _, _ = Path(loaded.path).stem.partition("@")
+            found[str(loaded.path)] = first.setdefault(system, str(loaded.path))
+    return found
 
 
 def _load_problems_of(where: str, problems: Mapping[str, object], lines: Sequence[Line]) -> Loaded:
@@ -1033,8 +1037,7 @@ def _load_named_forecasts(
     loaded = read_table(path, any_form, strict=False)
     name = name_system(path, Path(problems.path))
     if is_canonical(loaded, _FORECAST_KEYS):
-        system, _, run = name.partition("@")
-        return (system if run else ""), loaded
+        return name.partition("@")[0], loaded
     options = {
         parse_id(row["problem_id"]): list(map(parse_id, row.get("options") or ()))
         for row in problems

@@ -170,10 +170,16 @@ def test_a_column_of_runs(tmp_path: Path) -> None:
     assert ada["n_runs"] == 3
 
 
-def test_files_of_runs_are_one_forecaster(tmp_path: Path) -> None:
-    files = {f"prediction/p-ada@{name}.json": forecasts("ada", ps) for name, ps in RUNS.items()}
+@pytest.mark.parametrize("first", ["p-ada@0", "p-ada"])
+def test_files_of_runs_are_one_forecaster(tmp_path: Path, first: str) -> None:
+    """`ask --runs 3` writes `p-ada`, `p-ada@2` and `p-ada@3`."""
+    stems = [first, "p-ada@1", "p-ada@2"]
+    files = {
+        f"prediction/{stem}.json": forecasts("ada", ps)
+        for stem, ps in zip(stems, RUNS.values(), strict=True)
+    }
     root = write(tmp_path, {"dataset/p.json": PROBLEMS, **files})
-    names = [option for name in RUNS for option in ("-f", f"p-ada@{name}")]
+    names = [option for stem in stems for option in ("-f", stem)]
     board = run(root, *names, "--min-events", "1", "--json").json
     ada = board["forecasters"]["ada"]
     assert ada["brier"] == pytest.approx(np.mean((1 - given()) ** 2))
