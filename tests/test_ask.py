@@ -524,6 +524,8 @@ def test_probabilities(folder: Path, server: LlmServer) -> None:
         (row,) = rows(folder, name)
         assert (row["problem_id"], row["username"]) == ("e1", "m/x:1")
         assert row["prediction"] == [0.25, 0.75]
+    board = run(folder, "nightly")
+    assert (board.code, board.out.count("m/x:1")) == (0, 1), board.err
     assert "Ada 0.61" in ask(folder, "pa", "--market", "--dry-run").out
     assert ask(folder, "pa", "--market").code == 2  # the file has replies without prices
 
