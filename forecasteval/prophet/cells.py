@@ -53,6 +53,8 @@ def parse_id(value: object) -> str:
 
 def parse_number(value: object) -> float:
     """Read a number or the plain text of one; nan for anything else, blanks and booleans too."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else math.nan
     if isinstance(value, str):
         if "_" in value:  # float("0_5") is 5.0
             return math.nan

@@ -217,6 +217,7 @@ class Table:
         self.names = names
         self._named = frozenset(names)
         self._values: dict[str, list[Any]] = {}
+        self._texts: dict[str, list[str]] = {}
 
     def values(self, column: str) -> list[Any]:
         """List the values of a column, "" where a row has none."""
@@ -230,7 +231,10 @@ class Table:
         return self._values[column]
 
     def texts(self, column: str) -> list[str]:
-        return list(map(as_text, self.values(column)))
+        """List the values of a column as text."""
+        if column not in self._texts:
+            self._texts[column] = list(map(as_text, self.values(column)))
+        return self._texts[column]
 
     def held(self, column: str) -> list[Any]:
         """List the values of a column that are not blank."""

@@ -13,8 +13,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import lru_cache
-from itertools import islice
+from functools import cached_property, lru_cache
+from itertools import islice, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -106,8 +106,7 @@ class Line(NamedTuple):
     @property
     def forecast(self) -> Hashable:
         """Return what lines must share to be one forecast of an event."""
-        sheet = self.sheet
-        return id(sheet), *(column[self.row] for column in sheet.forecast_columns)
+        return self.sheet.forecasts[self.row]
 
 
 class Sheet:
@@ -138,6 +137,11 @@ class Sheet:
         if role not in self.roles:
             return self._blank
         return self.table.values(self.roles[role])
+
+    @cached_property
+    def forecasts(self) -> list[Hashable]:
+        """Return what rows must share to be one forecast of an event."""
+        return list(zip(repeat(id(self)), *self.forecast_columns, strict=False))
 
     @property
     def where(self) -> str:
@@ -328,7 +332,8 @@ class _Reader:
     def has_no_options(self, row: int) -> bool:
         """Return whether a row is of a question of numbers or dates."""
         is_blank = self.has_both and self.p[row] == "" and self.lists[row] == ""
-        return is_blank or str(self.type[row]).casefold() in _NO_OPTION_TYPES
+        kind = self.type[row]
+        return is_blank or (kind != "" and str(kind).casefold() in _NO_OPTION_TYPES)
 
     def read(self, row: int) -> Line:
         line = Line(self.sheet, row)
@@ -338,7 +343,7 @@ class _Reader:
             return line._replace(fault=NUMERIC)
         if not self.used.isdisjoint(repeated_keys(self.sheet.table.rows[row])):
             return line._replace(fault=_TWICE)
-        state = parse_flag(self.state[row])
+        state = parse_flag(self.state[row]) if self.state[row] != "" else None
         if state is None and self.state[row] != "":
             fault = f"{self.sheet.roles['state']!r} must be true or false"
             return line._replace(fault=fault, cell=str(self.state[row]))
@@ -378,12 +383,13 @@ class _Reader:
         no_word: Word = "" if came_true is None else not came_true
         yes = _read_p(p)
         no_bid = complement(price) if bid != "" else ""
-        no_price = complement(bid if bid != "" else price)
+        of_yes = bid if bid != "" else price
+        no_price = complement(of_yes) if of_yes != "" else ""
         parts = (
             ("Yes", yes, yes_word, price, bid),
             ("No", complement(yes), no_word, no_price, no_bid),
         )
-        return line._replace(parts=parts)
+        return Line(self.sheet, row, parts, fault=line.fault, cell=line.cell)
 
     def _read_list(self, line: Line, result: Any) -> Line:
         """Read a row with the probabilities of all options, or with a question and its options."""
@@ -641,7 +647,7 @@ def _make_problem(
         return Refusal(fault or bad.fault or DIFFER, _find_cell(good) or bad.cell, problem_id=event)
 
     said = {
-        role: {as_text(line.value(role)) for line in good}
+        role: {line.sheet.texts(role)[line.row] for line in good}
         for role in ("category", "closed", "series", "exclusive", "weight")
     }
     rest = "that differs between the rows of an event, the"
