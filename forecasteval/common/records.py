@@ -13,7 +13,6 @@ import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import Path
 from sys import intern
 from typing import Any, Final, TypeVar
@@ -478,7 +477,11 @@ def as_text(raw: object) -> str:
     except RecursionError:
         return "(nested too deeply)"
     except ValueError:  # of an integer of more than 4,300 digits
-        return str(Decimal(raw)) if isinstance(raw, int) else "(a number of too many digits)"
+        if not isinstance(raw, int):
+            return "(a number of too many digits)"
+        from decimal import Decimal  # here: hardly any answer is such a number
+
+        return str(Decimal(raw))
 
 
 def is_null(value: object) -> bool:

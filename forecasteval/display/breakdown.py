@@ -13,9 +13,9 @@ from forecasteval.common.records import JsonObject, group_by
 from forecasteval.common.statistics import stratified_interval, stratified_mean
 
 from .clusters import cluster_scores
+from .results import COLUMN_PREFIX
 from .tables import Column, Heat, IntervalCell, Table, make_table
 
-PREFIX: Final = "question."  # of the keys of an item that are columns of its dataset
 NO_VALUE: Final = "(none)"  # of questions that have nothing in the column
 _DAY: Final = re.compile(r"(\d{4}-\d{2})-\d{2}")
 
@@ -107,10 +107,12 @@ def list_values(items: Sequence[JsonObject], column: str) -> list[str]:
 def _find_key(items: Sequence[JsonObject], column: str) -> str:
     """Find the key of the items that holds a column: one of the dataset before one of ours."""
     known = {key for item in items for key in item}
-    for key in (PREFIX + column, column):
+    for key in (COLUMN_PREFIX + column, column):
         if key in known:
             return key
-    columns = sorted(key.removeprefix(PREFIX) for key in known if key.startswith(PREFIX))
+    columns = sorted(
+        key.removeprefix(COLUMN_PREFIX) for key in known if key.startswith(COLUMN_PREFIX)
+    )
     expected = f"expected a column of the dataset: {', '.join(columns) or 'it has none'}"
     raise InputError("--by", expected, printable(column, 60))
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeVar
 
 from forecasteval.common.records import is_null
-from forecasteval.display.breakdown import PREFIX
+from forecasteval.display.results import COLUMN_PREFIX
 
 from .series import read_series
 
@@ -29,5 +29,5 @@ def add_columns(
     for name, value in question.items():
         if name in left_out or not isinstance(value, (str, int, float)) or is_null(value):
             continue
-        columns[PREFIX + name] = value[:MAX_TEXT] if isinstance(value, str) else value
+        columns[COLUMN_PREFIX + name] = value[:MAX_TEXT] if isinstance(value, str) else value
     return item

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -121,6 +120,8 @@ def _as_text(value: object) -> str:
 
 def _is_eval(path: Path) -> bool:
     """Return whether a zip is a log, which has a header, or the start of one that goes on."""
+    import zipfile  # here: it takes a hundredth of a command's start, and is for logs only
+
     try:
         with zipfile.ZipFile(path) as file:
             names = file.namelist()
