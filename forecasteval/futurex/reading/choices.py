@@ -212,8 +212,13 @@ class Options:
 
     @cached_property
     def picks(self) -> Mapping[str, Picks]:
-        """Return what is picked by a label alone, or by Yes or No where there are no options."""
-        return label_picks(len(self.labels)) if self.labels or self.texts else _YES_NO_PICKS
+        """Return what is picked by a label alone or an option's text as it stands in the prompt, or
+        by Yes or No where there are no options.
+        """
+        if not (self.labels or self.texts):
+            return _YES_NO_PICKS
+        texts = {text: frozenset([label]) for text, label in self.printed.items()}
+        return label_picks(len(self.labels)) | texts
 
     @cached_property
     def agreeing(self) -> str:

@@ -45,7 +45,9 @@ _THE: Final = lazy(rf"(?:(?i:{alternatives('articles')})\s+)*")
 _OUTCOME: Final = "the outcome be "  # options begin so
 _COMMA: Final = lazy(r"[,，]?\s*")
 _HYPHENS: Final = lazy(r"(?:[\s-]|and\s)*")  # the most likely and accurate
-_ASIDE: Final = lazy(r"(?:\s*[(（][^()（）\n]{0,60}[)）])?\s*")
+_ASIDE: Final = lazy(  # (of today); for the closing price
+    r"(?:\s*[(（][^()（）\n]{0,60}[)）]|\s*for\s[^\n.:;,]{1,60}?(?=\s(?:is|are|will\sbe)\s|:))?\s*"
+)
 _IS: Final = lazy(r"(?:[:：=→][:： ]*|[-=–]>|[-–—]\s|\s?(?=\$|\\\())\s*")
 _STOPS: Final = ".!?。！？\n:："
 _COLON: Final = lazy(r"\s?[:：]?\s*")
@@ -180,7 +182,8 @@ _PREDICATES: Final = (  # B is the right answer, 选项B是正确的
     lazy(
         r"(?:is|are) (?:(?:the|my|our) "
         rf"(?:(?:{alternatives('owners')}) ){{0,2}}"
-        r"(?:answer|choice|option|pick|prediction|forecast)s?|correct|right)(?=\s*(?:[.!;,]|\n|\Z))"
+        r"(?:answer|choice|option|pick|prediction|forecast)s?|most likely|correct|right)"
+        r"(?=\s*(?:[.!;,]|\n|\Z))"
     ),
     lazy(
         r"(?:选项)?(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?"

@@ -46,6 +46,7 @@ _STRONGEST_IN_FRONT: Final = (REMARK, NOT, OR, FIXED, AND)
 _DENYING_MARKS: Final = ("!", "¬", "≠")
 _OPENING: Final = ("(", "[", "（")
 _CLOSING: Final = (")", "]", "）")
+_WORDS: Final = lazy(r"\s*[A-Za-z]")
 _OPEN: Final = lazy(r"[(\[（]")
 SHIELDED: Final = lazy(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
 
@@ -134,6 +135,9 @@ def choose(
         is_other = bool(chosen) and said.value not in chosen
         is_denied = said.joint == NOT or (takes_back(said.behind) and not agrees(said.value))
         if said.joint == FIXED:
+            # `A. Actually, B` is B; `A. Actually B was my first thought` is in doubt.
+            if _WORDS.match(said.behind):
+                return None
             chosen, goes_on = [said.value], True
         elif not goes_on or (chosen and said.joint == REMARK):
             goes_on = False
