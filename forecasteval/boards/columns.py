@@ -9,7 +9,6 @@ and of `compare` have columns of their own.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import attrgetter
@@ -158,9 +157,7 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     Text always has the first two, pages only what there is some of.
     """
     keys = ("missing", "unparsed", "padded", "late", "removed", "withdrawn")
-    counts = Counter(dict.fromkeys(keys, 0))
-    for row in rows:
-        counts.update({key: getattr(row, key, 0) for key in keys})
+    counts = {key: sum(getattr(row, key, 0) for row in rows) for key in keys}
     columns = []
     for key, count in counts.items():
         head = key.capitalize() if count else ""
@@ -249,11 +246,10 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
     """List the keys of a board's CSV as they are declared, and its rows by them; None is what a row
     does not have.
     """
-    records = [
-        _flatten_entry(entry, list_columns(table))
-        for table in board.rankings
-        for entry in list_entries(table)
-    ]
+    records = []
+    for table in board.rankings:
+        columns = list_columns(table)
+        records += [_flatten_entry(entry, columns) for entry in list_entries(table)]
     keys = [*dict.fromkeys(key for record in records for key in record)]
     return keys, [{key: record.get(key) for key in keys} for record in records]
 
