@@ -40,7 +40,9 @@ def load_answers(
 ) -> Loaded:
     """Load a file of answers to questions, as records of `id` and `answer` or `prediction`.
 
-    questions: what is known of the questions; None where it is not known, for the plain form only.
+    questions: what is known of the questions. None where it is not known: then the file is read in
+        the plain form only and not refused for several systems, so that no answer that is scored
+        with the questions at hand goes unseen without them.
     any_form: other forms are read, too, in any encoding and packed.
     any_value: an answer may be any JSON, also an object.
 
@@ -57,14 +59,14 @@ def load_answers(
         loaded = load_records(path, any_form=any_form)
     except InputError as error:
         return _load_other(path, questions, any_form, error)
+    if questions is None:
+        return loaded
     key = _find_plain_key(loaded, questions, any_value)
     if key:
         if _repeats_ids(loaded):
             from forecasteval.source.forms import require_one  # here: most files need none of it
 
             require_one(loaded, key, questions)
-        return loaded
-    if questions is None:
         return loaded
     try:
         return _load_other(path, questions, any_form, loaded=loaded)
@@ -95,12 +97,12 @@ def _load_other(
         raise error or unknown from None
 
 
-def _find_plain_key(loaded: Loaded, questions: Questions | None, any_value: bool) -> str:
+def _find_plain_key(loaded: Loaded, questions: Questions, any_value: bool) -> str:
     """Find the key of the answers in the plain form: one of a question can be read; else ""."""
     for record in loaded:
         if not isinstance(record, Mapping) or is_null(record.get("id")):
             continue
-        is_known = questions is None or questions.has(id_text(record["id"]).strip())
+        is_known = questions.has(id_text(record["id"]).strip())
         for key in ANSWER_KEYS if is_known else ():
             value = record.get(key)
             if not is_null(value) and (any_value or _is_readable(value)):

@@ -69,7 +69,7 @@ def load_form(
     return Loaded(path, rows, table.sha256, warnings=notes, damaged=table.damaged)
 
 
-def require_one(loaded: Loaded, key: str, questions: Questions | None) -> None:
+def require_one(loaded: Loaded, key: str, questions: Questions) -> None:
     """Raise InputError if plain records, with their answers under `key`, are of several systems or
     runs.
     """
@@ -88,7 +88,7 @@ def require_one(loaded: Loaded, key: str, questions: Questions | None) -> None:
         raise InputError(str(path), _ONE, describe_source(table, source, questions))
 
 
-def describe_source(table: Loaded, source: SourceFile, questions: Questions | None) -> str:
+def describe_source(table: Loaded, source: SourceFile, questions: Questions) -> str:
     """Describe what a file has, and the command that makes plain files of it."""
     shown = "; ".join(source.notes) or source.format
     if source.labels:
@@ -98,7 +98,7 @@ def describe_source(table: Loaded, source: SourceFile, questions: Questions | No
     return f"{shown}; make predictions of it: {command}" if command else shown
 
 
-def _explain(table: Loaded, unclear: UnclearError, questions: Questions | None) -> str:
+def _explain(table: Loaded, unclear: UnclearError, questions: Questions) -> str:
     """Explain what is not clear, with a command that names one of the parts."""
     shapes = unclear.shapes[:_MAX_TRIED]
     commands = (_find_command(table, shape, questions) for shape in shapes)
@@ -106,7 +106,7 @@ def _explain(table: Loaded, unclear: UnclearError, questions: Questions | None) 
     return f"{unclear}; name one: {command}" if command else str(unclear)
 
 
-def _find_command(table: Loaded, shape: Shape, questions: Questions | None) -> str:
+def _find_command(table: Loaded, shape: Shape, questions: Questions) -> str:
     """Find the command that makes predictions of a file of this shape; "" if none does."""
     path = Path(table.path)
     if is_spooled(path):
@@ -119,7 +119,7 @@ def _find_command(table: Loaded, shape: Shape, questions: Questions | None) -> s
         return ""  # nobody can type it
     if not shape.ids and _makes_answers(table, named, None, questions):
         return shlex.join([*words, *end])
-    if questions is None or questions.path is None:
+    if questions.path is None:
         return ""
     if _makes_answers(table, named, questions, questions):
         return shlex.join([*words, "--questions", str(questions.path), *end])
@@ -127,7 +127,7 @@ def _find_command(table: Loaded, shape: Shape, questions: Questions | None) -> s
 
 
 def _makes_answers(
-    table: Loaded, named: Named, known: Questions | None, questions: Questions | None
+    table: Loaded, named: Named, known: Questions | None, questions: Questions
 ) -> bool:
     """Return whether a command with these options and this knowledge reads answers to questions."""
     some = replace(table, records=[*islice(table, _MAX_TRIED_ROWS)])
@@ -145,7 +145,7 @@ def _name_parts(shape: Shape) -> Named:
     return Named(id_path, *map(format_path, (shape.answer, shape.run, shape.system)))
 
 
-def _fits(source: SourceFile, questions: Questions | None) -> bool:
+def _fits(source: SourceFile, questions: Questions) -> bool:
     """Return whether a file has an answer to one of the questions."""
     answers = (answer for run in source.runs.values() for answer in run.answers)
-    return any(questions is None or answer.id.strip() in questions.ids for answer in answers)
+    return any(answer.id.strip() in questions.ids for answer in answers)

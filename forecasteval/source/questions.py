@@ -32,8 +32,10 @@ class Questions:
         """Return whether a question has an id. The first prediction is mostly for one of the first
         questions, and to count the ids of all takes a twentieth of reading a large file.
         """
-        first = islice(self._records, _FIRST)
-        return name in map(_read_id, first) or name in self.ids
+        are_counted = "ids" in vars(self)
+        if not are_counted and name in map(_read_id, islice(self._records, _FIRST)):
+            return True
+        return name in self.ids
 
     @cached_property
     def ids(self) -> Counter[str]:

@@ -17,6 +17,7 @@ import pytest
 
 from cli import assert_refused, box, question, run, write
 from conversions import convert
+from forecasteval.questions.deadlines import hash_answers
 
 PROMPTS: Final = {name: f"Which one is {name}?\nA.  Red\nB.  Blue" for name in ("q1", "q2", "q3")}
 REPLY: Final = f"I think it is red. {box('A')}"
@@ -383,6 +384,23 @@ def test_several_systems_or_runs_in_one_file(
     follow(root, done.err)
     scores = [run(root, "-f", name, "--json").json["overall_score"] for name in files]
     assert scores == [1.0, 0.0]
+
+
+def test_hashes_of_answers_are_those_of_every_file_that_is_scored(tmp_path: Path) -> None:
+    """Two questions share an id: with them the file is scored, without them it looks like a table
+    of two runs, whose answers went unseen.
+    """
+    shared = [question("q1", prompt=PROMPTS[name]) for name in PROMPTS]
+    shared.append(question("q2", prompt="Another one?\nA.  Red\nB.  Blue"))
+    rows = [
+        {"id": "q1", "run": at, "prompt": prompt, "answer": "AB"[at % 2]}
+        for at, prompt in enumerate(PROMPTS.values())
+    ]
+    rows += [{"id": "q2", "run": at, "answer": "A"} for at in range(2)]
+    files = {"dataset/d.json": shared, "prediction/d-x.json": rows}
+    root = write(tmp_path, files)
+    assert run(root, "-f", "d-x").code == 0
+    assert set(hash_answers(root / "prediction/d-x.json")) == {"q1", "q2"}
 
 
 @pytest.mark.parametrize("more", [{}, {"model": "m"}])
