@@ -46,7 +46,14 @@ from forecasteval.common.records import Loaded, first_keys
 from forecasteval.display.results import Results
 
 from .cells import parse_id
-from .columns import holds_events, holds_questions, is_answered, parse_column
+from .columns import (
+    holds_events,
+    holds_forecasts,
+    holds_questions,
+    is_answered,
+    parse_column,
+    read_columns,
+)
 from .times import parse_horizons
 
 if TYPE_CHECKING:
@@ -88,7 +95,8 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
     if dataset is not None:
         return holds_questions(dataset) or (holds_events(path) and not is_answered(dataset))
     is_other_table = path.suffix == ".csv" and "id" not in first_keys(path)
-    return holds_events(path) or is_other_table or holds_questions(path)
+    has_forecasts = holds_events(path) or holds_forecasts(path, read_columns(path))
+    return has_forecasts or is_other_table or holds_questions(path)
 
 
 def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:

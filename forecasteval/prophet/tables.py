@@ -11,7 +11,7 @@ import contextlib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import islice, repeat
@@ -63,6 +63,7 @@ _TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
 _WHOLE_NUMBER: Final = re.compile(r"([0-9]+)\.0+")
 _NO_OPTION_TYPES: Final = frozenset({"numeric", "number", "date", "discrete", "continuous"})
 _MARKET_NAMES: Final = ("market", "option", "outcome", "name", "label")
+_TEXT_NAMES: Final = frozenset({"question", "question_title", "question_text", "market", "title"})
 _ROUNDING: Final = 0.0101  # of a sum of two rounded to hundredths
 _SAMPLE: Final = 100
 
@@ -181,20 +182,31 @@ class Sheet:
         named = forecasters if names_forecasters else [file_name] * len(forecasters)
         self.forecast_columns = [named, [text or run for text in runs], *rest]
 
-    def choose_event(self, known: Set[str]) -> None:
-        """Choose the column of the event, the one with most of the known ids."""
+    def choose_event(self, ids: Mapping[str, str]) -> None:
+        """Choose the column of the event, the one with most of the known ids; titles are known,
+        too, if no column has an id.
+        """
         if "event" in self.given:
             return
         columns = [self.roles.get("event", ""), *list_candidates(self.table.columns, "event")]
         counts = {
-            column: len(known & set(map(name_event, self.table.values(column))))
+            column: len(ids.keys() & set(map(name_event, self.table.values(column))))
             for column in columns
             if column
         }
         best = max(counts, key=counts.__getitem__, default="")
-        if best and counts[best] > counts[columns[0] or best]:
+        if best and counts[best]:
             self.roles["event"] = best
-            self.events = list(map(name_event, self.values("event")))
+            self.events = [ids.get(name, name) for name in map(name_event, self.values("event"))]
+
+    def prefer_id(self) -> None:
+        """Take a bare `id` of questions, one per row, before their text."""
+        for name in self.table.columns:
+            values = list(map(name_event, self.table.values(name)))
+            is_id = fold(name) == "id" and len(set(values)) == len(values)
+            if is_id and fold(self.roles.get("event", "")) in _TEXT_NAMES:
+                self.roles["title"] = self.roles["event"]
+                self.roles["event"], self.events = name, values
 
 
 def name_event(value: object) -> str:
@@ -1020,6 +1032,7 @@ def load_problems(
     if loaded.is_map and list_rows(loaded) == loaded.records:
         given = {"event": "id", "result": "prediction", **(given or {})}
     sheet = make_sheet(path, loaded, given or {})
+    sheet.prefer_id()
     if "event" not in sheet.roles:
         raise _refuse(sheet, "expected a column for the event", ("event", _guess(sheet, "event")))
     lines = read_lines(sheet)
@@ -1050,7 +1063,12 @@ def _load_named_forecasts(
         if isinstance(row, Mapping) and "problem_id" in row
     }
     sheet = make_sheet(path, loaded, given)
-    sheet.choose_event(options.keys())
+    titles = {
+        parse_id(row.get("title")): parse_id(row["problem_id"])
+        for row in problems
+        if isinstance(row, Mapping) and "problem_id" in row and row.get("title")
+    }
+    sheet.choose_event({**titles, **{name: name for name in options}})
     require_roles(sheet, has_dataset=True)
     sheet.name_forecasters(name)
     by_series = group_by(options, lambda name: name.rpartition(" ")[0])

@@ -1,0 +1,256 @@
+"""Files in the shapes of other programs and sites, small: read as they are, or refused with a line
+whose option makes them right.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from cli import run
+from prophet_forms import find_options
+
+WON: Final = (1, 0, 1, 0, 0, 1)
+P: Final = {"ada": (0.8, 0.3, 0.8, 0.3, 0.3, 0.8), "bob": (0.6,) * 6}
+SCORES: Final = {"ada": 0.065, "bob": (3 * 0.16 + 3 * 0.36) / 6}
+ROWS: Final = [(who, at, P[who][at], WON[at]) for who in P for at in range(6)]
+
+
+def table(header: str, row: str, rows: Any = ROWS) -> str:
+    """A CSV of a row per forecast: who, event, probability, result."""
+    lines = [
+        row.format(who=who, at=at, p=p, no=round(1 - p, 2), won=won, yes="yes" if won else "no")
+        for who, at, p, won in rows
+    ]
+    return "\n".join([header, *lines]) + "\n"
+
+
+def lines(rows: Any) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+class Shape(NamedTuple):
+    files: dict[str, str]
+    words: str  # of the command line
+    roles: str = ""  # that a refusal says
+    scores: dict[str, float] = SCORES
+
+
+QUESTIONS: Final = "".join(
+    f"{at},{'Yes' if won else 'No'},2025-02-01\n" for at, won in enumerate(WON)
+)
+GOVERNORS: Final = table(
+    "branch,race,forecastdate,model,probwin,probwin_outcome", "G,S{at},2024-11-01,{who},{p},{won}"
+)
+BETS: Final = [
+    {"id": f"b{who}{at}{n}", "userId": who, "contractId": f"c{at}", "amount": 10, "probBefore": 0.5,
+     "probAfter": p if n else 0.5, "outcome": "YES", "createdTime": 1735689600000 + 1000 * n}
+    for who, at, p, _ in ROWS for n in range(2)
+]  # fmt: skip
+MARKETS: Final = [
+    {"id": f"c{at}", "question": f"Will {at}?", "closeTime": 1738368000000, "probability": 0.99,
+     "resolution": "YES" if won else "NO"}
+    for at, won in enumerate(WON)
+]  # fmt: skip
+API_HEADER: Final = (
+    "question_id,question_title,created_at,probability_yes,probability_yes_per_category,"
+    "forecast_timestamp,forecaster,resolution,actual_close_time,type,options"
+)
+API: Final = table(
+    API_HEADER,
+    "{at},T{at},2025-01-01 00:00:00+00,{p},,2025-01-1{at} 10:00:00+00,{who},{yes},"
+    "2025-02-01 00:00:00+00,binary,",
+) + (
+    "99,T99,2025-01-01 00:00:00+00,,,2025-01-05 10:00:00+00,ada,130027.0,2025-02-01 00:00:00+00,"
+    "numeric,\n"
+)
+SHAPES: Final = {
+    "538": Shape({"gov.csv": GOVERNORS}, "-f ./gov.csv", "event=race"),
+    "questions beside forecasts": Shape(
+        {
+            "q.csv": "question_id,resolution,close_time\n" + QUESTIONS,
+            "q-all.csv": table("question_id,model,probability", "{at},{who},{p}"),
+        },
+        "-f ./q-all.csv --dataset ./q.csv",
+    ),
+    "a file per contestant": Shape(
+        {
+            "q.csv": "question_id,resolution,close_time\n" + QUESTIONS,
+            **{
+                f"q-{who}.csv": table(
+                    "question_id,probability", "{at},{p}", [row for row in ROWS if row[0] == who]
+                )
+                for who in P
+            },
+        },
+        "-f ./q-ada.csv -f ./q-bob.csv --dataset ./q.csv",
+    ),
+    "a table per contestant": Shape(
+        {
+            f"{who}.csv": table(
+                "question,probability,resolution",
+                "{at},{p},{yes}",
+                [row for row in ROWS if row[0] == who],
+            )
+            for who in P
+        },
+        "-f ./ada.csv -f ./bob.csv",
+    ),
+    "tabs": Shape(
+        {"t.tsv": table("question\tmodel\tp\tresult", "{at}\t{who}\t{p}\t{won}")}, "-f ./t.tsv"
+    ),
+    "lines of a log": Shape(
+        {
+            "log.jsonl": lines(
+                {"questionId": at, "modelName": who, "probability": p, "outcome": bool(won)}
+                for who, at, p, won in ROWS
+            )
+        },
+        "-f ./log.jsonl",
+    ),
+    "KalshiBench": Shape(
+        {
+            "k.json": json.dumps(
+                [
+                    {
+                        "market_ticker": f"KX-{at}",
+                        "model": who,
+                        "predicted_prob": p,
+                        "ground_truth_label": "yes" if won else "no",
+                    }
+                    for who, at, p, won in ROWS
+                ]
+            )
+        },
+        "-f ./k.json",
+        "result=ground_truth_label",
+    ),
+    "scoringutils": Shape(
+        {"s.csv": table("target_id,model,predicted,observed", "{at},{who},{p},{won}")}, "-f ./s.csv"
+    ),
+    "Manifold": Shape(
+        {"m.json": json.dumps(MARKETS), "m-bets.json": json.dumps(BETS)},
+        "-f ./m-bets.json --dataset ./m.json",
+    ),
+    "Metaculus' API": Shape({"api.csv": API}, "-f ./api.csv"),
+    "submission and actuals": Shape(
+        {
+            "a.json": json.dumps({f"KX-{at}": float(won) for at, won in enumerate(WON)}),
+            **{
+                f"a-{who}.json": json.dumps(
+                    {
+                        "timestamp": "2025-01-01T10:00:00Z",
+                        "predictions": [
+                            {"market_ticker": f"KX-{at}", "p_yes": p, "rationale": None}
+                            for name, at, p, _ in ROWS
+                            if name == who
+                        ],
+                    }
+                )
+                for who in P
+            },
+        },
+        "-f ./a-ada.json -f ./a-bob.json --dataset ./a.json",
+    ),
+    "tasks": Shape(
+        {
+            "tasks.jsonl": lines(
+                {
+                    "task_id": f"KX-{at}",
+                    "outcomes": ["A", "B"],
+                    "predict_by": "2025-02-01",
+                    "resolved_outcome": {
+                        "value": ["A" if won else "B"],
+                        "resolved_at": "2025-02-02",
+                    },
+                }
+                for at, won in enumerate(WON)
+            ),
+            "tasks-m.jsonl": lines(
+                {
+                    "task_id": f"KX-{at}",
+                    "predictor": who,
+                    "probabilities": {"A": p, "B": 1 - p},
+                    "submitted_at": "2025-01-05T10:00:00Z",
+                }
+                for who, at, p, _ in ROWS
+            ),
+        },
+        "-f ./tasks-m.jsonl --dataset ./tasks.jsonl",
+    ),
+    "gpt-predictions": Shape(
+        {"g.csv": table("id,question,llm,y_prob,y_true", "{at}{who},Q{at},{who},{p},{won}")},
+        "-f ./g.csv",
+    ),
+    "runs": Shape(
+        {
+            "r.csv": table("question,model,run,p,resolution", "{at},{who},1,{p},{yes}")
+            + table("", "{at},{who},2,{p},{yes}").lstrip("\n")
+        },
+        "-f ./r.csv",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_is_read_or_its_refusal_leads_there(tmp_path: Path, name: str) -> None:
+    shape = SHAPES[name]
+    for file, text in shape.files.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    words = [*shlex.split(shape.words.replace("./", f"{tmp_path}/")), "--min-events", "2", "--json"]
+    if shape.roles:
+        refused = run(tmp_path, *words)
+        assert refused.code == 2
+        assert tuple(shape.roles.split("=")) in find_options(refused.err)
+        words += ["--column", shape.roles]
+    done = run(tmp_path, *words)
+    assert done.code == 0, done.err
+    forecasters = done.json["forecasters"]
+    assert {who: row["brier"] for who, row in forecasters.items()} == pytest.approx(shape.scores)
+
+
+def test_the_rounds_of_the_site(tmp_path: Path) -> None:
+    """The last round counts, by its number or by the time that the submissions give it."""
+
+    def quote(value: object) -> str:
+        return '"' + json.dumps(value).replace('"', '""') + '"'
+
+    rows = ["predictor_name,event_ticker,submission_count,prediction,market_outcome"]
+    rows += [
+        ",".join(
+            [
+                who,
+                f"KX-{at}",
+                str(count),
+                quote(
+                    {
+                        "probabilities": [
+                            {"market": "A", "probability": p if count == 2 else 0.5},
+                            {"market": "B", "probability": 1 - p if count == 2 else 0.5},
+                        ]
+                    }
+                ),
+                quote({"A": won, "B": 1 - won}),
+            ]
+        )
+        for who, at, p, won in ROWS
+        for count in (2, 1)
+    ]
+    submissions = ["event_ticker,submission_count,market_data,snapshot_time"]
+    submissions += [
+        f"KX-{at},{count},{quote({name: {'yes_ask': 52, 'no_ask': 50} for name in 'AB'})},"
+        f"2025-01-0{count}T10:00:00Z"
+        for at in range(6)
+        for count in (1, 2)
+    ]
+    (tmp_path / "p.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "s.csv").write_text("\n".join(submissions) + "\n", encoding="utf-8")
+    for more in ((), ("--dataset", f"{tmp_path}/s.csv")):
+        done = run(tmp_path, "-f", f"{tmp_path}/p.csv", *more, "--min-events", "2", "--json")
+        forecasters = done.json["forecasters"]
+        assert {who: row["brier"] for who, row in forecasters.items()} == pytest.approx(SCORES)
+        assert forecasters["ada"]["n_priced"] == (6 if more else 0)
