@@ -218,18 +218,21 @@ def tell_apart(repeats: int) -> list[Row]:
     for rate, bold, shy, options, all_events in (
         (0.85, 0.95, 0.75, 2, (5, 10, 30, 60)),
         (0.95, 0.98, 0.92, 2, (5, 10, 30, 60)),
-        (0.05, 0.08, 0.02, 2, (10, 30)),
-        (0.85, 0.95, 0.75, 4, (5, 10, 30)),
+        (0.05, 0.08, 0.02, 2, (5, 10, 30, 60)),
+        (0.85, 0.95, 0.75, 4, (5, 10, 30, 60)),
     ):
         for events in all_events:
             rng = np.random.default_rng(events)
             boards = [favourites(rng, events, rate, bold, shy, options) for _ in range(repeats)]
             setting = f"rate {rate}, {options} options, {events} events, {bold} and {shy}"
-            rows.append(("bold and shy, equally good: told apart", setting, claims(boards)))
+            shares, holds = claims(boards, true_rates(rate, options))
+            rows.append(("bold and shy, equally good: told apart", setting, shares))
+            rows.append(("the same: Brier intervals of bold, of shy hold", setting, holds))
     for events in (30, 60):
         rng = np.random.default_rng(events)
         boards = [balanced(rng, events) for _ in range(repeats)]
-        rows.append(("unequal on balanced events: told apart", f"{events} events", claims(boards)))
+        shares, _ = claims(boards, np.full(2, 0.5))
+        rows.append(("unequal on balanced events: told apart", f"{events} events", shares))
     return rows
 
 
@@ -253,8 +256,16 @@ def balanced(rng: np.random.Generator, events: int) -> list[Any]:
     return [p, np.where(rng.random(events) < 1 / (1 + np.exp(-odds)), 0, 1)]
 
 
-def claims(boards: list[Any]) -> str:
-    """The shares of boards that give one rank each by Brier, log and spherical score."""
+def true_rates(rate: float, options: int) -> Any:
+    """The rate of each option: the others share what the first one leaves."""
+    return np.array([rate, *[(1 - rate) / (options - 1)] * (options - 1)])
+
+
+def claims(boards: list[Any], rates: Any) -> tuple[str, str]:
+    """The shares of boards that give one rank each by Brier, log and spherical score; of those
+    whose Brier intervals hold what is expected at these rates of the options.
+    """
+    held = np.zeros(2)
     metrics = [metric for metric in make_metrics([]) if metric.formula]
     counts = np.zeros(len(metrics))
     for p, winners in boards:
@@ -279,7 +290,11 @@ def claims(boards: list[Any]) -> str:
             variance = mean.variation.pair_variances(np.arange(2))
             ends = ranks.rank_intervals(mean.values[:2], variance, mean.freedom[:2])
             counts[at] += ends != [(1, 2), (1, 2)]
-    return ", ".join(f"{count / len(boards):.3f}" for count in counts)
+            if metric.name == "brier":
+                expected = (rates * (1 - p) ** 2 + (1 - rates) * p**2).mean(axis=(1, 2))
+                held += (mean.low[:2] <= expected) & (expected <= mean.high[:2])
+    shares = (", ".join(f"{part / len(boards):.3f}" for part in of) for of in (counts, held))
+    return next(shares), next(shares)
 
 
 def omissions(repeats: int) -> list[Row]:

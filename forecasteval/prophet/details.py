@@ -121,6 +121,7 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
     scored = scored.part(0, len(data.event) - len(events.ids), data.names)
     data = scored.forecasts
     closed, weights = events.closed[data.event], scored.weight
+    times = [format_time(seconds) for seconds in events.closed.tolist()]
     order = np.lexsort((data.event, closed, data.forecaster))
     curves = {}
     changes = np.flatnonzero(np.diff(data.forecaster[order])) + 1
@@ -128,7 +129,7 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
         at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
         curve: dict[str, list[Any]] = {
             "n_events": (at + 1).tolist(),
-            "closed": [format_time(seconds) for seconds in closed[group[at]].tolist()],
+            "closed": [times[event] for event in data.event[group[at]].tolist()],
         }
         for name, values in scored.values.items():
             own = values[group]
