@@ -383,6 +383,16 @@ CELLS_OF_3_0: Final = {
     "long prose: multiple choice": (620.7, 625.7),
 }
 
+# How many times as much a form of answers may take now
+BOUNDS: Final = {
+    "box": 1.15,
+    "box below reasoning": 1.15,
+    "statement below reasoning": 1.3,
+    "prose": 1.4,
+    "long prose": 0.8,
+}
+NUMBER_BOUND: Final = 1.4  # of a number in a box
+
 CELLS_RUN: Final = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -467,9 +477,12 @@ def measure_cells(roots: Sequence[Path]) -> list[list[str]]:
             printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
             ratios.append(json.loads(printed))
     heads = [root.resolve().name for root in roots] if len(roots) > 1 else ["x json.loads"]
-    table = [["cell", *itertools.chain(*((head, "again") for head in heads)), "3.0.0", "again"]]
+    pairs = itertools.chain(*((head, "again") for head in heads))
+    table = [["cell", *pairs, "3.0.0", "again", "at most", "again"]]
     for name in ratios[0]:
-        cells = [*(ratio[name] for ratio in ratios), CELLS_OF_3_0.get(name, (math.nan, math.nan))]
+        older = CELLS_OF_3_0.get(name, (math.nan, math.nan))
+        bound = NUMBER_BOUND if name == "box: number" else BOUNDS[name.partition(":")[0]]
+        cells = [*(ratio[name] for ratio in ratios), older, [value * bound for value in older]]
         table.append([name, *(f"{value:.1f}" for pair in cells for value in pair)])
     return table
 

@@ -519,6 +519,8 @@ class ChoiceTruth(TruthOf[Picks]):
         """Read the picks, or why there are none."""
         if picks := self.options.picks.get(answer.text):  # most
             return picks
+        if not answer.elements and (picks := self.options.find_list(answer.text)):
+            return picks
         if status := self.find_status(answer):
             return status
         picks = interpret_picks(answer, self.options)

@@ -102,8 +102,6 @@ def parse_name(text: str) -> Name:
 # --- Forms ---
 
 _PIECE: Final = lazy(rf"&|(?=\w)[{_CJK}]|(?:(?![{_CJK}])[^\s.,:;!?·()\[\]【】…/&_–—-])+")
-_AMOUNT: Final = lazy(r"(?<=\S)\s[$€£¥]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\Z")  # Nvidia 4,840
-_JUNIOR: Final = lazy(r",?\s[JS]r\.?\Z")  # Robert Hale Jr.
 _BRACKETED: Final = lazy(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _DASH: Final = lazy(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
 _BY: Final = lazy(r"(?i)\sby\s")
@@ -183,7 +181,6 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
     """Find the forms of a true name, or of one side of a prediction. `side` is "" for a true name,
     else "front" or "end": what counts of the dashes.
     """
-    text = _AMOUNT.sub("", text) if side else text
     made = list(_make_forms(text, WHOLE, bool(side)))
     if side:
         dashes = list(_DASH.finditer(text))[:3]
@@ -198,8 +195,6 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
         made.append((f"{turned[2]} {turned[1]}", ASIDE))
     if not side and (turned := _SURNAME_LAST.fullmatch(text)):
         made.append((f"{turned[2]} {turned[1]}", ASIDE))
-    if junior := _JUNIOR.search(text):
-        made.append((text[: junior.start()], ASIDE))
     forms = []
     for part, kind in made:
         folded = _fold_case(name_country(_drop_legal_form(part).strip()))
