@@ -262,8 +262,8 @@ def true_rates(rate: float, options: int) -> Any:
 
 
 def claims(boards: list[Any], rates: Any) -> tuple[str, str]:
-    """The shares of boards that give one rank each by Brier, log and spherical score; of those
-    whose Brier intervals hold what is expected at these rates of the options.
+    """The shares of boards that give one rank each by Brier, log, spherical, baseline and peer
+    score; of those whose Brier intervals hold what is expected at these rates of the options.
     """
     held = np.zeros(2)
     metrics = [metric for metric in make_metrics([]) if metric.formula]
