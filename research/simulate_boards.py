@@ -1,8 +1,8 @@
 """What ranks, repeats and the table over all weeks are worth: `simulate_boards.py [seasons]`.
 
 Systems of known skill answer drawn questions (tests/drawn_seasons.py); what the boards report is
-compared with what is known. The table in docs/methods.md is its output with 200 seasons a line (two
-minutes), those of ranks with 400 boards a line, those of repeats with 2,000.
+compared with what is known. The table in research/README.md is its output with 200 seasons a line
+(two minutes), those of ranks with 400 boards a line, those of repeats with 2,000.
 """
 
 from __future__ import annotations

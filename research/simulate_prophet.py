@@ -1,7 +1,7 @@
 """How often intervals cover, and whether rankings find the truth: `simulate_prophet.py [repeats]`.
 
 Forecasters of known skill forecast drawn events; what the wing reports is compared with what many
-draws show. 20 repeats take seconds and say little; the table in docs/methods.md is from the output
+draws show. 20 repeats take seconds and say little; the table in README.md is from the output
 with 200 (about two minutes).
 """
 

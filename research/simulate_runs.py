@@ -1,7 +1,7 @@
 """What the luck of runs as wholes does to the test of two systems: `simulate_runs.py [pairs]`.
 
 All answers of a run are moved by a good or a bad day. The share of pairs with a difference at p <
-0.05, by the paired test alone and with what runs show; the table in docs/methods.md is its output
+0.05, by the paired test alone and with what runs show; the table in README.md is its output
 with 1,000 pairs a line.
 """
 

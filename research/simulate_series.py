@@ -3,7 +3,7 @@
 Equally good systems answer events of three questions each: what a system knows of an event moves
 its answers to all three. The share of boards with a false difference of the first two systems at p
 < 0.05, and of boards with a rank wrongly left out, without and with series; the table in
-docs/methods.md is its output with 1,000 boards a line.
+research/README.md is its output with 1,000 boards a line.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Seasons of systems of known skill, and how far boards find it; research/simulate_boards.py prints
-the figures of docs/methods.md.
+the figures of research/README.md.
 """
 
 from __future__ import annotations

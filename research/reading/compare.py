@@ -1,6 +1,6 @@
 r"""How many of 300 adjudicated answers each reader gets right, too high and unread.
 
-    python research/reading/compare.py                 the table of docs/methods.md
+    python research/reading/compare.py                 the table of research/README.md
     python research/reading/compare.py --missed        and the answers that this project misses
 
 `answers.json` beside this file is a prediction file, which `python eval.py -f` takes. It has two

@@ -336,7 +336,7 @@ def test_freedom_is_that_of_the_fewer_questions() -> None:
 
 
 def test_what_the_model_is_for() -> None:
-    """20 seasons of the cases in docs/nightly.md, with bounds that a worse model breaks."""
+    """20 seasons of the cases in research/README.md, with bounds that a worse model breaks."""
     for setting in ("hard weeks missed", "the same + 10 blank systems", "shocks of 0.3"):
         found = judge_seasons(20, **SETTINGS[setting])
         assert found["intervals of differences hold"] >= 0.92, setting
