@@ -551,9 +551,15 @@ def nightly(argv: Sequence[str]) -> int:
         option.add_to(parser.add_argument)
     add_options(parser, reversed(list_benchmarks(BENCHMARKS)), ranked=True)
     args = _parse(parser, argv)
-    from forecasteval.nightly import commands
+    scorer = _scorer(args)
+    from forecasteval.nightly.stamp import repeat_night
 
-    return commands.nightly(args, _scorer(args), PROGRAM)
+    code = repeat_night(args, scorer)
+    if code is not None:
+        return code
+    from forecasteval.nightly import commands  # here: most of what a quiet night takes
+
+    return commands.nightly(args, scorer, PROGRAM)
 
 
 def compare(argv: Sequence[str]) -> int:
@@ -791,7 +797,7 @@ def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
 def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
     """Check whether a person may change a file; the exit code."""
     from forecasteval.nightly.check import ProposedChange, find_refusal
-    from forecasteval.nightly.history import now
+    from forecasteval.nightly.clock import now
 
     settings = read_settings((args.base or args.root) / SETTINGS_FILE, _find_problem)
     keep = ["--late-files=keep"]

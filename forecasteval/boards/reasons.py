@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pydantic import StrictInt
-
 from forecasteval.common.errors import printable
+from forecasteval.common.forms import StrictInt
 from forecasteval.common.records import group_by
 from forecasteval.ranking.files import label_dataset
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from forecasteval.boards.report import format_csv
+from forecasteval.boards.report import BoardResults, format_csv
 from forecasteval.boards.tables import list_failed
 from forecasteval.common.errors import InputError, grouped_names, printable, show_count
 from forecasteval.common.exit_codes import ExitCode
@@ -18,7 +20,8 @@ from forecasteval.ranking.board import Board
 from forecasteval.ranking.names import SYSTEMS_FILE
 from forecasteval.scoring import Scorer
 
-from .run import evaluate_folder
+from .run import run_night
+from .stamp import Quiet, write_stamp
 from .workers import require_cluster
 
 # sha256 of the datasets that ship with the program, whose contents are invented.
@@ -51,13 +54,43 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         processes,
         args.cluster,
     )
-    board = evaluate_folder(args.root, scorer, options)
-    failed = board["failed"]
+    board, files = run_night(args.root, scorer, options)
     _warn(
         program,
         [*map(": ".join, list_failed(board.board)), *_list_model_failures(board["llm_failures"])],
     )
     _warn(program, [*board["record_notes"], *board["notes"]])
+    _print_board(board, args)
+    code = _find_exit_code(board)
+    if code == ExitCode.DONE and not board["record_notes"] and not board["notes"]:
+        quiet = _make_quiet(board)
+        write_stamp(args, scorer, files, Quiet(_capture_board(quiet, args), code))
+    return code
+
+
+def _make_quiet(board: BoardResults) -> BoardResults:
+    """Make the board that the next night has if nothing changes."""
+    unchanged = board["evaluated"] + board["reused"]
+    keys = ("ignored", "twins", "llm_failures", "notes", "record_notes")
+    more = {"evaluated": 0, "reused": unchanged, "changes": [], **{key: board[key] for key in keys}}
+    return BoardResults(board.board, more)
+
+
+class _Copy(io.StringIO):
+    """What is printed, in the width of the terminal."""
+
+    def isatty(self) -> bool:
+        return sys.__stdout__ is not None and sys.__stdout__.isatty()
+
+
+def _capture_board(board: BoardResults, args: argparse.Namespace) -> str:
+    with contextlib.redirect_stdout(_Copy()) as copy:
+        _print_board(board, args)
+    return copy.getvalue()
+
+
+def _print_board(board: BoardResults, args: argparse.Namespace) -> None:
+    failed = board["failed"]
     scored = show_count(board["evaluated"], "file")
     counts = f"{scored} scored, {board['reused']} unchanged, {len(failed)} failed"
     if board["ignored"]:
@@ -70,6 +103,10 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         sys.stdout.write(format_csv(board.board))
     else:
         print_result(board, [*report, counts], args.json, args.format, args.columns)
+
+
+def _find_exit_code(board: BoardResults) -> int:
+    failed = board["failed"]
     if any(entry["fault"] for entry in failed):
         return ExitCode.FAULT
     if not (board.board.files or board.get("waiting")) and (failed or board["notes"]):

@@ -9,11 +9,8 @@ time in all that this tool writes.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import math
-import os
-import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,7 +43,6 @@ from forecasteval.ranking.files import ForecasterRow, ForecasterTable, label_dat
 HISTORY: Final = "history.jsonl"
 _DEEP: Final = 100  # objects and lists in a line, of which settings have a few
 _HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
-_CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 _NAMED: Final = 10  # questions of a kind of change in a line
 _CUT: Final = 60  # characters of an id or a truth
 _LARGEST: Final = 10_000_000  # bytes of a result whose questions are compared
@@ -62,21 +58,6 @@ class QuestionChanges(NamedTuple):
 
 # Of each pair of checksums of questions, before and now.
 Corrections = Mapping[tuple[object, object], QuestionChanges]
-
-
-def now() -> datetime.datetime:
-    """Give the time in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
-    given = os.environ.get(_CLOCK)
-    try:
-        seconds = int(given) if given else time.time()
-        return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    except (ValueError, OverflowError, OSError):
-        raise InputError(_CLOCK, "expected seconds since 1970", str(given)) from None
-
-
-def today() -> str:
-    """Give the date of `now`."""
-    return now().date().isoformat()
 
 
 # --- Reading ---

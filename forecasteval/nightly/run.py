@@ -29,6 +29,7 @@ from forecasteval.common.records import dump_json, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks, list_predictions
 from forecasteval.nightly.carried_over import KeptRows, is_part, keep_rows
+from forecasteval.nightly.clock import today
 from forecasteval.nightly.entry_book import BOOK
 from forecasteval.nightly.first_seen import BookOptions, Observations, record_first_seen
 from forecasteval.nightly.history import (
@@ -37,9 +38,9 @@ from forecasteval.nightly.history import (
     append_night,
     find_corrections,
     open_history,
-    today,
 )
 from forecasteval.nightly.pages import write_board
+from forecasteval.nightly.stamp import NightFiles, list_inputs, observe_night, remove_stamp
 from forecasteval.nightly.store import (
     StoredResult,
     is_current,
@@ -72,6 +73,13 @@ Rows = Mapping[str, FileRow]  # of the files in the last leaderboard, by name
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS) -> BoardResults:
+    """Run a night; return its board (`run_night`)."""
+    return run_night(root, scorer, options)[0]
+
+
+def run_night(
+    root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
+) -> tuple[BoardResults, NightFiles]:
     """Score every file of `root/prediction`, store the results and the leaderboard in the folder
     `scorer.output`.
 
@@ -82,14 +90,17 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
     dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason, fault),
     `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of
     degraded results and how often), `twins` (names that look alike) and `notes`. Raises LockedError
-    if another run is at work, and EvaluationError if nothing can be read or written.
+    if another run is at work, and EvaluationError if nothing can be read or written. The files that
+    the night read and wrote come second.
     """
     date = today()
+    inputs = list_inputs(root)
     # First: a folder that was mistyped is not made.
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
     folder = scorer.output
 
     with lock_folder(folder):
+        remove_stamp(folder)
         last = _read_last(folder)
         rows = {file.name: file for file in last.files}
         is_partial = partial(is_part, last=last, predictions=root / "prediction")
@@ -114,6 +125,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         changes, written = _write(
             board, last, folder, options, about, present, scored.corrections, date
         )
+        files = observe_night(inputs, folder, hash_once, observed.next_closing)
     more = {
         "evaluated": len(scored.results),
         "reused": len(plan.holding),
@@ -129,7 +141,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
         "record_notes": observed.notes,
         "changes": changes,
     }
-    return BoardResults(board, more, changes)
+    return BoardResults(board, more, changes), files
 
 
 def _read_last(folder: Path) -> Board:

@@ -19,6 +19,9 @@ Signature = dict[str, object]  # as JSON has it: levels are texts there
 def read_weights(signature: Signature) -> dict[Level, float]:
     """Read the weights of a signature by level; {"": 1} of a benchmark without levels."""
     weights = signature.get("weights", {"": 1.0})
+    if isinstance(weights, dict):
+        levels = {text: int(text) for text in weights if str(text).isdecimal()}
+        weights = {levels.get(level, level): weight for level, weight in weights.items()}
     return from_record(dict[Level, float], weights, "weights")
 
 

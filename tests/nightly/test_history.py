@@ -19,7 +19,7 @@ from cli import EVIL, RAW_CONTROL, ROOT, Record, assert_refused, q, question, ru
 from forecasteval.common.errors import EvaluationError
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import dump_json
-from forecasteval.nightly import history
+from forecasteval.nightly import clock, history
 from forecasteval.nightly import run as nightly_run
 from forecasteval.nightly.history import open_history
 
@@ -314,18 +314,18 @@ def test_what_is_read_can_be_written_again(tmp_path: Path) -> None:
 def test_an_empty_date_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
     before = time.time()
-    assert history.today() in {
+    assert clock.today() in {
         time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (before, time.time())
     }
 
 
 def test_without_a_date_it_is_today(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
-    monkeypatch.setattr(history.time, "time", lambda: 20_000 * DAY + DAY - 1.0)
+    monkeypatch.setattr(clock.time, "time", lambda: 20_000 * DAY + DAY - 1.0)
     try:
         monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # where it is the next day already
         time.tzset()
-        assert history.today() == "2024-10-04"
+        assert clock.today() == "2024-10-04"
     finally:
         monkeypatch.undo()
         time.tzset()
