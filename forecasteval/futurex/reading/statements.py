@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import find_objects, is_quoted
-from forecasteval.common.patterns import BLANKS, end_of, lazy
+from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
 from forecasteval.common.records import number_text
 from forecasteval.questions.states import Unparsed
 
@@ -26,22 +26,20 @@ WITHDRAWN: Final = Unparsed("an answer that is withdrawn", "contradiction")
 
 # --- Lead-ins ---
 
+# The words of lead-ins in one table, which names the kinds of each
+_KINDS: Final = ("openers", "claims", "articles", "owners", "nouns", "choices", "options", "verbs",
+                 "picks", "places", "leanings")  # fmt: skip
+_KINDS_OF: Final = {
+    word.lower(): frozenset(kind for kind in _KINDS if word in words(kind))
+    for word in words(*_KINDS)
+}
+_WORDS: Final = WordTable(*_KINDS_OF)
+_NO_KINDS: Final = frozenset[str]()
+_HEADS: Final = frozenset(word[:2] for word in _KINDS_OF)
 _OPENERS: Final = table_of("openers")
-_CLAIMS: Final = table_of("claims")
-_IT_IS: Final = table_of("it is")
-_ARTICLES: Final = table_of("articles")
 _OWNERS: Final = table_of("owners")
-_NOUNS: Final = table_of("nouns")
-_CHOICES: Final = table_of("choices")
-_OPTIONS: Final = table_of("options")
+_IT_IS: Final = table_of("it is")
 _COPULAS: Final = table_of("copulas")
-_VERBS: Final = table_of("verbs")
-# What a lead-in may begin with, behind articles
-_KINDS: Final = ("openers", "claims", "owners", "nouns", "choices", "options", "verbs", "picks",
-                 "places", "leanings")  # fmt: skip
-_FIRST: Final = table_of(*_KINDS)
-_HEADS: Final = frozenset(word[:2].lower() for word in words("articles", *_KINDS))
-_THE: Final = lazy(rf"(?:(?i:{alternatives('articles')})\s+)*")
 _OUTCOME: Final = "the outcome be "  # options begin so
 _COMMA: Final = lazy(r"[,，]?\s*")
 _HYPHENS: Final = lazy(r"(?:[\s-]|and\s)*")  # the most likely and accurate
@@ -66,36 +64,45 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     `My pick is` is one everywhere, `Pick: ` only where it begins a line, `Hence: ` where it begins
     a sentence.
     """
-    if not _FIRST.find(text, end_of(_THE, text, position)):  # most
+    word, kinds = _look_up(text, position)
+    if not word:  # most
         return position
-    if verb := _find_verb(text, position):
-        return verb
     at = position
-    opener = _OPENERS.find(text, at)
-    if opener:
-        at = end_of(_COMMA, text, at + len(opener))
-        if not _may_lead_in(text, at):  # but the polls
-            return _end_opener(text, position, at)
-    claimed = _CLAIMS.skip(text, at)
-    if claimed > at and (it_is := _IT_IS.find(text, claimed)):  # I think it is B
-        return end_of(BLANKS, text, claimed + len(it_is))
-    at = claimed
-    begin = at = _ARTICLES.skip(text, at)
-    if verb := _find_verb(text, at):
-        return verb
-    while owner := _OWNERS.find(text, at):
-        at = end_of(_HYPHENS, text, at + len(owner))
-    places = _PLACES.match(text, at)
-    if places and (copula := _COPULAS.find(text, places.end())):
-        return end_of(_COLON, text, places.end() + len(copula))
-    noun = _NOUNS.find(text, at)
-    if not noun and (is_line or at > begin):
-        noun = _CHOICES.find(text, at)
-    if not noun and at > begin:  # the best option is
-        noun = _OPTIONS.find(text, at)
-    if noun:
-        return _find_end(text, at + len(noun), is_line, noun) or position
-    return _end_opener(text, position, at) if opener else position
+    is_opened = "openers" in kinds and "verbs" not in kinds
+    if is_opened:
+        at = end_of(_COMMA, text, at + len(word))
+        word, kinds = _look_up(text, at)
+    claimed = at
+    while "claims" in kinds:
+        at = end_of(BLANKS, text, at + len(word))
+        word, kinds = _look_up(text, at)
+    if at > claimed and (it_is := _IT_IS.find(text, at)):  # I think it is B
+        return end_of(BLANKS, text, at + len(it_is))
+    while "articles" in kinds:
+        at = end_of(BLANKS, text, at + len(word))
+        word, kinds = _look_up(text, at)
+    if "verbs" in kinds:
+        return end_of(_COLON, text, at + len(word))
+    if "picks" in kinds and (picks := _PICKS.match(text, at)):
+        return picks.end()
+    begin = at
+    while "owners" in kinds:
+        at = end_of(_HYPHENS, text, at + len(word))
+        word, kinds = _look_up(text, at)
+    if "places" in kinds and (places := _PLACES.match(text, at)):
+        copula = _COPULAS.find(text, places.end())
+        return end_of(_COLON, text, places.end() + len(copula)) if copula else position
+    is_choice = "choices" in kinds and (is_line or at > begin)
+    is_option = "options" in kinds and at > begin  # the best option is
+    if "nouns" in kinds or is_choice or is_option:
+        return _find_end(text, at + len(word), is_line, word) or position
+    return _end_opener(text, position, at) if is_opened else position
+
+
+def _look_up(text: str, at: int) -> tuple[str, frozenset[str]]:
+    """Find the word of lead-ins at a position, and its kinds."""
+    word = _WORDS.find(text, at)
+    return word, _KINDS_OF.get(word, _NO_KINDS)
 
 
 def _end_opener(text: str, position: int, at: int) -> int:
@@ -109,14 +116,6 @@ def _end_opener(text: str, position: int, at: int) -> int:
 def _begins_sentence(text: str, position: int) -> bool:
     front = text[max(0, position - 3) : position].rstrip(" ")
     return not front or front[-1] in _STOPS
-
-
-def _find_verb(text: str, at: int) -> int:
-    """Find where a verb that states an answer ends: `I predict`, 所以选; 0 without one."""
-    if verb := _VERBS.find(text, at):
-        return end_of(_COLON, text, at + len(verb))
-    picks = _PICKS.match(text, at)
-    return picks.end() if picks else 0
 
 
 def _find_end(text: str, behind: int, is_line: bool, noun: str) -> int:
@@ -237,8 +236,7 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
 def _may_lead_in(masked: str, begin: int) -> bool:
     """Return whether a lead-in may begin at a position: first by its letters, which is fast."""
     head = masked[begin : begin + 2].lower()
-    may = head in _HEADS or head[:1] in _HEADS
-    return may and bool(_FIRST.find(masked, end_of(_THE, masked, begin)))
+    return head in _HEADS or head[:1] in _HEADS
 
 
 def find_correction(text: str) -> str:
