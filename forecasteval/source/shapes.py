@@ -21,6 +21,8 @@ from .questions import ANSWER_KEYS, Questions, id_text, is_value
 
 _SAMPLE: Final = 100  # rows that are looked through for what their parts mean
 _MAX_PARTS: Final = 2000  # of a row
+_MAX_ROWS: Final = 10_000  # in which these are looked for
+_MAX_PAIRED: Final = 8  # of these columns, that may do so two by two
 _MAX_LABELS: Final = 20  # columns that may tell runs and systems apart
 _MAX_KEY: Final = 100  # characters of a key that say what it is
 _MAX_SHOWN: Final = 8  # paths in a message
@@ -302,7 +304,7 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
     A table is looked at if most of its ids come several times. Raises UnclearError if columns of
     other names may tell them apart.
     """
-    repeated = _list_repeated(rows, shape, questions)
+    repeated = _cut_rows(_list_repeated(rows, shape, questions))
     if not repeated:
         return shape
 
@@ -319,7 +321,8 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
         if _tells_apart(repeated, system, run):
             return shape._replace(system=system, run=run)
     others = [path for path in labels if _tells_apart(repeated, path)]
-    pairs = [pair for pair in combinations(labels, 2) if _tells_apart(repeated, *pair)]
+    paired = () if others else combinations(labels[:_MAX_PAIRED], 2)
+    pairs = [pair for pair in paired if _tells_apart(repeated, *pair)]
     shapes = [shape._replace(run=path) for path in others]
     for first, second in pairs:
         system, run = (second, first) if second in systems else (first, second)
@@ -329,6 +332,18 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
         problem = "the rows of a question differ by what may be a run or a system"
         raise UnclearError(problem, shown, shapes)
     return shape
+
+
+def _cut_rows(groups: Sequence[list[Any]]) -> list[list[Any]]:
+    """Return the first groups, of so many rows that each of many columns can be looked at."""
+    kept: list[list[Any]] = []
+    count = 0
+    for group in groups:
+        count += len(group)
+        if kept and count > _MAX_ROWS:
+            break
+        kept.append(group[:_MAX_ROWS])
+    return kept
 
 
 def require_distinct(rows: Iterable[Any], shape: Shape, questions: Questions | None) -> None:
