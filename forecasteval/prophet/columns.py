@@ -410,6 +410,10 @@ def _find_result(finder: Finder) -> None:
             has_result = True
         elif not is_result or has_result:
             finder.take("option", name)
+    # Beside the result of the question, `correct` is of the forecast.
+    is_of_forecast = "result" in finder.roles and "option" not in finder.roles
+    if is_of_forecast and "won" not in finder.given:
+        finder.roles.pop("won", None)
 
 
 def _find_time(finder: Finder) -> None:

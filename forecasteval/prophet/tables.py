@@ -803,26 +803,15 @@ def require_roles(sheet: Sheet, has_dataset: bool) -> None:
         option = format_option("option", _guess(sheet, "option") or "NAME")
         expected = f"expected a column for the option that {name!r} is about ({option})"
         raise _refuse(sheet, f"{expected}, or for that of the question", ("result", name))
-    if "state" in roles and not roles.keys() & {"won", "result", "index"} and not has_dataset:
-        name = roles["state"]
-        expected = f"expected what came true, and {name!r} only says whether that is known"
-        raise _refuse(sheet, expected, ("result", name))
     missing = [] if "event" in roles else ["event"]
     if not roles.keys() & {"probability", "probabilities"}:
         missing.append("probability")
     # A table with options may have no result yet.
-    can_wait = has_dataset or not roles.keys().isdisjoint({"option", "options", "markets"})
-    if not can_wait and not roles.keys() & {"won", "result", "index"}:
+    has_options = not roles.keys().isdisjoint({"option", "options", "markets"})
+    if not (has_dataset or sheet.has_results or (has_options and "state" not in roles)):
         missing.append("result")
     if missing:
-        expected = f"expected a column for the {' and the '.join(missing)}"
-        shares = [name for name in sheet.unread if _could_be("probability", sheet.table.held(name))]
-        if "probability" in missing and len(shares) > 1:
-            expected = f"expected a row per forecast, {expected.removeprefix('expected ')}"
-        if missing == ["result"]:
-            beside = "a file in dataset/ whose name begins like this one's, or --dataset"
-            expected = f"expected a dataset of problems for it ({beside}), or what came true"
-        raise _refuse(sheet, expected, *((role, _guess(sheet, role)) for role in missing))
+        raise _refuse(sheet, _expect(sheet, missing), *_guess_all(sheet, missing))
     p = roles.get("probability", "")
     is_of_yes = "yes" in fold(p).split("_") and "option" in roles
     if is_of_yes and "probability" not in sheet.given:
@@ -834,6 +823,29 @@ def _refuse(sheet: Sheet, expected: str, *columns: tuple[str, str]) -> InputErro
     options = " ".join(format_option(role, name or "NAME") for role, name in columns)
     got = printable(", ".join(name for name in sheet.table.columns if "." not in name), 200)
     return InputError(sheet.where, f"{expected} (name it with {options})", got or "none")
+
+
+def _expect(sheet: Sheet, missing: Sequence[str]) -> str:
+    """Say what columns a table must have."""
+    expected = f"a column for the {' and the '.join(missing)}"
+    if missing == ["result"] and "state" in sheet.roles:
+        name = sheet.roles["state"]
+        expected = f"what came true, and {name!r} only says whether that is known"
+    elif missing == ["result"]:
+        beside = "a file in dataset/ whose name begins like this one's, or --dataset"
+        expected = f"a dataset of problems for it ({beside}), or what came true"
+    shares = [name for name in sheet.unread if _could_be("probability", sheet.table.held(name))]
+    if "probability" in missing and len(shares) > 1:
+        expected = f"a row per forecast, {expected}"
+    return f"expected {expected}"
+
+
+def _guess_all(sheet: Sheet, missing: Sequence[str]) -> list[tuple[str, str]]:
+    """Guess the column of each missing role; that of the state may be the result."""
+    guesses = {role: _guess(sheet, role) for role in missing}
+    if "result" in guesses and "state" in sheet.roles:
+        guesses["result"] = sheet.roles["state"]
+    return [*guesses.items()]
 
 
 def _guess(sheet: Sheet, role: str) -> str:
@@ -882,7 +894,8 @@ def _require_shared_events(sheet: Sheet) -> None:
     is_row_number = len(set(sheet.events)) == len(sheet.events)
     if not is_row_number or len(set(forecasters)) < 2 or "event" in sheet.given:
         return
-    for name in sheet.unread:
+    titles = [column for role, column in sheet.roles.items() if role == "title"]
+    for name in [*titles, *sheet.unread]:
         values = sheet.table.texts(name)
         pairs = set(zip(values, forecasters, strict=True))
         if len(pairs) == len(values) and 1 < len(set(values)) <= len(values) / 2:

@@ -254,3 +254,36 @@ def test_the_rounds_of_the_site(tmp_path: Path) -> None:
         forecasters = done.json["forecasters"]
         assert {who: row["brier"] for who, row in forecasters.items()} == pytest.approx(SCORES)
         assert forecasters["ada"]["n_priced"] == (6 if more else 0)
+
+
+MISREAD: Final = {
+    "picks beside a confidence": ("question,model,prediction,confidence,resolution", "confidence"),
+    "picks in words": ("question,model,pick,confidence,resolution", "confidence"),
+    "row numbers": ("question_id,title,model,p,resolution", "event=title"),
+    "two forecasters": ("question,agent,model,p,resolution", "forecaster=agent"),
+    "an unknown forecaster": ("question,who,p,resolution", "forecaster=who"),
+    "two times": ("question,model,p,resolution,timestamp,updated_at", "time=updated_at"),
+}
+
+
+@pytest.mark.parametrize("name", MISREAD)
+def test_a_table_that_would_be_misread_is_refused(tmp_path: Path, name: str) -> None:
+    """Each with the options that may help."""
+    header, option = MISREAD[name]
+    rows = {
+        "picks beside a confidence": "Q{at},{who},{won},{p},{yes}",
+        "picks in words": "Q{at},{who},{yes},{p},{yes}",
+        "row numbers": "{who}{at},Will {at}?,{who},{p},{yes}",
+        "two forecasters": "Q{at},{who},m{at},{p},{yes}",
+        "an unknown forecaster": "Q{at},{who},{p},{yes}",
+        "two times": "Q{at},{who},{p},{yes},2025-01-01T00:00:0{at}Z,2025-01-02T{who_at}:00Z",
+    }
+    text = rows[name].replace("{who_at}", "0{at}:0{won}")
+    lines = table(header, text)
+    if name == "two times":
+        lines += lines.split("\n", 1)[1].replace("2025-01-0", "2025-02-0")
+    (tmp_path / "t.csv").write_text(lines, encoding="utf-8")
+    refused = run(tmp_path, "-f", f"{tmp_path}/t.csv")
+    assert refused.code == 2
+    assert "expected" in refused.err
+    assert any(option in "=".join(pair) for pair in find_options(refused.err)), refused.err
