@@ -227,7 +227,9 @@ class Table:
             else:
                 outer, _, inner = column.partition(".")
                 values = [value_at(row, (outer, inner)) for row in self.rows]
-            self._values[column] = list(map(clean_cell, values))
+            self._values[column] = [
+                value.strip() if type(value) is str else clean_cell(value) for value in values
+            ]
         return self._values[column]
 
     def texts(self, column: str) -> list[str]:
@@ -255,9 +257,7 @@ def _list_inner_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def clean_cell(value: Any) -> Any:
-    """Return a cell without blanks around it; "" for none."""
-    if isinstance(value, str):
-        return value.strip()
+    """Return a cell that is no text; "" for none."""
     return "" if is_null(value) else value
 
 

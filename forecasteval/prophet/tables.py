@@ -167,6 +167,11 @@ class Sheet:
             notes.insert(0, "no column is called 'resolution' or 'winner'")
         return notes
 
+    def release(self) -> None:
+        """Let go of the rows, whose cells are in columns: millions take most of the memory."""
+        self.loaded = replace(self.loaded, records=())
+        self.table.rows = ()
+
     def find_line(self, row: int) -> int:
         """Find where a row stands: its line, or its number."""
         return self.loaded.lines[row] if self.loaded.lines else row + 1
@@ -658,10 +663,8 @@ def _make_problem(
     if fault or not options:
         return Refusal(fault or bad.fault or DIFFER, _find_cell(good) or bad.cell, problem_id=event)
 
-    said = {
-        role: {line.sheet.texts(role)[line.row] for line in good}
-        for role in ("category", "closed", "series", "exclusive", "weight")
-    }
+    roles = ("category", "closed", "series", "exclusive", "weight")
+    said = {role: _list_said(good, role) for role in roles}
     rest = "that differs between the rows of an event, the"
     first_row = {
         "category": f"category {rest} first by name counts",
@@ -688,6 +691,13 @@ def _make_problem(
         "exclusive": (exclusive or None) if is_exclusive is None else is_exclusive,
         "weight": min(said["weight"] - {""}, default=None),
     }
+
+
+def _list_said(lines: Sequence[Line], role: str) -> set[str]:
+    """List what the rows of an event say in a role."""
+    if all(role not in sheet.roles for sheet in {line.sheet for line in lines}):
+        return {""}
+    return {line.sheet.texts(role)[line.row] for line in lines}
 
 
 def _find_cell(lines: Sequence[Line]) -> str:
@@ -729,7 +739,7 @@ def make_forecasts(sheet: Sheet, lines: Iterable[Line], options: Options) -> Loa
         records.append(record)
         numbers.append(sheet.find_line(of_forecast[0].row))
     # Of records their places, unless several make a forecast.
-    has_places = sheet.loaded.lines or len(numbers) < len(sheet.table.rows)
+    has_places = sheet.loaded.lines or len(numbers) < len(sheet.events)
     return replace(sheet.loaded, records=records, lines=numbers if has_places else ())
 
 
@@ -753,19 +763,19 @@ def _make_forecast(
     first = lines[0]
     username, run, time = (column[first.row] for column in sheet.forecast_columns[:3])
     ids = {"problem_id": event, "username": username}
-    bad = max(lines, key=attrgetter("fault"))
+    bad = max(lines, key=attrgetter("fault")) if len(lines) > 1 else first
     if bad.fault and not event:
         return BadRecord(bad.fault)
     if bad.fault:
         return Refusal(bad.fault, bad.cell, **ids)
 
-    given: dict[str, tuple[object, object, object]] = {}
-    for line in lines:
+    given = {option: (p, price, bid) for option, p, _, price, bid in first.parts}
+    for line in lines[1:] if len(given) == len(first.parts) else lines:
         for option, p, _, price, bid in line.parts:
             if given.setdefault(option, (p, price, bid)) != (p, price, bid):
                 return Refusal(f"{AMBIGUOUS}{sheet.describe_unread()}", **ids)
     known = options.by_event.get(event, ())
-    if known and given.keys() - set(known):
+    if known and not given.keys() <= set(known):
         folded = {option.casefold(): option for option in known}
         given = {folded.get(option.casefold(), option): value for option, value in given.items()}
         if unknown := given.keys() - set(known):
@@ -949,8 +959,8 @@ def load_tables(paths: Sequence[Path], given: Given, any_form: bool) -> Board:
     """Read tables of forecasts that say what came true; InputError if one of them does not."""
     sheets = []
     for path in paths:
-        loaded = read_table(path, any_form, strict=False)
-        sheets.append(add_companion(make_sheet(path, loaded, given)))
+        sheet = make_sheet(path, read_table(path, any_form, strict=False), given)
+        sheets.append(add_companion(sheet))
     return _make_board(sheets, DataNotes())
 
 
@@ -969,6 +979,8 @@ def _make_board(sheets: Sequence[Sheet], notes: DataNotes) -> Board:
         {event: problem.get("options", ()) for event, problem in problems.items()},
         "an option that most forecasts of the event lack",
     )
+    for sheet in sheets:
+        sheet.release()
     pairs = zip(sheets, of_sheets, strict=True)
     forecasts = [
         (sheet.file_name, make_forecasts(sheet, of_sheet, options)) for sheet, of_sheet in pairs
