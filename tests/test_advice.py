@@ -570,7 +570,7 @@ def test_systems_of_few_datasets(folder: Path) -> None:
 
 
 @advice(
-    "–: provisional, in too few events for a rank (--min-events).",
+    "provisional, in too few events for a rank (--min-events)",
     "{} See --min-events and --full.",
     "{} See --min-events.",
 )

@@ -393,8 +393,13 @@ def _rank(
 
 def _describe_unchecked(observed: Observations, tonight: Sequence[StoredResult]) -> list[str]:
     """Name the files that have a result although nobody could read when their answers came."""
-    scored = {Path(name).stem for result in tonight for name in result.row.predictions}
-    unchecked = sorted(observed.unchecked & scored)
+    unchecked = []
+    for result in tonight:
+        stems = observed.unchecked & {Path(name).stem for name in result.row.predictions}
+        system = result.read() if stems else None
+        # A file without any answer has none that could be late.
+        if stems and not (isinstance(system, System) and system.is_blank):
+            unchecked += sorted(stems)
     if not unchecked:
         return []
     return [f"late as a whole, since they could not be checked: {grouped_names(unchecked)}"]
