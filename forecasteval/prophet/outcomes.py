@@ -1,0 +1,196 @@
+"""Lines as problems: the events of tables, their options, and what came true."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any, Final
+
+from forecasteval.common.errors import InputError
+from forecasteval.common.records import (
+    group_by,
+)
+
+from .cells import (
+    PENDING_WORDS,
+    VOID_WORDS,
+    parse_flag,
+)
+from .fields import NO_FLAG, NUMERIC, SHARE, VOID, DataNotes, Refusal, first_fault
+from .lines import NO_RESULT, NOT_WINNER, PERCENT, Line, Word, fold_word
+from .times import parse_moment
+
+_TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
+DIFFER: Final = "its rows differ in options or outcome"
+_NO_OPTION: Final = "its rows differ in outcome; if each is about an option, call that 'option'"
+_EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
+_RESULT_FAULTS: Final = frozenset({NUMERIC, VOID, SHARE, NO_RESULT})
+
+
+Words = dict[str, set[Word]]  # by option what rows say of the result: flags, or other words
+
+
+def list_words(lines: Sequence[Line]) -> Words:
+    """List what the rows of an event say of its result, by option.
+
+    Its options are what more than half of its forecasts have; of one with a result half is enough.
+    """
+    good = [line for line in lines if not line.fault]
+    forecasts: dict[str, set[Hashable]] = {}
+    words = Words()
+    for line in good:
+        for option, _, word, _, _ in line.parts:
+            forecasts.setdefault(option, set()).add(line.forecast)
+            words.setdefault(option, set()).update([word] if word != "" else [])
+    total = len({line.forecast for line in good})
+    return {
+        option: words[option]
+        for option in sorted(words)
+        if 2 * len(forecasts[option]) + bool(words[option]) > total
+    }
+
+
+def hold_flags(events: Iterable[Words], is_declared: bool) -> bool | None:
+    """Return whether the results of rows about options are flags of these, or the winner's name in
+    every row; None if neither has more events.
+
+    Flags differ between the options of an event, and are no other words.
+    """
+    said = [set[Word]().union(*words.values()) for words in events]
+    flags = sum(words >= {True, False} for words in said) + is_declared
+    names = sum(bool(words) and words.isdisjoint({True, False}) for words in said)
+    return None if flags == names else flags > names
+
+
+def read_winners(
+    words: Words, are_flags: bool | None, is_declared: bool
+) -> tuple[list[str] | None, str]:
+    """Read who won an event, None while nobody knows; or why there is no saying.
+
+    Flags that could be the name of an option are read if the column `is_declared` to hold flags.
+
+    >>> read_winners({"No": {True}, "Yes": {True}}, are_flags=False, is_declared=False)
+    (['Yes'], '')
+    >>> read_winners({"Blue": {False}, "Red": {True}}, are_flags=True, is_declared=False)
+    (['Red'], '')
+    """
+    said = set[Word]().union(*words.values())
+    named = [option for option in words if fold_word(option) in said]
+    won = [option for option in words if True in words[option]]
+    is_question = {option.casefold() for option in words} in ({"yes", "no"}, {"true", "false"})
+    if not said or (said <= PENDING_WORDS and not named):
+        return None, ""
+    if said <= VOID_WORDS and not named:
+        return None, VOID
+    faults = {
+        _EITHER: len(words) == 1 or (are_flags is None and not is_question and True in said),
+        "its rows name different winners": len(said) > 1,
+        NOT_WINNER: not named,
+        "its winner's name is that of several options": len(named) > 1,
+    }
+    if are_flags:
+        faults = {
+            NO_FLAG: not said <= {True, False},
+            "an option without an outcome": not all(words.values()),
+            DIFFER: any(len(of_option) > 1 for of_option in words.values()),
+            "Yes and No have the same outcome": is_question and len(won) != 1,
+            _EITHER: not is_declared and len(said) == 1 and bool(named),
+        }
+    return won if are_flags else named, first_fault(faults)
+
+
+def make_problems(lines: Sequence[Line], notes: DataNotes) -> dict[str, dict[str, Any]]:
+    """Make the records of the events of lines, by id."""
+    for line in lines:
+        # Of 100 and 0 those that came true would be left out.
+        if line.fault == PERCENT:
+            place = f"{line.sheet.where}: line {line.sheet.find_line(line.row)}"
+            raise InputError(place, PERCENT, line.cell)
+    by_event = group_by(lines, lambda line: line.sheet.events[line.row])
+    by_event.pop("", None)
+    words = {event: list_words(of_event) for event, of_event in by_event.items()}
+    is_declared = any("won" in sheet.roles for sheet in {line.sheet for line in lines})
+    by_option = [words[event] for event, of_event in by_event.items() if not of_event[0].is_flag]
+    are_flags = hold_flags(by_option, is_declared)
+    problems = {}
+    for event, of_event in by_event.items():
+        if of_event[0].is_flag:
+            winners, fault = read_winners(words[event], are_flags=True, is_declared=True)
+        else:
+            winners, fault = read_winners(words[event], are_flags, is_declared)
+        problems[event] = _make_problem(event, of_event, [*words[event]], winners, fault, notes)
+    return problems
+
+
+def _make_problem(
+    event: str,
+    lines: Sequence[Line],
+    options: Sequence[str],
+    winners: list[str] | None,
+    fault: str,
+    notes: DataNotes,
+) -> dict[str, Any]:
+    """Make the record of an event of all its lines, and of its winners or why there is no saying.
+
+    A result that cannot be read is no reason to wait for one.
+    """
+    good = [line for line in lines if not line.fault]
+    bad = max(lines, key=attrgetter("fault"))
+    result_fault = next((line for line in lines if line.fault in _RESULT_FAULTS), None)
+    if result_fault and not good:
+        return Refusal(result_fault.fault, result_fault.cell, problem_id=event)
+    is_question = lines[0].sheet.roles.keys().isdisjoint({"option", "options", "markets"})
+    if result_fault or (fault == DIFFER and is_question):
+        fault = _NO_OPTION
+    if fault or not options:
+        return Refusal(fault or bad.fault or DIFFER, _find_cell(good) or bad.cell, problem_id=event)
+
+    roles = ("category", "closed", "series", "exclusive", "weight")
+    said = {role: _list_said(good, role) for role in roles}
+    rest = "that differs between the rows of an event, the"
+    first_row = {
+        "category": f"category {rest} first by name counts",
+        "closed": f"closing time {rest} latest counts",
+        "series": f"series {rest} last by name counts",
+        "exclusive": f"'exclusive' {rest} first by name counts",
+        "weight": f"weight {rest} first by name counts",
+    }
+    for role, text in first_row.items():
+        if len(said[role] - {""}) > 1 or (role in ("category", "closed") and len(said[role]) > 1):
+            notes.warn(text, [event])
+    ticker = _TICKER.match(event)
+    exclusive = min(said["exclusive"])
+    is_exclusive = parse_flag(exclusive)
+    return {
+        "problem_id": event,
+        "category": min(said["category"]),
+        # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
+        "series": max(said["series"]) or (ticker and (ticker[1] or ticker[2])),
+        "title": good[0].value("title"),
+        "end_date": max(said["closed"], key=_closing_order),
+        "options": options,
+        "correct_answer": winners,
+        "exclusive": (exclusive or None) if is_exclusive is None else is_exclusive,
+        "weight": min(said["weight"] - {""}, default=None),
+    }
+
+
+def _list_said(lines: Sequence[Line], role: str) -> set[str]:
+    """List what the rows of an event say in a role."""
+    if all(role not in sheet.roles for sheet in {line.sheet for line in lines}):
+        return {""}
+    return {line.sheet.texts(role)[line.row] for line in lines}
+
+
+def _find_cell(lines: Sequence[Line]) -> str:
+    """Find what rows say of results besides flags."""
+    words = {word for line in lines for _, _, word, _, _ in line.parts}
+    return min((word for word in words if isinstance(word, str) and word), default="")
+
+
+def _closing_order(text: str) -> tuple[float, str]:
+    """Sort what is no time before all times: nan is neither smaller nor larger than a number."""
+    seconds, _ = parse_moment(text)
+    return -math.inf if math.isnan(seconds) else seconds, text

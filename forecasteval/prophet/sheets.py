@@ -1,0 +1,247 @@
+"""Files as sheets: rows whose columns have roles."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice, repeat
+from pathlib import Path
+from typing import Any, Final
+
+from forecasteval.common.errors import InputError, printable
+from forecasteval.common.files import NAME_ENDS
+from forecasteval.common.records import (
+    BadRecord,
+    Loaded,
+    as_text,
+)
+from forecasteval.source.tables import read_table
+
+from .cells import (
+    parse_id,
+)
+from .columns import (
+    Given,
+    Table,
+    find_roles,
+    fold,
+    list_candidates,
+    list_rows,
+    list_unread,
+)
+
+_SET_KEYS: Final = {"source", "id", "resolution_date"}
+_WHOLE_NUMBER: Final = re.compile(r"([0-9]+)\.0+")
+_TEXT_NAMES: Final = frozenset({"question", "question_title", "question_text", "market", "title"})
+_SAMPLE: Final = 100
+_LONG: Final = "more cells than columns"
+
+
+class Sheet:
+    """A table with its roles. `faults`: by number of a row why it cannot be read."""
+
+    def __init__(
+        self, loaded: Loaded, table: Table, given: Given, faults: Mapping[int, str]
+    ) -> None:
+        self.loaded = loaded
+        self.table = table
+        self.given = given
+        self.roles = find_roles(table, given)
+        self.faults = faults
+        self._blank = [""] * len(table.rows)
+        self.file_name = ""  # of its forecaster, if it has no column for that
+        self.events = list(map(name_event, self.values("event")))
+        roles = ("forecaster", "run", "time", "round")
+        self.forecast_columns = [self.texts(role) for role in roles]
+
+    def texts(self, role: str) -> list[str]:
+        """List the cells of a role as text, "" where there are none."""
+        if role not in self.roles:
+            return self._blank
+        return self.table.texts(self.roles[role])
+
+    def values(self, role: str) -> list[Any]:
+        """List the cells of a role, "" where there are none."""
+        if role not in self.roles:
+            return self._blank
+        return self.table.values(self.roles[role])
+
+    @cached_property
+    def forecasts(self) -> list[Hashable]:
+        """Return what rows must share to be one forecast of an event."""
+        return list(zip(repeat(id(self)), *self.forecast_columns, strict=False))
+
+    @property
+    def where(self) -> str:
+        return self.table.where
+
+    @property
+    def has_results(self) -> bool:
+        return not self.roles.keys().isdisjoint({"won", "result", "index"})
+
+    @property
+    def unread(self) -> list[str]:
+        """Return the columns that have no role."""
+        return [name for name in self.table.columns if name not in self.roles.values()]
+
+    def describe_unread(self) -> str:
+        names = ", ".join(name for name in self.unread if "." not in name)
+        return f" (not read: {printable(names, 200)})" if names else ""
+
+    def list_notes(self) -> list[str]:
+        notes = list_unread(self.table, self.roles)
+        if not self.has_results:
+            notes.insert(0, "no column is called 'resolution' or 'winner'")
+        return notes
+
+    def release(self) -> None:
+        """Let go of the rows, whose cells are in columns: millions take most of the memory."""
+        self.loaded = replace(self.loaded, records=())
+        self.table.rows = ()
+
+    def find_line(self, row: int) -> int:
+        """Find where a row stands: its line, or its number."""
+        return self.loaded.lines[row] if self.loaded.lines else row + 1
+
+    def name_forecasters(self, name: str) -> None:
+        """Give rows without a forecaster the name of their file, and rows of `NAME@2` the run."""
+        file_name, _, run = name.partition("@")
+        names_forecasters = "forecaster" in self.roles
+        if names_forecasters and not run:
+            return
+        self.file_name = file_name
+        forecasters, runs, *rest = self.forecast_columns
+        named = forecasters if names_forecasters else [file_name] * len(forecasters)
+        self.forecast_columns = [named, [text or run for text in runs], *rest]
+
+    def choose_event(self, ids: Mapping[str, str]) -> None:
+        """Choose the column of the event, the one with most of the known ids; titles are known,
+        too, if no column has an id.
+        """
+        if "event" in self.given:
+            return
+        columns = [self.roles.get("event", ""), *list_candidates(self.table.columns, "event")]
+        counts = {
+            column: len(ids.keys() & set(map(name_event, self.table.values(column))))
+            for column in columns
+            if column
+        }
+        best = max(counts, key=counts.__getitem__, default="")
+        if best and counts[best]:
+            self.roles["event"] = best
+            self.events = [ids.get(name, name) for name in map(name_event, self.values("event"))]
+
+    def prefer_id(self) -> None:
+        """Take a bare `id` of questions, one per row, before their text."""
+        for name in self.table.columns:
+            values = list(map(name_event, self.table.values(name)))
+            is_id = fold(name) == "id" and len(set(values)) == len(values)
+            if is_id and fold(self.roles.get("event", "")) in _TEXT_NAMES:
+                self.roles["title"] = self.roles["event"]
+                self.roles["event"], self.events = name, values
+
+
+def name_event(value: object) -> str:
+    """Write the id of an event as text: 7, "7" and the 7.0 of a column with gaps are one."""
+    text = parse_id(value) if not isinstance(value, (list, dict)) else as_text(value)
+    whole = _WHOLE_NUMBER.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def is_canonical(loaded: Loaded, keys: set[str]) -> bool:
+    """Return whether the records of a file have these keys, so that no column has a role to be
+    found; or whether there is none. A time under another name is looked for.
+    """
+    first = [row for row in islice(loaded, _SAMPLE) if isinstance(row, Mapping)]
+    names = {key for row in first for key in row}
+    times = list_candidates(names, "time")
+    has_other_time = bool(times) and "timestamp" not in times and "options" not in keys
+    return not first or (names >= keys and not has_other_time)
+
+
+def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
+    """Find what the columns of a file are; InputError if two of them have one name."""
+    twice = [name for name, count in Counter(loaded.names).items() if name and count > 1]
+    if twice:
+        got = f"{printable(twice[0], 60)} twice"
+        raise InputError(str(path), "expected columns of different names", got)
+    fields = read_fields(loaded)
+    records = list_rows(loaded) if loaded.is_map else loaded
+    rows: list[Mapping[str, Any]] = []
+    faults: dict[int, str] = {}
+    for record in records:
+        if isinstance(record, BadRecord) and record.cells:
+            faults[len(rows)] = _LONG
+            record = dict(zip(loaded.names, record.cells, strict=False))
+        elif isinstance(record, BadRecord):
+            faults[len(rows)] = record.problem
+            record = {}
+        elif not isinstance(record, Mapping):
+            faults[len(rows)] = "no object"
+            record = {}
+        rows.append({**fields, **record} if fields else record)
+    if rows and rows[0].keys() >= _SET_KEYS:
+        rows = [{**row, **_read_set_row(row)} for row in rows]
+    names = dict.fromkeys(loaded.names) if rows and loaded.names and not fields else {}
+    if not names or rows[0].keys() - names.keys():
+        names = dict.fromkeys(key for row in rows for key in row)
+    table = Table(str(path), [name for name in names if name], rows)
+    return Sheet(loaded, table, given, faults)
+
+
+def join_questions(sheet: Sheet, questions: Sheet) -> Sheet:
+    """Add to each row what the questions say of its event (and of its round, if they have any)."""
+    roles = [role for role in ("event", "round") if role in sheet.roles and role in questions.roles]
+    keys = zip(*(map(name_event, questions.values(role)) for role in roles), strict=True)
+    known = dict(zip(keys, questions.table.rows, strict=True))
+    own_keys = zip(*(map(name_event, sheet.values(role)) for role in roles), strict=True)
+    rows = [
+        {**row, **known.get(key, {})} for row, key in zip(sheet.table.rows, own_keys, strict=True)
+    ]
+    names = dict.fromkeys([*sheet.table.names, *questions.table.names])
+    return Sheet(sheet.loaded, Table(sheet.where, [*names], rows), sheet.given, sheet.faults)
+
+
+def add_companion(sheet: Sheet) -> Sheet:
+    """Add the questions beside Metaculus' forecasts, which have what came true."""
+    path = Path(sheet.where)
+    is_export = "probabilities" in sheet.roles and "probability" in sheet.roles
+    if sheet.has_results or not is_export:
+        return sheet
+    file = path.with_name(path.name.replace("forecast_data", "question_data"))
+    if file == path or not file.exists():
+        expected = "expected the questions of the same download beside it, question_data.csv"
+        raise InputError(str(path), expected, "none")
+    return join_questions(sheet, make_sheet(file, read_table(file, strict=False), sheet.given))
+
+
+def name_system(path: Path, dataset: Path) -> str:
+    """Name the system of a file whose name begins with that of its dataset."""
+    rest = path.stem.removeprefix(dataset.stem)
+    return rest.lstrip(NAME_ENDS) or path.stem
+
+
+def read_fields(loaded: Loaded) -> dict[str, Any]:
+    """Read what stands once in a file, for all of its rows."""
+    fields = dict(loaded.fields)
+    if loaded.is_map and list_rows(loaded) != loaded.records:
+        fields = {row["id"]: row["prediction"] for row in loaded}
+    return {key: value for key, value in fields.items() if not isinstance(value, (list, dict))}
+
+
+def _read_set_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the event of a row of ForecastBench by source, id and date (of a pair of questions by
+    directions, too), and its series without the date.
+    """
+    parts = (as_text(row.get(key)) for key in ("source", "id", "direction"))
+    series = "/".join(filter(None, parts))
+    date = as_text(row.get("resolution_date"))[:10]
+    return {
+        "event_id": f"{series} {date}".rstrip(),
+        "series": series,
+        "category": row.get("source"),
+        "end_date": date,
+    }
