@@ -13,8 +13,7 @@ from forecasteval.common.records import JsonObject, group_by
 from forecasteval.common.statistics import stratified_interval, stratified_mean
 
 from .clusters import cluster_scores
-from .results import COLUMN_PREFIX
-from .tables import Column, Heat, IntervalCell, Table, make_table
+from .tables import COLUMN_PREFIX, Column, Heat, IntervalCell, Table, make_table
 
 NO_VALUE: Final = "(none)"  # of questions that have nothing in the column
 _DAY: Final = re.compile(r"(\d{4}-\d{2})-\d{2}")

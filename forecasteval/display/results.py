@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .html import Page
 
 
-# Of the keys of an item that are columns of its dataset.
-COLUMN_PREFIX: Final = "question."
 # Keys of results that hold no number to follow over time: what was asked, and how it was read.
 _NO_METRICS: Final = ("items", "problems", "signature")
 

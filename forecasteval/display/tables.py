@@ -21,6 +21,7 @@ from forecasteval.common.errors import InputError, printable
 
 FORMS: Final = ("text", "markdown", "latex", "csv")  # of reports; see `formats`
 _NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "llm_prompt")
+COLUMN_PREFIX: Final = "question."  # of the keys of an item that are columns of its dataset
 _NUMBERS: Final = ("number", "p", "ranks")  # kinds of columns that stand right
 _TEXT: Final = (*_NUMBERS, "text")  # kinds of columns that text shows
 _CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least

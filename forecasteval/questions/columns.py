@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeVar
 
 from forecasteval.common.records import is_null
-from forecasteval.display.results import COLUMN_PREFIX
+from forecasteval.display.tables import COLUMN_PREFIX
 
 from .series import read_series
 
