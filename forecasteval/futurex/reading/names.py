@@ -37,8 +37,7 @@ _FOLDED: Final = str.maketrans("•・‧∙⋅øłđ", "·····old")
 _BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
 # Words alone, in one form: no ` by `, no surname in front (SEREMES Ann, Hart U.) or in capitals
 _PLAIN: Final = lazy(
-    r"(?![A-Z]{2}|.*\s[A-Z]{2,}\Z)"
-    r"[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
+    r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
 )
 _LEGAL: Final = split_words(
     "Inc, inc, INC, Corp, corp, CORP, Corporation, corporation, Ltd, ltd, LTD, Plc, plc, PLC, AG"
@@ -95,7 +94,8 @@ def parse_name(text: str) -> Name:
     ('panda plan', '许二木', 'zoe')
     """
     key = key_of(fold(name_country(_drop_legal_form(text))))
-    plain = _PLAIN.fullmatch(text) and " by " not in text.lower()
+    is_surname_last = text[-2:].isupper()
+    plain = not is_surname_last and _PLAIN.fullmatch(text) and " by " not in text.lower()
     return Name(text, key, key.replace(" ", "") if plain else "")
 
 

@@ -281,11 +281,13 @@ def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause |
     """Read what a clause states that begins with a lead-in, or with a correction if it follows a
     statement.
     """
-    if find_lead_in(masked, begin) > begin:
+    _, kinds = _look_up(masked, begin)
+    if kinds and find_lead_in(masked, begin) > begin:
         return _read_lead_in(text, masked, begin)
-    at = _OPENERS.skip(masked, begin)
-    if leaning := _LEANINGS.find(masked, at):  # so I'd go with B
-        return _read_whole(text, begin, end_of(BLANKS, masked, at + len(leaning)))
+    if "openers" in kinds or "leanings" in kinds:
+        at = _OPENERS.skip(masked, begin)
+        if leaning := _LEANINGS.find(masked, at):  # so I'd go with B
+            return _read_whole(text, begin, end_of(BLANKS, masked, at + len(leaning)))
     if not follows:
         return None
     if withdrawn := _WITHDRAWN.match(masked, begin):
