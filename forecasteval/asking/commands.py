@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from forecasteval.benchmark import Benchmark, Prompt, whole_number
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.files import find_dataset
-from forecasteval.common.llm import describe_prompts
+from forecasteval.common.replies import describe_prompts
 from forecasteval.common.usage import command_line
 from forecasteval.questions.prompts import list_prompts
 

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from forecasteval.benchmark import Prompt
 from forecasteval.common.errors import InputError, grouped_names, printable, show_count
 from forecasteval.common.files import write_atomic
-from forecasteval.common.llm import estimate_tokens
 from forecasteval.common.records import JsonObject, dump_json, group_by, load_records
-from forecasteval.common.replies import is_failed
+from forecasteval.common.replies import estimate_tokens, is_failed
 from forecasteval.common.server import LASTING, Call, find_lasting, read_completion
 
 from .reply_file import ReplyFile, id_of

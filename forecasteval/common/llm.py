@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import threading
 import time
 from collections import Counter, deque
@@ -18,7 +17,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypedDict, TypeVar
 
-from .errors import printable
 from .records import JsonObject
 from .reply_cache import ReplyCache
 from .server import LASTING, Call, Server
@@ -35,7 +33,6 @@ _OF_ONE_PROMPT: Final = frozenset({"bad request", "forbidden", *LASTING})
 _PLANNED: Final = "not asked"  # of a dry run
 # Every other failure is the server's, and may pass.
 _OF_THE_MODEL: Final = frozenset({"empty", "cut off", "refusal", _PLANNED})
-_WIDE: Final = re.compile("[\u2e80-\U0010ffff]")  # Chinese, Japanese, Korean, and emoji
 Data = JsonObject
 Value = TypeVar("Value")
 Key = TypeVar("Key")
@@ -262,26 +259,6 @@ class ModelClient(Calls):
             prompt,
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def estimate_tokens(text: str) -> int:
-    """Estimate tokens: four letters of the Latin alphabet are one, a Chinese character is one.
-
-    >>> estimate_tokens("Will it rain?"), estimate_tokens("会下雨吗")
-    (4, 4)
-    """
-    wide = 0 if text.isascii() else len(_WIDE.findall(text))
-    return wide + (len(text) - wide + 3) // 4
-
-
-def describe_prompts(prompts: Sequence[str], name: str = "") -> list[str]:
-    """Describe what a dry run would send, and show the first prompt, of a `name` if it has one."""
-    tokens = sum(map(estimate_tokens, prompts))
-    first = f"the first, of {printable(name, 60)}:" if name else "the first:"
-    lines = [f"{len(prompts):,} prompts, about {tokens:,} tokens; {first}", ""]
-    for prompt in prompts[:1]:
-        lines += map(printable, prompt.split("\n"))
-    return lines if prompts else ["no prompts"]
 
 
 def _is_of_model(failure: str) -> bool:

@@ -1,14 +1,18 @@
-"""Replies of OpenAI's API, and the tokens that they took."""
+"""Replies of OpenAI's API, and the tokens that they and their prompts take."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from .errors import printable
+
 MOST_CHOICES: Final = 1000
+_WIDE: Final = re.compile("[\u2e80-\U0010ffff]")  # Chinese, Japanese, Korean, and emoji
 
 
 def is_failed(reply: object) -> bool:
@@ -86,3 +90,26 @@ def count_usage(path: Path) -> dict[str, int]:
             elif not counts["replies"]:
                 return {}
     return counts if counts["replies"] else {}
+
+
+# --- Tokens of prompts ---
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate tokens: four letters of the Latin alphabet are one, a Chinese character is one.
+
+    >>> estimate_tokens("Will it rain?"), estimate_tokens("会下雨吗")
+    (4, 4)
+    """
+    wide = 0 if text.isascii() else len(_WIDE.findall(text))
+    return wide + (len(text) - wide + 3) // 4
+
+
+def describe_prompts(prompts: Sequence[str], name: str = "") -> list[str]:
+    """Describe what a dry run would send, and show the first prompt, of a `name` if it has one."""
+    tokens = sum(map(estimate_tokens, prompts))
+    first = f"the first, of {printable(name, 60)}:" if name else "the first:"
+    lines = [f"{len(prompts):,} prompts, about {tokens:,} tokens; {first}", ""]
+    for prompt in prompts[:1]:
+        lines += map(printable, prompt.split("\n"))
+    return lines if prompts else ["no prompts"]

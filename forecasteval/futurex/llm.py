@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from forecasteval.common.llm import MAX_TOKENS, ModelClient, Task, Usage, describe_prompts
+from forecasteval.common.llm import MAX_TOKENS, ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
 from forecasteval.common.records import JsonObject
+from forecasteval.common.replies import describe_prompts
 from forecasteval.questions.states import Unparsed
 
 from .extraction import ANSWER_PROMPT, AnswerCounts, decide_answers
