@@ -9,7 +9,7 @@ from pathlib import Path
 from forecasteval.benchmark import Prompt
 from forecasteval.common.errors import InputError
 
-from .deadlines import list_deadlines
+from .deadlines import find_deadlines
 from .join import is_void
 from .truths import load_questions, question_id
 
@@ -20,7 +20,7 @@ def list_prompts(path: Path, system: str, market: bool) -> Iterator[Prompt]:
     """
     records = load_questions(path).records
     ids = Counter(map(question_id, records))
-    closing = list_deadlines(path)
+    closing = find_deadlines(records)
     for number, record in enumerate(records, 1):
         name = question_id(record)
         prompt = record.get("prompt") if isinstance(record, Mapping) else None
