@@ -146,8 +146,10 @@ def run_night(
 
 def _read_last(folder: Path) -> Board:
     """Read the last leaderboard; one without tables if there is none, or one of another version."""
+    stored, _ = read_stored(folder / f"{BOARD}.json")
     with contextlib.suppress(InputError):
-        return read_board(read_stored(folder / f"{BOARD}.json")[0])
+        if stored:
+            return read_board(stored)
     return rank_results([])
 
 

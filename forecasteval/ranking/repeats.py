@@ -35,6 +35,8 @@ class RunSpread(NamedTuple):
 
 def measure_runs(system: System, levels: Sequence[Level]) -> RunSpread:
     """Measure how the runs of a system spread over `levels`; one run has no spread."""
+    if not system.runs:
+        return RunSpread(1, 0.0, 0.0)
     clusters = join_clusters([system.questions[level] for level in levels])
     runs = [_weigh_scores(run, levels) for run in system.runs]
     centres = list(map(mean, zip(*runs, strict=True)))
@@ -43,7 +45,7 @@ def measure_runs(system: System, levels: Sequence[Level]) -> RunSpread:
         deviations = [score - centre for score, centre in zip(run, centres, strict=True)]
         whole += math.fsum(deviations) ** 2
         within += _sum_squares(deviations, clusters)
-    return RunSpread(max(1, len(runs)), whole, within)
+    return RunSpread(len(runs), whole, within)
 
 
 def _weigh_scores(run: System, levels: Sequence[Level]) -> list[float]:
