@@ -51,7 +51,7 @@ from forecasteval.display.results import (
     make_report,
 )
 from forecasteval.display.run_page import Details, RunPage
-from forecasteval.display.submissions import Checked
+from forecasteval.display.submissions import Checked, note_file
 from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
 from forecasteval.questions.answers import AMBIGUOUS, answers_by_id, load_answers
 from forecasteval.questions.columns import add_columns
@@ -435,6 +435,7 @@ def check_answers(files: Files) -> Iterator[Checked]:
     dataset = load_records(files.datasets[0]) if files.datasets else ()
     known = Questions(dataset, files.dataset)
     predictions = load_answers(files.path, known, files.any_form, any_value=True)
+    yield from note_file(predictions.warnings)
     notes = RecordNotes()
     answers = answers_by_id(predictions, notes)
     for name in known.ids:

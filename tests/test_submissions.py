@@ -226,6 +226,17 @@ def test_contents_are_escaped(tmp_path: Path) -> None:
     assert (done.code, "\x1b" in done.out) == (4, False)
 
 
+@pytest.mark.parametrize("question", [q("a"), {**PICK, "id": "a", "meta": META}])
+def test_it_is_said_what_was_taken_of_another_form(tmp_path: Path, question: Any) -> None:
+    """As when the file is scored: the answer may be in another part than its owner means."""
+    reply = {"id": "a", "\x1b": {"response": 2}}
+    write(tmp_path, {"dataset/w.json": [question], "prediction/w-x.json": [reply]})
+    line = "w-x.json: read as rows of JSON; ids: id; answers: \x1b.response"
+    assert line in strict(run(tmp_path, "check", "w-x", "--json").out)["notes"]
+    shown = line.replace("\x1b", r"\x1b")
+    assert f"\n{shown}\n" in run(tmp_path, "check", "w-x").out
+
+
 def test_a_dataset_of_rxnoptbench(tmp_path: Path) -> None:
     good = {**PICK, "meta": META, "answer": [2]}
     bad = {**good, "answer": [0]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -18,6 +18,8 @@ STATES: Final = ("read", "left out", "doubtful", "not read", "given twice", "mis
 FINE: Final = STATES[:2]
 # A field of the question that the file repeats with another value is no state of the answer.
 NOTED: Final = "noted"
+# Nor is what is said of the whole file, which stands in `detail`.
+_OF_FILE: Final = "of the file"
 
 
 class Checked(NamedTuple):
@@ -32,28 +34,39 @@ class Checked(NamedTuple):
     detail: str = ""
 
 
+def note_file(notes: Iterable[str]) -> Iterator[Checked]:
+    """Give the notes on a prediction file, as what was taken of it."""
+    return (Checked("", "", _OF_FILE, note) for note in notes)
+
+
 def submission_results(
     benchmark: str, prediction: str, dataset: str, answers: Iterable[Checked]
 ) -> Results:
     """Count the answers by kind and state, and list those whose state is not fine."""
     kinds: dict[str, Counter[str]] = {}
     findings = []
+    notes = []
     repeated: dict[str, list[str]] = {}
     for answer in answers:
+        if answer.state == _OF_FILE:
+            notes.append(answer.detail)
+            continue
         if answer.state == NOTED:
             repeated.setdefault(answer.detail, []).append(answer.id)
             continue
         kinds.setdefault(answer.kind, Counter())[answer.state] += 1
         if answer.state not in FINE:
             findings.append(answer._asdict())
-    other = "; ".join(f"{key} {grouped_names(ids)}" for key, ids in repeated.items())
+    if repeated:
+        other = "; ".join(f"{key} {grouped_names(ids)}" for key, ids in repeated.items())
+        notes.append(f"other values than the dataset's, which count: {other}")
     values = {
         "benchmark": benchmark,
         "prediction": prediction,
         "dataset": dataset,
         "kinds": dict(sorted(kinds.items())),
         "findings": sorted(findings, key=itemgetter("state")),
-        "notes": [f"other values than the dataset's, which count: {other}"] if other else [],
+        "notes": notes,
     }
     return Results(values, _report)
 
@@ -68,4 +81,4 @@ def _report(results: Results) -> Report:
     title = f"Submission check  {results['prediction']}, {results['dataset'] or 'no dataset'}"
     kind = Column("Kind", lambda finding: printable(finding["kind"], 40))
     findings = list_findings(results["findings"], "state", kind) or ["", "nothing found"]
-    return [printable(title, 200), *counts, *results["notes"], *findings]
+    return [printable(title, 200), *counts, *map(printable, results["notes"]), *findings]

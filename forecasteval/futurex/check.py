@@ -16,7 +16,7 @@ from forecasteval.common.markup import clean
 from forecasteval.common.records import BadRecord, load_records, repeated_keys
 from forecasteval.common.statistics import mean
 from forecasteval.display.results import Finding, Results, check_results
-from forecasteval.display.submissions import NOTED, Checked
+from forecasteval.display.submissions import NOTED, Checked, note_file
 from forecasteval.questions.answers import AMBIGUOUS, load_answers
 from forecasteval.questions.deadlines import parse_closes
 from forecasteval.questions.join import (
@@ -260,9 +260,11 @@ def check_answers(files: Files) -> Iterator[Checked]:
         known = Questions(questions, dataset)
         predictions = load_answers(files.path, known, files.any_form)
         rows, notes = join_answers(questions, predictions, str(files.path), FIELDS)
+        yield from note_file(predictions.warnings)
     else:
         loaded = load_answered(files.path, None, FIELDS)
         rows, notes = [*loaded.records], loaded.notes
+        yield from note_file(loaded.warnings)
     scoring = Scoring(Rules(), str(dataset or files.path))
     scoring.add_pending(map(_without_truth, rows))
     for item in scoring.items:

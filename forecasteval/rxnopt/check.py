@@ -10,7 +10,7 @@ from forecasteval.benchmark import Files
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import load_records
 from forecasteval.display.results import Finding, Results, check_results
-from forecasteval.display.submissions import Checked
+from forecasteval.display.submissions import Checked, note_file
 
 from .datasets import read_predictions, read_question, require_question
 from .scoring import FROM_TEXT, read_index
@@ -38,7 +38,9 @@ def check_answers(files: Files) -> Iterator[Checked]:
     datasets = {path: [*load_records(path)] for path in files.datasets}
     records = [record for questions in datasets.values() for record in questions]
     ids = [str(each["id"]) for each in records if isinstance(each, Mapping) and "id" in each]
-    answers = read_predictions(files, ids).answers
+    predictions = read_predictions(files, ids)
+    answers = predictions.answers
+    yield from note_file(predictions.notes)
     for path, questions in datasets.items():
         for number, record in enumerate(questions, 1):
             require_question(record, f"{path}: record {number}")
