@@ -269,7 +269,7 @@ def test_contributing_names_modules_that_exist() -> None:
 
 MOST_WORDS: Final = 30  # of a sentence
 FIRST_PAGES: Final = ("README.md", "docs/formats.md", "docs/scoring.md")  # what everybody reads
-MOST_OF_FIRST_PAGES: Final = 6150  # words
+MOST_OF_FIRST_PAGES: Final = 5500  # words
 
 
 def sentences(text: str) -> Iterator[str]:
