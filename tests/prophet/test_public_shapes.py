@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from cli import run
+from forecasteval.prophet.entries import hash_forecasts
 from prophet_forms import find_options
 
 WON: Final = (1, 0, 1, 0, 0, 1)
@@ -287,3 +288,23 @@ def test_a_table_that_would_be_misread_is_refused(tmp_path: Path, name: str) -> 
     assert refused.code == 2
     assert "expected" in refused.err
     assert any(option in "=".join(pair) for pair in find_options(refused.err)), refused.err
+
+
+def test_hashes_are_of_what_is_read(tmp_path: Path) -> None:
+    """By forecaster, event and time: another probability or run is another forecast."""
+    (dataset := tmp_path / "q.csv").write_text(
+        "question_id,resolution,close_time\n" + QUESTIONS, encoding="utf-8"
+    )
+
+    def hashes(p: str, time: str = "2025-01-01", name: str = "q-ada.csv") -> dict[str, Any]:
+        text = f"question_id,p,submitted_at\n0,{p},{time}\n1,0.3,2025-01-01\n"
+        (path := tmp_path / name).write_text(text, encoding="utf-8")
+        return hash_forecasts(path, dataset)
+
+    given = hashes("0.8")
+    assert given.keys() == {"ada"}
+    assert given["ada"].keys() == {("0", "2025-01-01"), ("1", "2025-01-01")}
+    assert hashes("0.80") == given
+    assert hashes("0.9")["ada"]["0", "2025-01-01"] != given["ada"]["0", "2025-01-01"]
+    assert hashes("0.8", "2025-01-02")["ada"].keys() != given["ada"].keys()
+    assert hashes("0.8", name="q-ada@2.csv")["ada"] != given["ada"]
