@@ -57,6 +57,7 @@ NO_ADVICE: Final = {
     "--format csv",  # where an error is
     "--id, --answer",
     "--jobs {}",
+    "without an ask and a bid of each option, which --max-spread needs",  # a reason
     "--unread {}",
     "--runs {}",
     "{}: only {} (--limit)",  # what was given

@@ -176,7 +176,7 @@ def test_folders_and_pipes_are_named_as_what_they_are(tmp_path: Path) -> None:
     [
         ("id,answer", True),
         ("\ufeffid,answer", True),
-        ("event_ticker,prediction", False),
+        ("event_ticker,prediction,result", False),
         ("编号,答案", True),
     ],
 )

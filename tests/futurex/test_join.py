@@ -212,9 +212,9 @@ def test_ids_that_fit_nothing(rows: list[Any], told: str) -> None:
 
 
 def test_a_file_without_questions_is_refused_with_its_keys(tmp_path: Path) -> None:
-    row = {"question": "Rain?", "model": "ada", "probability": 0.7, "outcome": True}
+    row = {"question": "Rain?", "model": "ada", "weather": "wet"}
     path = write(tmp_path, {"prediction/rows.json": [row]}) / "prediction/rows.json"
-    words = "got 'question', 'model', 'probability', 'outcome'"
+    words = "got 'question', 'model', 'weather'"
     assert_refused(run(tmp_path, "-f", str(path)), "expected questions with", words)
 
 
