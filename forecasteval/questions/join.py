@@ -41,9 +41,11 @@ _COMMON_KEYS: Final = frozenset(
     }
 )
 _VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_MIN_COPIES: Final = 10  # answers of which none differs from its truth, and that may be no model's
 # What is noted of ids.
 LACKING: Final = "record with neither 'answer' nor 'prediction', missing"
 UNUSED: Final = "prediction without a question, not used"
+TRUTHS: Final = "answer is the ground_truth word for word, as all are, and may be no model's"
 NO_QUESTION: Final = (UNUSED, DAMAGED, NO_OBJECT, TWO_IDS, NO_ID)
 Prediction = Mapping[str, object]
 
@@ -179,6 +181,10 @@ def join_answers(
             rows.append(_answer(question, name, matches, fields, notes))
         else:
             rows.append(question)
+    if copies := _find_copies(rows):
+        same = predictions[copies[0]]
+        _require_no_reply(same[0], where, len(copies))
+        notes[TRUTHS] = copies
     left = set(notes.get(AMBIGUOUS, ()))
     unused = [
         name
@@ -233,6 +239,42 @@ def _answer(
     twice = [key for key in repeated_keys(prediction) if key in ANSWER_KEYS]
     repeated = [*repeated_keys(question), *twice]
     return Record(row, repeated) if repeated else row
+
+
+def _find_copies(rows: Iterable[object]) -> list[str]:
+    """Find the questions whose answer is their truth, word for word; none if an answer differs, or
+    if they are few: nobody forecasts many questions right, in the very words of their truths.
+    """
+    copies = list[str]()
+    for row in rows:
+        if not isinstance(row, Mapping) or is_blank(row.get("ground_truth")):
+            continue
+        answer = as_text(row.get("answer")).strip()
+        if not answer:
+            continue
+        if answer != as_text(row["ground_truth"]).strip():
+            return []
+        copies.append(question_id(row))
+    return copies if len(copies) >= _MIN_COPIES else []
+
+
+def _require_no_reply(prediction: Prediction, where: str, count: int) -> None:
+    """Raise InputError if a prediction, whose 'answer' is the truth, has a reply beside it."""
+    import shlex
+
+    from forecasteval.source.shapes import is_called_reply
+
+    if is_null(prediction.get("answer")):
+        return
+    for key, value in prediction.items():
+        if key == "answer" or is_null(value) or not is_called_reply((key,)):
+            continue
+        path = Path(where)
+        output = path.with_name(f"{path.stem}-answers.json")
+        command = shlex.join(["convert", where, "--answer", key, "-o", str(output)])
+        got = f"the dataset's ground_truth in all {count}, beside {printable(key, 40)}"
+        problem = f"{got}; make predictions of it: {command}"
+        raise InputError(where, "expected the answers of a model in 'answer'", problem)
 
 
 def _find_candidates(

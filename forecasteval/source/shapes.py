@@ -212,7 +212,7 @@ def _find_answer(columns: Columns, shape: Shape) -> Shape:
         for path, values in columns.items()
         if path != shape.id and _may_be_reply(columns, path) and any(map(is_value, values))
     }
-    named = [path for path in held if _is_called_reply(path)]
+    named = [path for path in held if is_called_reply(path)]
     if named:
         return _choose_answer(held, named, shape, columns)
     # Where nothing is called so, the only text that varies may be it.
@@ -287,7 +287,8 @@ def _is_asked(columns: Columns, path: Path) -> bool:
     return False
 
 
-def _is_called_reply(path: Path) -> bool:
+def is_called_reply(path: Path) -> bool:
+    """Return whether a path is called as replies of models are."""
     words = _list_words(path)
     if not words:
         return False

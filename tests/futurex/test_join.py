@@ -93,6 +93,22 @@ def test_a_prediction_with_two_ids_costs_only_itself() -> None:
     )
 
 
+def test_answers_that_are_the_truths() -> None:
+    """A column `answer` may be the dataset's; few answers, or one that differs, are not."""
+    questions = [{**ask(number), "ground_truth": "['A']"} for number in range(10)]
+    copies = [{"id": number, "answer": "['A'] "} for number in range(10)]
+    note = "answer is the ground_truth word for word, as all are, and may be no model's: 10"
+    assert answers(questions, copies)[1] == [f"{note} (0, 1, 2, 3, 4, …)"]
+    for others in copies[:9], [*copies[:9], {"id": 9, "answer": "A"}]:
+        assert answers(questions, others)[1] == []
+    replies = [{**copy, "answer": None, "prediction": "['A']"} for copy in copies]
+    assert len(answers(questions, replies)[1]) == 1
+    pending = [{**question, "ground_truth": None} for question in questions]
+    assert answers(pending, [{**copy, "response": "B"} for copy in copies])[1] == []
+    with pytest.raises(InputError, match="in all 10, beside response; make predictions of it"):
+        answers(questions, [{**copy, "response": "B"} for copy in copies])
+
+
 def test_predictions_for_another_dataset() -> None:
     with pytest.raises(InputError, match="expected predictions for this dataset, got other ids"):
         join_answers([ask("x")], [{"id": "y", "answer": "A"}], "p.json", FIELDS)
