@@ -22,7 +22,7 @@ from forecasteval.common.records import CSV, BadRecord, JsonObject, Loaded, as_t
 from forecasteval.common.replies import is_failed, reply_texts
 
 from . import paths
-from .paths import list_tables, parse_path, value_at
+from .paths import SYSTEM_KEY, join_systems, list_tables, parse_path, value_at
 from .questions import Questions, id_text
 from .shapes import (
     Shape,
@@ -294,13 +294,13 @@ def read_source(
     if table.is_map and questions is None:
         # Without a dataset the keys of one object may be ids, or be of any other program.
         tables = [rows for rows in tables if named.answer or not _is_map(rows)]
-    shapes = []
-    problems: list[Exception] = []
-    for rows in tables:
-        try:
-            shapes.append((rows, _find_shape(table, rows, named, questions)))
-        except (InputError, UnclearError) as problem:
-            problems.append(problem)
+    shapes, problems = _find_shapes(table, tables, named, questions)
+    if len(shapes) != 1 and (named.answer or questions):
+        ids = {*questions.ids, *questions.prompts} if questions else None
+        joined, _ = _find_shapes(table, join_systems(table, ids), named, questions)
+        # Of {id: {…}} the names are ids.
+        of_systems = [found for found in joined if found[1].id != (SYSTEM_KEY,)]
+        shapes = [_split_systems(*found, questions) for found in of_systems] or shapes
     if len(shapes) > 1:
         raise UnclearError("several lists of objects hold answers")
     if not shapes:
@@ -309,6 +309,31 @@ def read_source(
         # A list within an object may hold answers, where the object itself is no record.
         raise max(problems, key=_names_answers)
     return _read_rows(table, *shapes[0])
+
+
+def _find_shapes(
+    table: Loaded, tables: Iterable[Sequence[Any]], named: Named, questions: Questions | None
+) -> tuple[list[tuple[Sequence[Any], Shape]], list[Exception]]:
+    """Find the shapes of those tables that have one, and the problems of the others."""
+    shapes = []
+    problems: list[Exception] = []
+    for rows in tables:
+        try:
+            shapes.append((rows, _find_shape(table, rows, named, questions)))
+        except (InputError, UnclearError) as problem:
+            problems.append(problem)
+    return shapes, problems
+
+
+def _split_systems(
+    rows: Sequence[Any], shape: Shape, questions: Questions | None
+) -> tuple[Sequence[Any], Shape]:
+    """Tell the systems of joined rows apart; what answers no question is none."""
+    if questions is not None:
+        known = {row[SYSTEM_KEY] for row in rows if shape.read_id(row).strip() in questions.ids}
+        rows = [row for row in rows if row[SYSTEM_KEY] in known]
+    is_split = shape.run or shape.system
+    return rows, shape if is_split else shape._replace(system=(SYSTEM_KEY,))
 
 
 def _is_map(rows: Sequence[Any]) -> bool:

@@ -6,7 +6,7 @@ of a column that has dots in its name is that column.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final
 
 from forecasteval.common.records import Loaded, repeated_keys
@@ -18,6 +18,7 @@ _MAX_DEPTH: Final = 10  # of what is looked through
 _MAX_PLACES: Final = 20  # of a list
 _MAX_TABLE_DEPTH: Final = 4  # of the lists of objects within one object
 VALUE_KEY: Final = "prediction"  # of the records that are made of {id: value}
+SYSTEM_KEY: Final = "system"  # of the rows that are made of {system: rows}
 
 
 def parse_path(text: str, names: Sequence[str] = ()) -> Path:
@@ -135,6 +136,34 @@ def _list_pairs(value: object) -> list[dict[str, Any]]:
     if any(isinstance(answer, Mapping) for answer in value.values()):
         return []
     return [{"id": name, VALUE_KEY: answer} for name, answer in value.items()]
+
+
+def join_systems(table: Loaded, ids: Set[str] | None) -> list[list[Any]]:
+    """List the rows of what one object, or one within it, holds by name, each with its name.
+
+    So scripts write several systems: `{"gpt": {"q1": "Yes", …}, "claude": {…}}`. Of {id: answer}
+    the ids may be known: then an object without any of them is none.
+    """
+    if not table.is_map:
+        return []
+    value = {row["id"]: row[VALUE_KEY] for row in table}
+    inner = [held for held in value.values() if isinstance(held, Mapping)]
+    holders = [holder for holder in (value, *inner) if len(holder) <= _MAX_PLACES]
+    joined = [_name_rows(holder, ids) for holder in holders]
+    return [rows for rows in joined if rows]
+
+
+def _name_rows(holder: Mapping[str, Any], ids: Set[str] | None) -> list[dict[str, Any]]:
+    """Make rows of {name: rows} and {name: {id: value}}."""
+    named = []
+    for name, held in holder.items():
+        rows: list[Any] = []
+        if isinstance(held, Mapping) and (ids is None or not ids.isdisjoint(held)):
+            rows = [{"id": key, VALUE_KEY: value} for key, value in held.items()]
+        elif isinstance(held, list) and all(isinstance(row, Mapping) for row in held):
+            rows = held
+        named += [{SYSTEM_KEY: name, **row} for row in rows]
+    return named
 
 
 def _list_inner(value: object, depth: int = 0) -> Iterator[list[Any]]:

@@ -194,6 +194,10 @@ SHAPES: Final[dict[str, tuple[str, object, str]]] = {
         json.dumps({str(n): {"id": q, "reply": REPLY} for n, q in enumerate(PROMPTS)}),
         "ids: prediction.id; answers: prediction.reply",
     ),
+    "objects under one name": (
+        "json", json.dumps({"results": {q: {"answer": REPLY} for q in PROMPTS}}),
+        "ids: id; answers: prediction.answer",
+    ),
     "lists by column": (
         "json", json.dumps({"id": [*PROMPTS], "response": [REPLY] * 3}), "answers: response",
     ),
@@ -384,6 +388,32 @@ def test_several_systems_or_runs_in_one_file(
     follow(root, done.err)
     scores = [run(root, "-f", name, "--json").json["overall_score"] for name in files]
     assert scores == [1.0, 0.0]
+
+
+NAMED: Final[dict[str, Callable[[str], Any]]] = {
+    "maps": lambda reply: dict.fromkeys(PROMPTS, reply),
+    "rows": lambda reply: [{"id": q, "answer": reply} for q in PROMPTS],
+    "objects": lambda reply: {q: {"answer": reply} for q in PROMPTS},
+    "other questions": lambda reply: dict.fromkeys([*PROMPTS][reply == "B" :], reply),
+}
+
+
+@pytest.mark.parametrize("is_within", [False, True])
+@pytest.mark.parametrize("make", NAMED.values(), ids=NAMED)
+def test_systems_by_name_in_one_object(
+    tmp_path: Path, make: Callable[[str], Any], is_within: bool
+) -> None:
+    """What answers no question is no system."""
+    systems = {"gpt": make(REPLY), "claude": make("B"), "prices": {"a": "b", "c": "d"}}
+    content = {"models": systems, "version": 2} if is_within else {**systems, "version": 2}
+    root = folder(tmp_path, json.dumps(content), "d-x.json")
+    done = run(root, "-f", "d-x")
+    assert done.code == 2
+    assert "expected one answer to a question" in done.err
+    assert "(gpt, claude)" in done.err
+    follow(root, done.err)
+    names = "d-x-answers-gpt", "d-x-answers-claude"
+    assert [run(root, "-f", name, "--json").json["overall_score"] for name in names] == [1.0, 0.0]
 
 
 def test_hashes_of_answers_are_those_of_every_file_that_is_scored(tmp_path: Path) -> None:
