@@ -288,3 +288,24 @@ def test_no_sentence_is_long(page: str) -> None:
 
 def test_the_first_pages_are_short() -> None:
     assert sum(len(read(page).split()) for page in FIRST_PAGES) <= MOST_OF_FIRST_PAGES
+
+
+def test_pages_begin_with_what_they_are_for() -> None:
+    for page in pages.DOCS:
+        title, purpose = read(page).split("\n\n")[:2]
+        assert title.startswith("# "), page
+        assert purpose.startswith("This page "), page
+
+
+def test_the_changelog_is_in_groups_and_says_nothing_twice() -> None:
+    """Git merges it by union, which puts back what another change had rewritten."""
+    newest = read("CHANGELOG.md").split("\n## ")[1]
+    groups = newest.split("\n### ")
+    assert "\n- " not in groups[0]
+    names = [group.partition("\n")[0] for group in groups[1:]]
+    assert len(names) == len(set(names))
+    for name, group in zip(names, groups[1:], strict=True):
+        kinds = set(re.findall(r"(?m)^- \*\*(Scores|Ranks) change\*\*", group))
+        assert kinds <= {name.partition(" ")[0]}, name
+    bullets = re.findall(r"(?m)^- .*$", newest)
+    assert len(bullets) == len(set(bullets))
