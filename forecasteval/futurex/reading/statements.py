@@ -9,6 +9,7 @@ C`). What the prompt says itself, and what others say, states nothing.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -35,7 +36,7 @@ _KINDS_OF: Final = {
 }
 _WORDS: Final = WordTable(*_KINDS_OF)
 _NO_KINDS: Final = frozenset[str]()
-_HEADS: Final = frozenset(word[:2] for word in _KINDS_OF)
+_HEADS: Final = frozenset(word[:3] for word in _KINDS_OF)
 _OPENERS: Final = table_of("openers")
 _OWNERS: Final = table_of("owners")
 _IT_IS: Final = table_of("it is")
@@ -155,10 +156,18 @@ class Stated(NamedTuple):
 
 
 # They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
-_MARKS: Final = str.maketrans("*_`【】", "    :")
-_CUT: Final = lazy(  # where a line begins, or a clause; a set of signs makes the search fast
-    r"[ \n.!?,;:–—$})\]\"”’。！？，；：](?:(?<=[\n。！？，；：])|(?<! )(?=\s|(?<=[$}])[A-Z])"
-    r"|(?<![.!?,;:–—] )(?<= )(?:and |that |(?=(?:The|so|thus|therefore|hence) )))"
+_MARKS: Final = tuple(zip("*_`【】", "    :", strict=True))
+# Where a line begins, or a clause: behind a mark, behind a word or at one. Blanks are the group. Two
+# patterns, for a set of signs or one sign makes a search fast, and no alternatives do.
+_CUTS: Final = (
+    lazy(
+        r"[\n.!?,;:–—$})\]\"”’。！？，；：]"
+        r"(?:(?<=[\n。！？，；：])|(?=\s|(?<=[$}])[A-Z]))(?=((?: \s*)?))"
+    ),
+    lazy(
+        r" (?:and (?<![.!?,;:–—] and )|that (?<![.!?,;:–—] that )"
+        r"|(?=(?:The|so|thus|therefore|hence) )(?<![.!?,;:–—] ))(?=((?: \s*)?))"
+    ),
 )
 _BULLET: Final = lazy(r"[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?")
 SENTENCE_STOP: Final = lazy(r"[.!?][\"”’)\]}$]*\s+|[。！？]")
@@ -218,7 +227,7 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
         placed.append((0, Stated(tags[-1][2].strip())))
         begin = max(begin, tags[-1].end())
     text = text[begin:]
-    masked = text.translate(_MARKS)
+    masked = _mask(text)
     for begin in _find_begins(masked):
         follows = corrects or bool(placed)
         if not follows and not _may_lead_in(masked, begin):  # most
@@ -234,9 +243,21 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
 
 
 def _may_lead_in(masked: str, begin: int) -> bool:
-    """Return whether a lead-in may begin at a position: first by its letters, which is fast."""
-    head = masked[begin : begin + 2].lower()
-    return head in _HEADS or head[:1] in _HEADS
+    """Return whether a lead-in may begin at a position, by the letters of its first word, or of the
+    one behind `the`: this is fast.
+    """
+    head = masked[begin : begin + 3].lower()
+    if head == "the" and masked[begin + 3 : begin + 4].isspace():
+        behind = end_of(BLANKS, masked, begin + 4)
+        head = masked[behind : behind + 3].lower()
+    return head in _HEADS or head[:2] in _HEADS or head[:1] in _HEADS
+
+
+def _mask(text: str) -> str:
+    """Return a text with blanks for its marks."""
+    for mark, blank in _MARKS:
+        text = text.replace(mark, blank)
+    return text
 
 
 def find_correction(text: str) -> str:
@@ -245,7 +266,7 @@ def find_correction(text: str) -> str:
     """
     sentences = _SENTENCES.findall(text)
     text = "".join(sentence for sentence in sentences if not CONDITIONS.search(sentence))
-    masked = text.translate(_MARKS)
+    masked = _mask(text)
     for begin in _find_begins(masked):
         if _CORRECTIONS.find(masked, begin) or _WITHDRAWN.match(masked, begin):
             return text[begin:]
@@ -269,12 +290,10 @@ def _find_tail(text: str) -> int:
 def _find_begins(masked: str) -> Iterator[int]:
     """Find where the first words of lines and clauses begin."""
     yield end_of(_BULLET, masked)
-    for cut in _CUT.finditer(masked):
-        begin = cut.end()
-        if cut[0] == "\n":
-            yield end_of(_BULLET, masked, begin)
-        else:
-            yield end_of(BLANKS, masked, begin) if masked[begin : begin + 1] == " " else begin
+    cuts = [cut for pattern in _CUTS for cut in pattern.finditer(masked)]
+    cuts.sort(key=re.Match.start)
+    for cut in cuts:
+        yield end_of(_BULLET, masked, cut.end()) if cut[0] == "\n" else cut.end(1)
 
 
 def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause | None:
