@@ -36,7 +36,8 @@ _KINDS_OF: Final = {
 }
 _WORDS: Final = WordTable(*_KINDS_OF)
 _NO_KINDS: Final = frozenset[str]()
-_HEADS: Final = frozenset(word[:3] for word in _KINDS_OF)
+_HEADS: Final = frozenset(word[:4] for word in _KINDS_OF)
+_IN_WORD: Final = lazy("[a-z][a-z]")
 _OPENERS: Final = table_of("openers")
 _OWNERS: Final = table_of("owners")
 _IT_IS: Final = table_of("it is")
@@ -66,8 +67,11 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     a sentence.
     """
     word, kinds = _look_up(text, position)
-    if not word:  # most
-        return position
+    return _end_lead_in(text, position, is_line, word, kinds) if word else position
+
+
+def _end_lead_in(text: str, position: int, is_line: bool, word: str, kinds: frozenset[str]) -> int:
+    """Find where a lead-in ends that begins with a word; its position if there is none."""
     at = position
     is_opened = "openers" in kinds and "verbs" not in kinds
     if is_opened:
@@ -157,8 +161,8 @@ class Stated(NamedTuple):
 
 # They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
 _MARKS: Final = tuple(zip("*_`【】", "    :", strict=True))
-# Where a line begins, or a clause: behind a mark, behind a word or at one. Blanks are the group. Two
-# patterns, for a set of signs or one sign makes a search fast, and no alternatives do.
+# Where a line begins, or a clause: behind a mark, behind a word or at one. The group is the blanks.
+# These are two patterns, for a search is fast that begins with a set of signs, or with one sign.
 _CUTS: Final = (
     lazy(
         r"[\n.!?,;:–—$})\]\"”’。！？，；：]"
@@ -246,11 +250,16 @@ def _may_lead_in(masked: str, begin: int) -> bool:
     """Return whether a lead-in may begin at a position, by the letters of its first word, or of the
     one behind `the`: this is fast.
     """
-    head = masked[begin : begin + 3].lower()
-    if head == "the" and masked[begin + 3 : begin + 4].isspace():
+    head = masked[begin : begin + 4].lower()
+    if head[:3] == "the" and head[3:].isspace():
         behind = end_of(BLANKS, masked, begin + 4)
-        head = masked[behind : behind + 3].lower()
-    return head in _HEADS or head[:2] in _HEADS or head[:1] in _HEADS
+        head = masked[behind : behind + 4].lower()
+    if head in _HEADS:
+        return True
+    for length in (3, 2, 1):  # of words that are shorter
+        if head[:length] in _HEADS and not _IN_WORD.match(head, length - 1):
+            return True
+    return False
 
 
 def _mask(text: str) -> str:
@@ -300,8 +309,8 @@ def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause |
     """Read what a clause states that begins with a lead-in, or with a correction if it follows a
     statement.
     """
-    _, kinds = _look_up(masked, begin)
-    if kinds and find_lead_in(masked, begin) > begin:
+    word, kinds = _look_up(masked, begin)
+    if word and _end_lead_in(masked, begin, True, word, kinds) > begin:
         return _read_lead_in(text, masked, begin)
     if "openers" in kinds or "leanings" in kinds:
         at = _OPENERS.skip(masked, begin)
