@@ -226,7 +226,7 @@ def _answer(
     notes: RecordNotes,
 ) -> Prediction:
     """Give a question the answer of its predictions, if it is one; None: of unknown ones."""
-    if matches is None or len({as_text(raw_answer(match)) for match in matches}) > 1:
+    if matches is None or _is_ambiguous(matches):
         notes[AMBIGUOUS].append(name)
         matches = ()
     prediction = matches[0] if matches else {}
@@ -275,6 +275,13 @@ def _require_no_reply(prediction: Prediction, where: str, count: int) -> None:
         got = f"the dataset's ground_truth in all {count}, beside {printable(key, 40)}"
         problem = f"{got}; make predictions of it: {command}"
         raise InputError(where, "expected the answers of a model in 'answer'", problem)
+
+
+def _is_ambiguous(matches: Sequence[Prediction]) -> bool:
+    """Return whether predictions have answers that differ."""
+    if len(matches) < 2:
+        return False
+    return len({as_text(raw_answer(match)) for match in matches}) > 1
 
 
 def _find_candidates(

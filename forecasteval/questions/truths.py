@@ -105,7 +105,9 @@ def replace_values(
 
 def question_id(question: object) -> str:
     """Return the id as text without blanks around it; "" of what is no record."""
-    return str(question.get("id")).strip() if isinstance(question, Mapping) else ""
+    if not isinstance(question, (dict, Mapping)):  # dict: fast
+        return ""
+    return str(question.get("id")).strip()
 
 
 def show_keys(keys: Iterable[str]) -> str:
