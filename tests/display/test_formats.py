@@ -147,7 +147,7 @@ def test_tables_of_several_datasets_and_benchmarks(tmp_path: Path) -> None:
             2,
         ),
         (NAMES[:2], "Rank,System,Overall,", 1),
-        (("-f", "prophet-sample"), "Rank,Forecaster,Events,", 14),
+        (("-f", "prophet-sample"), "Rank,Forecaster,Events,", 15),
         (("compare", *NAMES[1::2]), "A,B,A − B,95% interval low,95% interval high,p", 1),
     ],
 )  # fmt: skip

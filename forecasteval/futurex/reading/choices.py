@@ -103,6 +103,8 @@ _BEHIND: Final = lazy(  # a label, Yes or No: a mark, or a word that goes on abo
     r"\s*(?:\Z|[^\w\s.'’+/%-]|[.](?![0-9])|[/+](?=\s?[A-Z]\b)|[-–]{1,2}\s)|\s?选?项|[^\x00-\x7f]"
     r"|\s(?:is|was|will|has|seems|are|only|here|because|since|as|at|for|with|by|over|rather|[A-Z]"
     r"|[0-9]{1,2}(?=[.)]))\b"
+    # "A 60%, B 40%", and not "A 5% rise".
+    r"|\s?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%(?=\s*(?:[,，、;；|\n]|\Z))"
     rf"|\s?(?:{pattern_of('and')}|{pattern_of('or')})"
 )
 _GOES_ON: Final = lazy(r"[)\]】*]*\s(?:is|was|will|has|seems)\b")  # about one label

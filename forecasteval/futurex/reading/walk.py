@@ -170,4 +170,6 @@ def are_whole(shares: Sequence[float]) -> bool:
     """Return whether these are all shares of a whole: 90-110 % of it."""
     if len(shares) < 2 or not all(shares):
         return False
-    return 0.9 < sum(shares) < 1.1 or 90 < sum(shares) < 110
+    whole = sum(shares)
+    # A rounding apart, so that 0.6, 0.3 and 0.2 are 1.1.
+    return 0.9 - 1e-9 <= whole <= 1.1 + 1e-9 or 90 - 1e-9 <= whole <= 110 + 1e-9
