@@ -99,6 +99,8 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "\\boxed{Draw}", "\\boxed{平局}", "\\boxed{a draw}", "\\boxed{B, not A}",
         "\\boxed{A}\n\nCorrection: they rest players. My final answer is B.",
         "\\boxed{A}\n\n更正：主力停赛，最终答案：B。", "\\boxed{A} — wait, I mean B.",
+        "\\boxed{A}\n\nEDIT: B", "\\boxed{A}\n\n我改为B", "\\boxed{A}更正：B",
+        "\\boxed{A}\n\nMake that B.", "\\boxed{A}\n\nSorry, I meant B.", "\\boxed{B}\n\nEdit: typo", "\\boxed{B}\n\n注意。",
         "\\boxed{B}\n\nUpdate: if it rains, my answer is A.",
         "\\boxed{B}\n\nActually, A is possible.",
         "B is better (B covers both C(x) and A(y)).\n\nFinal answer: B because of C(x) and A(y).",
@@ -106,6 +108,7 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "They are even.\n\n**B**", "If I had to choose, I'd pick B.", "Answer: I think it is B",
     ], [
         "\\boxed{B}\n\nPlease disregard my answer above.", "\\boxed{B}\n\nActually, C.",
+        "\\boxed{B}\n\nEDIT: C", "\\boxed{B}\n\n改成C。", "\\boxed{B}\n\nI revise my answer to C.",
         "According to experts, the answer is B.", "They say the answer is B.", "B or C",
         "The output should look like \\boxed{B}. I cannot tell.", "> Answer: B", "答案不是B",
         "选项A、B都不正确", "\\boxed{B, as they are rested, C}", "the answer is B or a home win",

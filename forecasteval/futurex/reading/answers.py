@@ -53,6 +53,7 @@ _BOX_BEGINS: Final = ("oxed", "fbox", "\\box")
 _ENDS_OF_ANSWERS: Final = lazy("<eo[ae]>")  # of Chinese models
 _FENCE: Final = lazy(r"\s*```(?:python|json|text|[a-z]{0,8})?[ \t]*\n([^`]*)\n?```\s*")
 _MIN_AROUND: Final = 12  # characters around the content of a box that may say something
+_MIN_BEHIND: Final = 4  # those behind it: `}更正否`
 _FILLED: Final = lazy(r"\w")
 _LISTED: Final = lazy(r"\W{0,4}[A-Za-z0-9]{1,2}[.):]\s")
 _ANNOUNCES: Final = table_of("announces")
@@ -185,7 +186,7 @@ def _correct(answer: Answer, raw: str, prompt: str) -> Answer | None:
     last_line = answer.text.rpartition("\n")[2]
     at = raw.find(last_line, box)
     behind = raw[at + len(last_line) :]
-    if at < 0 or len(behind) < _MIN_AROUND or not (correction := find_correction(behind)):
+    if at < 0 or len(behind) < _MIN_BEHIND or not (correction := find_correction(behind)):
         return answer
     return find_statement(correction, prompt, answer)
 

@@ -79,8 +79,8 @@ _ENGLISH: Final = {
     " alternatively, alternative, backup, if not, as likely",
     "degrees": "very, highly, extremely, quite, so, the, my",
     "can": "can be, can",
-    "corrections": "actually, I mean, wait, hmm, correction, edit, update, erratum,"
-    " on reflection, on second thought, scratch that, scrap that",
+    "corrections": "actually, I mean, I meant, wait, hmm, correction, edit, update, erratum,"
+    " on reflection, on second thought, scratch that, scrap that, make that",
     "but": "but, could, might, may, probably",
     # How a line begins that speaks of the one above, or of the lines below
     "above": "this, that, it, one",
@@ -130,7 +130,8 @@ _CHINESE: Final = {
     "picks": "选, 改选",
     "conditions": "如果, 假如, 若",
     "only": "只有, 仅有",
-    "corrections": "更正, 修正, 纠正, 等等, 补充, 注意, 勘误, 改为",
+    "corrections": "更正, 修正, 纠正, 等等, 补充, 注意, 勘误, 改为, 我改为, 改成,"
+    " 我改成, 答案改为, 修改为",
     "hedges": "大概率是, 很可能是, 可能是",
     "refusals": "无正确答案, 不知道, 不确定, 不适用, 未知, 无, 暂无, 无数据, 暂无数据, 无答案,"
     " 无法预测, 无法确定, 无法判断, 无法回答",
