@@ -54,8 +54,16 @@ def make_root(folder: str, name: str) -> Path:
 
 
 def checksums(root: Path) -> dict[str, str]:
-    """The sha256 of each file, but for those that tell of the nights themselves."""
-    files = {name: hashlib.sha256(raw).hexdigest() for name, raw in contents(root).items()}
+    """The sha256 of each file, but for those that tell of the nights themselves.
+
+    The checksum of a board's inputs holds the record of entries, which differs between nights.
+    """
+    held = contents(root)
+    board = json.loads(held["leaderboard.json"])
+    for name in ("inputs_sha256", "result_sha256"):
+        board.pop(name)
+    held["leaderboard.json"] = json.dumps(board, sort_keys=True).encode()
+    files = {name: hashlib.sha256(raw).hexdigest() for name, raw in held.items()}
     of_nights = {"history.jsonl", "leaderboard.md", "leaderboard.html", "seen.jsonl"}
     return {name: digest for name, digest in files.items() if name not in of_nights}
 
