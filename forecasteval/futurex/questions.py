@@ -222,8 +222,8 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
             exact = len(names) == 1 if rules.by_truths else level == 1
             return NameTruth(names, exact, prompt) if names else None
     picks = interpret_picks(answer, options)
-    key = choice_key(answer.cleaned)
-    if not picks and any(map(str.isalnum, key)):
+    key = "" if picks else choice_key(answer.cleaned)
+    if any(map(str.isalnum, key)):
         picks = frozenset([f"?{key}"])
     exact = len(picks) == 1 if rules.by_truths else level == 1
     return ChoiceTruth(options, picks, exact) if picks else None

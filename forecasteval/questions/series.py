@@ -29,12 +29,15 @@ _NUMBER: Final = re.compile(
 def read_series(question: Mapping[str, object]) -> str:
     """Read the series of a question, a text or a number; "" if it has none."""
     value = question.get(SERIES)
+    if value is None:  # most
+        return ""
     return value.strip() if isinstance(value, str) else number_text(value)
 
 
 def is_no_series(question: Mapping[str, object]) -> bool:
     """Return whether a question has a series that is neither text nor a number."""
-    return isinstance(question.get(SERIES), (bool, list, Mapping))
+    value = question.get(SERIES)
+    return value is not None and isinstance(value, (bool, list, Mapping))
 
 
 def describe_likely_series(texts: Iterable[tuple[str, str]]) -> list[str]:

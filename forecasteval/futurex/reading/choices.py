@@ -222,6 +222,17 @@ class Options:
         texts = {text: frozenset([label]) for text, label in self.printed.items()}
         return label_picks(len(self.labels)) | texts
 
+    def find_plain(self, text: str) -> Picks:
+        """Find what a raw text picks that is labels with commas between them, an option's text as
+        it stands in the prompt, or Yes or No: most answers, before anything else is looked at.
+        """
+        if text in self.texts or len(text) > MAX_TOKEN:
+            return self.picks.get(text, NO_PICKS)
+        if not (self.labels or self.texts):
+            return _YES_NO_PICKS.get(text, NO_PICKS)
+        labels = text.split(", ")
+        return frozenset(labels) if self.labels.issuperset(labels) else NO_PICKS
+
     @cached_property
     def agreeing(self) -> str:
         """Return the pick with which a denial agrees: that of No."""
@@ -256,8 +267,9 @@ class Options:
         """
         if len(text) > MAX_TOKEN:
             return NO_PICKS
-        if self.labels.issuperset(text.split(", ")):  # most
-            return frozenset(text.split(", "))
+        labels = text.split(", ")
+        if self.labels.issuperset(labels):  # most
+            return frozenset(labels)
         label, _, behind = text.partition(". ")
         if behind and self.printed.get(behind) == label:  # A. Draw
             return frozenset([label])
@@ -391,7 +403,7 @@ def interpret_picks(answer: Answer, options: Options) -> Picks:
         if picks := options.picks.get(answer.text):
             return picks
         texts = [clean(element) for element in answer.elements]
-    elif picks := options.picks.get(answer.text) or options.find_list(answer.text):
+    elif picks := options.find_plain(answer.text) or options.find_list(answer.text):
         return picks
     else:
         texts = [answer.cleaned]
@@ -519,9 +531,12 @@ class ChoiceTruth(TruthOf[Picks]):
 
     def read(self, answer: Answer) -> Picks | Unparsed:
         """Read the picks, or why there are none."""
-        if picks := self.options.picks.get(answer.text):  # most
-            return picks
-        if not answer.elements and (picks := self.options.find_list(answer.text)):
+        options, text = self.options, answer.text
+        if answer.elements:
+            picks = options.picks.get(text, NO_PICKS)
+        else:
+            picks = options.find_plain(text) or options.find_list(text)
+        if picks:  # most
             return picks
         if status := self.find_status(answer):
             return status

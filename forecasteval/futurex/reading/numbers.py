@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
@@ -65,6 +66,7 @@ _KNOWN_END: Final = lazy(r"[)\]][\s.。!]*\Z")
 _KNOWN_BEHIND: Final = lazy(r"(?:\s?(?:\([^()]*\)|\[[^\[\]]*\]))*[\s.。!]*\Z")
 
 
+@lru_cache(maxsize=1 << 14)  # Each system answers the same questions.
 def named_numbers(prompt: str) -> frozenset[float]:
     """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 9)."""
     words = question_words(prompt).replace(",", "")
@@ -257,6 +259,7 @@ _ASKS_FALL: Final = lazy(
 )
 
 
+@lru_cache(maxsize=1 << 14)
 def asks_change(prompt: str) -> bool:
     """Return whether a question asks for a change, and not for how much something falls."""
     words = question_words(prompt)
@@ -359,14 +362,18 @@ class NumberTruth(TruthOf[Reading]):
 
     def _convert(self, quantity: Quantity) -> Reading | Unparsed:
         """Convert a quantity to the unit of the truth, in the meaning that is nearest."""
-        if not self._is_comparable(quantity):
-            return _OTHER_CURRENCY
-        factor = price_factor(quantity.unit, self.prompt)
-        if factor is None:
-            return _OTHER_UNIT
-        quantity = quantity._replace(value=quantity.value * factor)
+        if quantity.unit:
+            if not self._is_comparable(quantity):
+                return _OTHER_CURRENCY
+            factor = price_factor(quantity.unit, self.prompt)
+            if factor is None:
+                return _OTHER_UNIT
+            quantity = quantity._replace(value=quantity.value * factor)
+        possible = readings(quantity, self)
+        if len(possible) == 1:  # most
+            return possible[0]
         true = self.quantity.value
-        return min(readings(quantity, self), key=lambda reading: abs(true - reading.value))
+        return min(possible, key=lambda reading: abs(true - reading.value))
 
     def _is_comparable(self, quantity: Quantity) -> bool:
         """Return whether no other currency is named than truth or question name."""

@@ -6,7 +6,7 @@ never converted.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import WordTable, lazy
@@ -134,7 +134,13 @@ def find_currency(unit: str, prompt: str = "") -> str:
     """Find the currency of a unit, or else the only one that a question asks for; "" if none."""
     if own := _CURRENCIES.get(unit.lower()):
         return own
-    words = question_words(prompt) if prompt else ""
+    return _asked_currency(prompt) if prompt else ""
+
+
+@lru_cache(maxsize=1 << 14)  # Each system answers the same questions.
+def _asked_currency(prompt: str) -> str:
+    """Find the only currency that a question asks for; "" if there is none."""
+    words = question_words(prompt)
     found = (_CURRENCY.find(words, asks.end()) for asks in _ASKS.finditer(words))
     asked = {_CURRENCIES[word] for word in found if word}
     return asked.pop() if len(asked) == 1 else ""
@@ -159,8 +165,10 @@ _ASKS: Final = lazy(
 )
 
 
-def asked_unit(words: str) -> Unit | None:
+@lru_cache(maxsize=1 << 14)
+def asked_unit(prompt: str) -> Unit | None:
     """Find the only unit that a question asks for: `in miles`, `(°C)`, `多少公里`."""
+    words = question_words(prompt)
     found = {_UNIT.find(words, asks.end()) for asks in _ASKS.finditer(words)}
     # A letter alone may be anything, and a race ends `in second place`.
     units = {_units()[unit] for unit in found if len(unit.encode()) > 1 and unit != "second"}
@@ -178,11 +186,10 @@ def convert(value: float, unit: str, wanted: str, prompt: str) -> float | None:
     own = _units().get(unit.lower())
     if not own:  # most
         return None
-    words = question_words(prompt)
-    other = _units().get(wanted.lower()) or asked_unit(words)
+    other = _units().get(wanted.lower()) or asked_unit(prompt)
     if not other or own == other or own.dimension != other.dimension:
         return None
-    zero = 0.0 if _CHANGE.search(words) else own.zero - other.zero
+    zero = 0.0 if _CHANGE.search(question_words(prompt)) else own.zero - other.zero
     return (value * own.factor + zero) / other.factor
 
 
