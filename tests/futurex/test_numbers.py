@@ -111,7 +111,7 @@ def test_score_of_a_number(
 
 @pytest.mark.parametrize(
     ("true", "answer"),
-    [("30 million yuan", r"\boxed{31.5 million dollars}"), ("30 kg", r"\boxed{31.5 tons}")],
+    [("30 million yuan", r"\boxed{$31.5 million}"), ("30 kg", r"\boxed{31.5 tons}")],
 )
 def test_measures_are_not_converted(true: str, answer: str) -> None:
     question = {"id": "x", "level": 4, "prompt": "", "ground_truth": true, "Std": 3.0}

@@ -24,7 +24,7 @@ from .grammar import (
 from .language import question_words, words
 from .negation import denies, takes_back
 from .statements import CONDITIONS, SENTENCE_STOP
-from .units import DAYS, convert, find_currency, price_factor
+from .units import DAYS, convert, find_currency, is_same_currency, price_factor
 from .walk import AND, NOT, Said, choose, walk
 
 # --- Numbers in sentences ---
@@ -377,8 +377,9 @@ class NumberTruth(TruthOf[Reading]):
 
     def _is_comparable(self, quantity: Quantity) -> bool:
         """Return whether no other currency is named than truth or question name."""
-        currency = find_currency(quantity.unit)
-        return not currency or find_currency(self.quantity.unit, self.prompt) in ("", currency)
+        given = find_currency(quantity.unit)
+        wanted = find_currency(self.quantity.unit, self.prompt)
+        return not given or not wanted or is_same_currency(given, wanted)
 
     def means(self, text: str, words: str) -> bool:
         """Return whether a number stands behind the words of a refusal."""

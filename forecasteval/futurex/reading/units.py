@@ -115,6 +115,7 @@ def _units() -> dict[str, Unit]:
     }
 
 
+_DOLLARS: Final = "dollars"  # of any country, as $ may be any
 _CURRENCIES: Final = {
     word: code
     for code, names in {
@@ -124,6 +125,7 @@ _CURRENCIES: Final = {
         "GBP": "gbp,£,pounds sterling,英镑",
         "JPY": "jpy,yen,日元,円",
         "HKD": "hkd,hk$,港元,港币,hong kong dollars",
+        _DOLLARS: "dollar,dollars",
     }.items()
     for word in names.split(",")
 }
@@ -144,6 +146,17 @@ def _asked_currency(prompt: str) -> str:
     found = (_CURRENCY.find(words, asks.end()) for asks in _ASKS.finditer(words))
     asked = {_CURRENCIES[word] for word in found if word}
     return asked.pop() if len(asked) == 1 else ""
+
+
+def is_same_currency(one: str, other: str) -> bool:
+    """Return whether two currencies may be the same: dollars are those of any country.
+
+    >>> is_same_currency("dollars", "USD"), is_same_currency("dollars", "EUR")
+    (True, False)
+    """
+    if _DOLLARS in (one, other):
+        return {one, other} <= {_DOLLARS, "USD", "HKD"}
+    return one == other
 
 
 DAYS: Final = ("天", "周", "星期")  # in names, too: 7天
