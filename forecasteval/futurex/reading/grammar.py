@@ -175,9 +175,12 @@ def read_digits(run: str) -> float | None:
 def read_scale(text: str, position: int = 0) -> float:
     """Multiply the chain of scale words at a position: `hundreds of millions` 1e8, `万亿` 1e12."""
     scale = 1.0
-    while (word := _singular(_SCALE.find(text, position))) in _ASKED:
-        scale *= _ASKED[word]
-        position = end_of(_GAP, text, position + len(_SCALE.find(text, position)))
+    while word := _SCALE.find(text, position):
+        factor = _ASKED.get(_singular(word))
+        if factor is None:
+            break
+        scale *= factor
+        position = end_of(_GAP, text, position + len(word))
     return scale
 
 

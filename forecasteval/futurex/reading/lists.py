@@ -139,10 +139,12 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     chain: list[re.Match[str]] = []
     begin = _skip_bullets(masked, 0, len(masked))
     first = next((rank for rank in ranks if rank.start() == begin or not rank["plain"]), None)
+    style = _style(first) if first else None
+    following = numbers[first] if first else 0
     for rank in ranks:  # labels that count on, wherever they begin
-        is_alike = first and _style(rank) == _style(first)
-        if first and is_alike and numbers[rank] == numbers[first] + len(chain):
+        if numbers[rank] == following and _style(rank) == style:
             chain.append(rank)
+            following += 1
     separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
     spans = spans_between(separators, len(masked))
     begins = [(_skip_bullets(masked, begin, end), end) for begin, end in spans]

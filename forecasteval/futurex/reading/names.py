@@ -384,6 +384,8 @@ def _match_side(
             same = known and (true.key, name.key) in known
             if like := SAME if same else compare_names(true, name, side, prompt):
                 meant[at] = like
+        if not meant:  # most that are not exact
+            continue
         if len({truth[at].key for at, like in meant.items() if like != LONG}) > 1:
             continue  # short for two
         others = tuple(true.key for at, true in enumerate(truth) if at not in meant)
