@@ -303,7 +303,7 @@ PULLS: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
     "a dataset": (add(**{"dataset/w.json": [question()]}), "is no prediction file"),
     "truths": (add(**{"dataset/w.truths.csv": "id,ground_truth\nq7,B\n"}), "no prediction file"),
     "questions of its own": (
-        add(**{"prediction/w-me.csv": "question,market,model,prob\nq,m,rival,1\n"}),
+        add(**{"prediction/w-me.csv": "question,market,model,prob,won\nq,m,rival,1,1\n"}),
         "has questions of its own",
     ),
     "a rival's username": (
@@ -378,8 +378,20 @@ PULLS: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
         "system me: 'me' and 'my-old' are one system, but both have a file for w.json",
     ),
     "forecasts of nobody": (
-        add(**{"prediction/g-me.json": [{"problem_id": "p", "prediction": [0.5, 0.5]}]}),
+        add(**{"prediction/g-me.json": [*forecast("me"), *forecast("")]}),
         "g-me.json: has a forecast without a username",
+    ),
+    "forecasts that are their file's, of a closed event": (
+        add(**{"prediction/g-me.json": [{"problem_id": "p", "prediction": [0.5, 0.5]}]}),
+        f"g-me.json: {KNOWN} (me: p)",
+    ),
+    "forecasts that are their file's, of an open event": (
+        add(**{"prediction/g-me.json": [{"problem_id": "open", "prediction": [0.5, 0.5]}]}),
+        "",
+    ),
+    "forecasts that are another's file's": (
+        add(**{"prediction/g-rival@2.json": [{"problem_id": "open", "prediction": [0.5, 0.5]}]}),
+        "system 'rival' is registered to",
     ),
     "questions repeated with another Std": (
         add(

@@ -103,7 +103,7 @@ def find_refusal(path: Path, change: ProposedChange, scorer: Scorer) -> str:
     if is_there and benchmark.name == prophet.NAME:
         # Two files with one forecaster cost both of them their results.
         systems = read_systems(target / "prediction")
-        names = prophet.list_forecasters(path)
+        names = prophet.list_forecasters(path, dataset)
         strangers = [find_stranger(name, systems, change.login) for name in names]
         if problem := max(strangers, default=""):
             return problem

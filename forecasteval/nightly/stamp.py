@@ -93,7 +93,10 @@ def _walk(folder: str, states: States) -> None:
             if entry.is_dir(follow_symlinks=False):
                 _walk(entry.path, states)
             else:
-                _add_state(entry.path, entry.stat(), states)
+                # A link to nothing, as editors make to lock a file, must not end the walk.
+                is_dangling = entry.is_symlink() and not os.path.exists(entry.path)
+                status = entry.stat(follow_symlinks=not is_dangling)
+                _add_state(entry.path, status, states)
 
 
 def _add_state(name: str, status: os.stat_result, states: States) -> None:

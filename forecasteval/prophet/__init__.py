@@ -36,16 +36,15 @@ from __future__ import annotations
 
 import importlib
 from argparse import ArgumentTypeError
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.benchmark import ITEMS, Benchmark, Deadline, Files, Option, Prompt
 from forecasteval.common.errors import printable
-from forecasteval.common.records import Loaded, first_keys
+from forecasteval.common.records import first_keys
 from forecasteval.display.results import Results
 
-from .cells import parse_id
 from .columns import (
     holds_events,
     holds_forecasts,
@@ -136,12 +135,9 @@ def list_events(path: Path) -> frozenset[str]:
     return list_events(path)
 
 
-def list_forecasters(path: Path) -> set[str]:
-    """List the names in a prediction file with a dataset, also of forecasts that do not count."""
-    from .tables import load_forecasts
-
-    rows = load_forecasts(path, Loaded("", ()))
-    return {parse_id(row.get("username")) for row in rows if isinstance(row, Mapping)}
+def list_forecasters(path: Path, dataset: Path) -> set[str]:
+    """List the names in a prediction file of a dataset, also of forecasts that do not count."""
+    return {*hash_forecasts(path, dataset)}
 
 
 def list_deadlines(dataset: Path) -> dict[str, Deadline]:

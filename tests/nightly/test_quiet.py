@@ -149,6 +149,16 @@ def test_change_with_size_and_time_set_back_is_noticed(nights: Nights) -> None:
     assert {row["name"]: row["overall_score"] for row in rows}["d-b"] == 0.75
 
 
+def test_change_behind_a_link_to_nothing_is_noticed(nights: Nights) -> None:
+    """Editors leave such links, which sort first, while a file is open."""
+    (nights.root / "prediction/.#d-a.json").symlink_to("somebody@host.123")
+    nights.run()
+    nights.run()
+    assert nights.is_quiet()
+    write(nights.root, {"prediction/d-b.json": dict.fromkeys(ANSWERS, "B")})
+    assert not nights.is_quiet()
+
+
 def test_change_within_a_tick_is_noticed(nights: Nights, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a file system with whole seconds a second change leaves no trace but the bytes."""
     real = stamp._add_state
