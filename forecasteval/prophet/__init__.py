@@ -92,7 +92,7 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
     benchmark.
     """
     if dataset is not None:
-        return holds_questions(dataset) or (holds_events(path) and not is_answered(dataset))
+        return holds_questions(dataset) or (not is_answered(dataset) and holds_events(path))
     is_other_table = path.suffix == ".csv" and "id" not in first_keys(path)
     has_forecasts = holds_events(path) or holds_forecasts(path, read_columns(path))
     return has_forecasts or is_other_table or holds_questions(path)
