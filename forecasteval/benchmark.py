@@ -54,9 +54,10 @@ class Option(NamedTuple):
     """An option of the command line that belongs to a benchmark; None where it is not given.
 
     kind: bool for a switch, a tuple of choices, or what converts the text. scope: "score" if scores
-    depend on it; "run" and "ranked" likewise, the first only where systems are not ranked and the
-    second only where they are; "report" if it only chooses what a report shows; "items" if it does
-    both; "file" if it names a file to write. keyword: its name in Python, if it has another there.
+    depend on it; "read" if files are read by it, which `check` does too; "run" and "ranked" like
+    "score", the first only where systems are not ranked and the second only where they are;
+    "report" if it only chooses what a report shows; "items" if it does both; "file" if it names a
+    file to write. keyword: its name in Python, if it has another there.
     """
 
     flag: str
@@ -140,7 +141,7 @@ def add_options(
     `ranked`: for commands that rank systems, which are scored alike. InputError for an option that
     another benchmark has.
     """
-    scopes = ("score", "ranked") if ranked else ("score", "run", "report", "file")
+    scopes = ("score", "read", "ranked") if ranked else ("score", "read", "run", "report", "file")
     actions: dict[str, list[Action]] = {}
     for benchmark in benchmarks:
         in_scope = [option for option in benchmark.options if option.scope in scopes]
@@ -424,6 +425,8 @@ class Benchmark(NamedTuple):
     forecasters: by forecaster, then by event and the forecast's own time.
     list_events(prediction): the questions in a file that needs no dataset; files that share one
     are ranked together.
+    with_options(options) makes the benchmark whose files are read with options that were given, by
+    their names in Python.
     """
 
     name: str
@@ -439,6 +442,7 @@ class Benchmark(NamedTuple):
     list_prompts: Callable[[Path, str, bool], Iterator[Prompt]] | None = None
     hash_forecasts: Callable[[Path, Path], dict[str, dict[tuple[str, str], str]]] | None = None
     list_events: Callable[[Path], frozenset[str]] | None = None
+    with_options: Callable[[Mapping[str, Any]], Benchmark] | None = None
 
     @property
     def has_contest(self) -> bool:

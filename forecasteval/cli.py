@@ -746,10 +746,17 @@ def check(argv: Sequence[str]) -> int:
         type=Path,
         help="folder before a change: its owners, datasets and settings count for --owner",
     )
+    benchmarks = list_benchmarks(BENCHMARKS)
+    for benchmark in benchmarks:
+        for option in benchmark.options:
+            if option.scope == "read":
+                option.add_to(add)
     args = parser.parse_args(argv)
     if args.owner is not None and not args.names:
         parser.error("--owner: expected the files that LOGIN changes")
-    scorer = Scorer(list_benchmarks(BENCHMARKS), {}, args.root)
+    _, options = _read_folder_options((args.base or args.root) / SETTINGS_FILE)
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    scorer = Scorer(benchmarks, options | given, args.root)
     work = partial(_check_change if args.owner is not None else _check_file, args, scorer)
     operators = [SETTINGS_FILE, f"prediction/{SYSTEMS_FILE}"]
     files = [*list_datasets(args.root), *list_predictions(args.root)]

@@ -35,9 +35,12 @@ class Scorer:
     def __init__(
         self, wings: Iterable[Benchmark], options: Mapping[str, object], output: Path
     ) -> None:
-        self.wings = {wing.name: wing for wing in wings}
         self.given: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None
+        }
+        self.wings = {
+            wing.name: wing.with_options(self.given) if wing.with_options else wing
+            for wing in wings
         }
         self.output = output
         self._evaluators: dict[str, Evaluator[Any, Any]] = {}
@@ -122,7 +125,7 @@ class Scorer:
     def require_usable_options(self) -> None:
         """Raise InputError if an evaluator cannot be made of the options that were given for it."""
         for name in self.wings:
-            if self._choose(name, "score", "run", "ranked"):
+            if self._choose(name, "score", "read", "run", "ranked"):
                 self._evaluator(name)
 
     def report_options(self, name: str) -> dict[str, object]:
@@ -151,7 +154,7 @@ class Scorer:
 
     def _evaluator(self, name: str) -> Evaluator[Any, Any]:
         if name not in self._evaluators:
-            options = self._choose(name, "score", "run", "ranked", "items")
+            options = self._choose(name, "score", "read", "run", "ranked", "items")
             self._evaluators[name] = self.wings[name].evaluator(self.output, **options)
         return self._evaluators[name]
 

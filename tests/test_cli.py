@@ -307,7 +307,7 @@ OPTIONS: Final = {
         "--min-datasets", "--late-files", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--by", "--html", "--fail-if-worse", *_FUTUREX),
-    "check": ("--dataset", "--owner", "--base"),
+    "check": ("--dataset", "--owner", "--base", "--column"),
 }  # besides --json, --root and --version, which all have  # fmt: skip
 EXIT_CODES: Final = {
     "": [0, 1, 2, 3, 6, 130], "ask": [0, 1, 2, 3, 5, 130],

@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from forecasteval import prophet
 from forecasteval.benchmark import Benchmark, Deadline
 from forecasteval.common.errors import (
     EvaluationError,
@@ -100,10 +99,10 @@ def find_refusal(path: Path, change: ProposedChange, scorer: Scorer) -> str:
         return ""
 
     benchmark = scorer.recognise(path if is_there else dataset, dataset)
-    if is_there and benchmark.name == prophet.NAME:
+    if is_there and benchmark.hash_forecasts is not None:
         # Two files with one forecaster cost both of them their results.
         systems = read_systems(target / "prediction")
-        names = prophet.list_forecasters(path, dataset)
+        names = benchmark.hash_forecasts(path, dataset)
         strangers = [find_stranger(name, systems, change.login) for name in names]
         if problem := max(strangers, default=""):
             return problem

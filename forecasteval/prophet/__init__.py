@@ -36,7 +36,8 @@ from __future__ import annotations
 
 import importlib
 from argparse import ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,6 +47,7 @@ from forecasteval.common.records import first_keys
 from forecasteval.display.results import Results
 
 from .columns import (
+    Given,
     holds_events,
     holds_forecasts,
     holds_questions,
@@ -105,53 +107,50 @@ def make_evaluator(output: Path, **options: Any) -> ProphetArenaEvaluator:
     return ProphetArenaEvaluator(**options)
 
 
-def find_mistakes(path: Path) -> Results:
+def find_mistakes(given: Given, path: Path) -> Results:
     """Find the mistakes in a file of problems, or in a CSV."""
     from .check import check_file
 
-    return check_file(path)
+    return check_file(path, given)
 
 
-def check_answers(files: Files) -> Iterator[Checked]:
+def check_answers(given: Given, files: Files) -> Iterator[Checked]:
     """Say what becomes of each forecast of a file."""
     from .check import check_answers
 
-    return check_answers(files)
+    return check_answers(files, given)
 
 
-def list_prompts(dataset: Path, system: str, market: bool) -> Iterator[Prompt]:
+def list_prompts(given: Given, dataset: Path, system: str, market: bool) -> Iterator[Prompt]:
     """List what a model is asked."""
     from .prompts import list_prompts
 
-    return list_prompts(dataset, system, market)
+    return list_prompts(dataset, system, market, given)
 
 
-def list_events(path: Path) -> frozenset[str]:
+def list_events(given: Given, path: Path) -> frozenset[str]:
     """List the events of a file that needs no dataset."""
     if not holds_events(path):
         return frozenset()
     from .tables import list_events
 
-    return list_events(path)
+    return list_events(path, given)
 
 
-def list_forecasters(path: Path, dataset: Path) -> set[str]:
-    """List the names in a prediction file of a dataset, also of forecasts that do not count."""
-    return {*hash_forecasts(path, dataset)}
-
-
-def list_deadlines(dataset: Path) -> dict[str, Deadline]:
+def list_deadlines(given: Given, dataset: Path) -> dict[str, Deadline]:
     """List by id when the events of a dataset close, and whether they have an outcome."""
     from .entries import list_deadlines
 
-    return list_deadlines(dataset)
+    return list_deadlines(dataset, given)
 
 
-def hash_forecasts(path: Path, dataset: Path) -> dict[str, dict[tuple[str, str], str]]:
+def hash_forecasts(
+    given: Given, path: Path, dataset: Path
+) -> dict[str, dict[tuple[str, str], str]]:
     """Hash the forecasts of a file by forecaster, event and own time."""
     from .entries import hash_forecasts
 
-    return hash_forecasts(path, dataset)
+    return hash_forecasts(path, dataset, given)
 
 
 def parse_metric(text: str) -> str:
@@ -194,7 +193,7 @@ OPTIONS: Final = (
         "--column",
         "which column is what, where names do not say it, as probability=pred; repeatable",
         parse_column,
-        "score",
+        "read",
         "ROLE=NAME",
         True,
         "roles",
@@ -218,17 +217,30 @@ OPTIONS: Final = (
     ITEMS._replace(scope="items"),
 )
 NAME: Final = "Prophet Arena"
-BENCHMARK: Final = Benchmark(
-    NAME,
-    claims_file,
-    make_evaluator,
-    OPTIONS,
-    find_mistakes,
-    holds_questions,
-    holds_events,
-    check_answers,
-    list_prompts=list_prompts,
-    list_deadlines=list_deadlines,
-    hash_forecasts=hash_forecasts,
-    list_events=list_events,
-)
+
+
+def make_benchmark(options: Mapping[str, Any]) -> Benchmark:
+    """Make the benchmark whose files are read with options, by their names in Python.
+
+    What is scored, hashed and checked is read by the same columns: else a forecast could change
+    and its hash stay.
+    """
+    given = dict(options.get("roles", ()))
+    return Benchmark(
+        NAME,
+        claims_file,
+        make_evaluator,
+        OPTIONS,
+        partial(find_mistakes, given),
+        holds_questions,
+        holds_events,
+        partial(check_answers, given),
+        list_prompts=partial(list_prompts, given),
+        list_deadlines=partial(list_deadlines, given),
+        hash_forecasts=partial(hash_forecasts, given),
+        list_events=partial(list_events, given),
+        with_options=make_benchmark,
+    )
+
+
+BENCHMARK: Final = make_benchmark({})

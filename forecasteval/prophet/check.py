@@ -14,7 +14,7 @@ from forecasteval.common.records import Loaded
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
-from .columns import holds_events
+from .columns import Given, holds_events
 from .events import NO_OUTCOME, Problem, choose_problems, make_events, read_problems
 from .fields import DataNotes, Label, Named
 from .forecasts import choose_forecasts, read_forecasts
@@ -23,23 +23,23 @@ from .score_table import odd_sums
 from .tables import Board, load_forecasts, load_problems, load_tables
 
 
-def check_answers(files: Files) -> Iterator[Checked]:
+def check_answers(files: Files, given: Given) -> Iterator[Checked]:
     """Say what becomes of each forecast, and which events each forecaster leaves out.
 
     Every event gets its first option as the winner, so that outcomes decide nothing.
     """
     if not files.dataset:
         raise InputError(str(files.path), "expected a dataset of problems for it", "none")
-    given = load_problems(files.dataset)
+    records = load_problems(files.dataset, given)
     problems = [
         {**row, "correct_answer": None, "correct_option_idx": 0}
-        for row in given
+        for row in records
         if isinstance(row, Mapping)
     ]
     notes = DataNotes()
     usable, places = choose_problems(Loaded("problems", problems, unit="problem"), notes)
     events = make_events(usable, notes)
-    data = read_forecasts([load_forecasts(files.path, given)], events, places, notes, {})
+    data = read_forecasts([load_forecasts(files.path, records, given)], events, places, notes, {})
     chosen = choose_forecasts(data, events, "drop", notes)
     states: dict[Named, tuple[str, str]] = {}  # and details
     if data:
@@ -66,20 +66,20 @@ def check_answers(files: Files) -> Iterator[Checked]:
 _SEVERAL: Final = 'several winners, not declared "exclusive": false'
 
 
-def check_file(path: Path) -> Results:
+def check_file(path: Path, given: Given) -> Results:
     """Find the mistakes in the problems of a file, or in the events of a CSV; how many are pending.
 
     Ids, option lists and winners that cannot be used; events without a winner, with several though
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
     also rows that will be left out, and prices that will.
     """
-    table = load_tables([path], {}, any_form=True) if holds_events(path) else None
-    given = table.problems if table else load_problems(path)
-    problems = [*read_problems(given)]
+    table = load_tables([path], given, any_form=True) if holds_events(path) else None
+    loaded = table.problems if table else load_problems(path, given)
+    problems = [*read_problems(loaded)]
     findings: list[Finding] = []
     first: dict[str, int] = {}  # by id its record; in a CSV its line
     for problem in problems:
-        number = given.lines[problem.number - 1] if given.lines else problem.number
+        number = loaded.lines[problem.number - 1] if loaded.lines else problem.number
         if problem.id and first.setdefault(problem.id, number) != number:
             seen = f"first in record {first[problem.id]}"
             findings.append(Finding("id used more than once", problem.id, number, seen))
@@ -89,7 +89,7 @@ def check_file(path: Path) -> Results:
     pending = sum(problem.fault == NO_OUTCOME for problem in problems)
     told = [f"{len(problems) - pending} resolved, {pending} pending"] if pending else []
     count = table.rows if table else len(problems)
-    return check_results(path, given.sha256, count, findings, told)
+    return check_results(path, loaded.sha256, count, findings, told)
 
 
 def _check_rows(table: Board, first: Mapping[str, int]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from forecasteval.benchmark import Deadline
 from forecasteval.common.records import as_text
 
 from .cells import parse_id
+from .columns import Given
 from .events import NO_OUTCOME, read_problems
 from .tables import load_forecasts, load_problems
 
@@ -21,10 +22,10 @@ from .tables import load_forecasts, load_problems
 _FIELDS: Final = ("prediction", "probs", "odds", "bids", "run")
 
 
-def list_deadlines(dataset: Path) -> dict[str, Deadline]:
+def list_deadlines(dataset: Path, given: Given) -> dict[str, Deadline]:
     """List by id when the events of a dataset close, and whether they have an outcome."""
     deadlines = {}
-    for problem in read_problems(load_problems(dataset)):
+    for problem in read_problems(load_problems(dataset, given)):
         closes = None
         if math.isfinite(problem.closed):
             closes = datetime.fromtimestamp(problem.closed, UTC)
@@ -33,14 +34,16 @@ def list_deadlines(dataset: Path) -> dict[str, Deadline]:
     return deadlines
 
 
-def hash_forecasts(path: Path, dataset: Path) -> dict[str, dict[tuple[str, str], str]]:
+def hash_forecasts(
+    path: Path, dataset: Path, given: Given
+) -> dict[str, dict[tuple[str, str], str]]:
     """Hash the forecasts of a file by forecaster, event and own time.
 
     Several of one event and time are hashed together, in any order.
     """
     texts: defaultdict[str, defaultdict[tuple[str, str], list[str]]]
     texts = defaultdict(lambda: defaultdict(list))
-    for row in load_forecasts(path, load_problems(dataset)):
+    for row in load_forecasts(path, load_problems(dataset, given), given):
         if isinstance(row, Mapping):
             values = [as_text(row.get(name)) for name in _FIELDS]
             texts[parse_id(row.get("username"))][name_forecast(row)].append(repr(values))

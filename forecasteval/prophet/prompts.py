@@ -21,6 +21,7 @@ from forecasteval.common.markup import find_objects
 from forecasteval.common.records import JsonObject, as_text
 
 from .cells import parse_number
+from .columns import Given
 from .events import NO_OUTCOME, read_problems
 from .tables import load_problems
 
@@ -49,12 +50,12 @@ whose values are probabilities from 0 to 1. You may think first; the object stan
 {example}"""
 
 
-def list_prompts(path: Path, system: str, market: bool) -> Iterator[Prompt]:
+def list_prompts(path: Path, system: str, market: bool, given: Given) -> Iterator[Prompt]:
     """List the prompts of a file of problems, without those of damaged ones.
 
     The forecasts of all runs are those of one forecaster, `system`.
     """
-    records = [*load_problems(path)]
+    records = [*load_problems(path, given)]
     today = f"Today is {datetime.now(UTC):%Y-%m-%d}.\n\n"
     for problem, record in zip(read_problems(records), records, strict=True):
         if problem.fault not in ("", NO_OUTCOME):

@@ -214,10 +214,10 @@ def _load_problems_of(where: str, problems: Mapping[str, object], lines: Sequenc
     return Loaded(where, [*problems.values()], lines=[rows[event] for event in problems])
 
 
-def list_events(path: Path) -> frozenset[str]:
+def list_events(path: Path, given: Given) -> frozenset[str]:
     """List the events in a table; none if it cannot be read, as reading it again will say."""
     with contextlib.suppress(InputError):
-        return frozenset(make_sheet(path, read_table(path, strict=False), {}).events)
+        return frozenset(make_sheet(path, read_table(path, strict=False), given).events)
     return frozenset()
 
 
@@ -266,9 +266,9 @@ def load_problems(
     return replace(_load_problems_of(str(path), problems, lines), sha256=loaded.sha256)
 
 
-def load_forecasts(path: Path, problems: Loaded) -> Loaded:
+def load_forecasts(path: Path, problems: Loaded, given: Given) -> Loaded:
     """Load the forecasts of a file about the problems of a dataset."""
-    return _load_named_forecasts(path, problems, {}, any_form=False)[1]
+    return _load_named_forecasts(path, problems, given, any_form=False)[1]
 
 
 def _load_named_forecasts(

@@ -387,6 +387,42 @@ def test_closed_forecasts_that_the_owner_withdraws(arena: Path, tmp_path: Path) 
     assert ranks(root, "s") == ([], [])
 
 
+def test_a_column_of_the_settings_is_what_is_hashed(tmp_path: Path) -> None:
+    """Not the column that would be read without it, beside which the scored one could change."""
+    event = {"options": ["Yes", "No"], "end_date": CLOSES}
+    events = [{"problem_id": f"e{n}", **event} for n in range(6)]
+    write(tmp_path, {"dataset/arena.json": events})
+    (tmp_path / "forecasteval.toml").write_text('column = "probability=calibrated"\n')
+
+    def forecast(name: str, chance: float) -> str:
+        rows = [f"e{n},{name},1970-01-01T00:00:00Z,0.5,{chance}\n" for n in range(6)]
+        text = "question,model,submitted_at,probability,calibrated\n" + "".join(rows)
+        path = tmp_path / f"prediction/arena-{name}.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return f"prediction/{path.name}"
+
+    forecast("a", 0.7)
+    file = forecast("s", 0.4)
+    assert night(tmp_path, 1).code == 0
+    assert night(tmp_path, 2).code == 0
+    write(tmp_path, {"dataset/arena.json": [{**each, "correct_option_idx": 0} for each in events]})
+    assert night(tmp_path, 3).code == 0
+    assert ranks(tmp_path, "s")[1] == [2]
+
+    base = copy_folder(tmp_path, tmp_path / "base")
+    forecast("s", 0.99)
+    write(tmp_path, {"prediction/systems.json": {"s": {"owner": "sam"}}})
+    write(base, {"prediction/systems.json": {"s": {"owner": "sam"}}})
+    words = ("check", "--owner", "sam", "--base", str(base), str(tmp_path / file))
+    refused = run(tmp_path, *words, SOURCE_DATE_EPOCH=str(4 * DAY))
+    assert refused.code == 4
+    assert "has new or changed answers to questions that are closed" in refused.err
+    assert night(tmp_path, 4).code in (0, 3)
+    assert ranks(tmp_path, "s")[1] == []
+    assert stored(tmp_path, "arena")["forecasters"].keys() == {"a"}
+
+
 # --- A benchmark of one's own ---
 
 

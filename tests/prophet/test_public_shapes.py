@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from cli import run
+from cli import run, write
 from forecasteval.prophet.entries import hash_forecasts
 from prophet_forms import find_options
 
@@ -299,7 +299,7 @@ def test_hashes_are_of_what_is_read(tmp_path: Path) -> None:
     def hashes(p: str, time: str = "2025-01-01", name: str = "q-ada.csv") -> dict[str, Any]:
         text = f"question_id,p,submitted_at\n0,{p},{time}\n1,0.3,2025-01-01\n"
         (path := tmp_path / name).write_text(text, encoding="utf-8")
-        return hash_forecasts(path, dataset)
+        return hash_forecasts(path, dataset, {})
 
     given = hashes("0.8")
     assert given.keys() == {"ada"}
@@ -308,3 +308,18 @@ def test_hashes_are_of_what_is_read(tmp_path: Path) -> None:
     assert hashes("0.9")["ada"]["0", "2025-01-01"] != given["ada"]["0", "2025-01-01"]
     assert hashes("0.8", "2025-01-02")["ada"].keys() != given["ada"].keys()
     assert hashes("0.8", name="q-ada@2.csv")["ada"] != given["ada"]
+
+
+def test_check_takes_the_option_that_it_prints(tmp_path: Path) -> None:
+    events = [{"problem_id": "q", "options": ["Yes", "No"]}]
+    write(tmp_path, {"dataset/d.json": events})
+    (file := tmp_path / "prediction/d-ada.csv").parent.mkdir()
+    file.write_text("question,p_raw\nq,0.8\n", encoding="utf-8")
+    refused = run(tmp_path, "check", "d-ada.csv")
+    assert refused.code == 2
+    (option,) = find_options(refused.err)
+    words = ("check", "d-ada.csv", "--column", "=".join(option))
+    assert run(tmp_path, *words).out.splitlines()[1] == "ada: 1 read"
+
+    (tmp_path / "forecasteval.toml").write_text('column = "probability=p_raw"\n')
+    assert run(tmp_path, "check", "d-ada.csv").out.splitlines()[1] == "ada: 1 read"
