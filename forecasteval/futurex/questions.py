@@ -232,9 +232,10 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
 def _find_sides(prompt: str, answer: Answer) -> Options | None:
     """Find the two sides that a question names, if its truth is one of them."""
     sides = parse_sides(prompt)
+    if len(sides) != 2:  # most
+        return None
     options = Options(sides, sides=True)
-    picks = interpret_picks(answer, options) if len(sides) == 2 else ()
-    return options if picks else None
+    return options if interpret_picks(answer, options) else None
 
 
 _PACKED: Final = lazy(r"\s*[;|]\s*")
