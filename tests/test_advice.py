@@ -424,19 +424,6 @@ def test_several_systems_in_one_file(folder: Path) -> None:
     assert "3 questions" in succeed(folder, "-f", "d-x-answers-a@2")
 
 
-@advice("{}; make predictions of it: {}")
-@pytest.mark.parametrize("key", ["prediction", "response", "model_output"])
-def test_truths_beside_the_replies(folder: Path, key: str) -> None:
-    names = [f"q{number}" for number in range(10)]
-    rows = [{"id": name, "answer": "A", key: box("AB"[name < "q4"])} for name in names]
-    files = {"dataset/e.json": [question(name) for name in names], "prediction/e-x.json": rows}
-    write(folder, files)
-    said = refuse(folder, "-f", "e-x")
-    assert f"got the dataset's ground_truth in all 10, beside {key}; " in said
-    succeed(folder, *shlex.split(find("make predictions of it: (convert .*)", said)))
-    assert "0.6000" in succeed(folder, "-f", "e-x-answers")
-
-
 @advice("{}; name one: {}")
 @pytest.mark.parametrize(
     "row", [{"id": "Q", "output": "A", "reply": "B"}, {"id": "Q", "level": 1, "answer": "A"}]

@@ -182,8 +182,6 @@ def join_answers(
         else:
             rows.append(question)
     if copies := _find_copies(rows):
-        same = predictions[copies[0]]
-        _require_no_reply(same[0], where, len(copies))
         notes[TRUTHS] = copies
     left = set(notes.get(AMBIGUOUS, ()))
     unused = [
@@ -243,7 +241,9 @@ def _answer(
 
 def _find_copies(rows: Iterable[object]) -> list[str]:
     """Find the questions whose answer is their truth, word for word; none if an answer differs, or
-    if they are few: nobody forecasts many questions right, in the very words of their truths.
+    if they are few: hardly anybody forecasts many questions right, in the very words of the truths.
+
+    They are noted, and scored all the same: no truth decides what an answer is.
     """
     copies = list[str]()
     for row in rows:
@@ -256,25 +256,6 @@ def _find_copies(rows: Iterable[object]) -> list[str]:
             return []
         copies.append(question_id(row))
     return copies if len(copies) >= _MIN_COPIES else []
-
-
-def _require_no_reply(prediction: Prediction, where: str, count: int) -> None:
-    """Raise InputError if a prediction, whose 'answer' is the truth, has a reply beside it."""
-    import shlex
-
-    from forecasteval.source.shapes import is_called_reply
-
-    if is_null(prediction.get("answer")):
-        return
-    for key, value in prediction.items():
-        if key == "answer" or is_null(value) or not is_called_reply((key,)):
-            continue
-        path = Path(where)
-        output = path.with_name(f"{path.stem}-answers.json")
-        command = shlex.join(["convert", where, "--answer", key, "-o", str(output)])
-        got = f"the dataset's ground_truth in all {count}, beside {printable(key, 40)}"
-        problem = f"{got}; make predictions of it: {command}"
-        raise InputError(where, "expected the answers of a model in 'answer'", problem)
 
 
 def _is_ambiguous(matches: Sequence[Prediction]) -> bool:
