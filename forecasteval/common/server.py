@@ -180,7 +180,6 @@ class Server:
 
         timeout: seconds without a byte that end a request. retries: of the SDK, by call.
         """
-        import httpx  # which openai needs
         import openai
 
         if not re.fullmatch("[!-~]+", api_key):
@@ -189,7 +188,6 @@ class Server:
                 "expected ASCII characters without blanks and line breaks",
             )
         self._openai = openai
-        self._response = httpx.Response
         self._secret = api_key if len(api_key) >= _MIN_SECRET else None
         where = "base_url (OPENAI_BASE_URL)"
         # Every result names the address, and a secret may stand in none of them.
@@ -258,8 +256,8 @@ class Server:
             return Call(failure="no http address")
         try:
             # The SDK's own models would take a third of the time, and refuse what servers add.
-            response = self._client.post("/chat/completions", cast_to=self._response, body=request)
-            call = read_completion(json.loads(self._redact(response.text)))
+            text = self._client.post("/chat/completions", cast_to=str, body=request)
+            call = read_completion(json.loads(self._redact(text)))
             return call._replace(reply=self._redact(call.reply), message=self._redact(call.message))
         except openai.APIConnectionError as error:
             failure = "timeout" if isinstance(error, openai.APITimeoutError) else "connection"
