@@ -133,7 +133,8 @@ def assert_refused(done: Done, *words: str, code: int = 2) -> None:
     lines = [line for line in done.err.splitlines() if _OURS.match(line)]
     assert len(lines) == 1, done.err
     assert [word for word in words if word not in lines[0]] == [], lines[0]
-    assert len(lines[0]) < 500
+    # However deep the folder of the test lies.
+    assert len(re.sub(r"/\S*/", "", lines[0])) < 500
     assert not RAW_CONTROL.search(done.err)
     assert code != 2 or done.out == ""
 

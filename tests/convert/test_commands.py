@@ -268,7 +268,9 @@ def test_a_source_given_twice(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.json"]
 
 
-@pytest.mark.parametrize("source", ["log.eval", "log.json"])
+@pytest.mark.parametrize(
+    "source", [pytest.param("log.eval", marks=pytest.mark.extra("inspect_ai")), "log.json"]
+)
 def test_columns_of_what_has_none(source: str, tmp_path: Path) -> None:
     done = convert(SAMPLES / source, "-o", tmp_path / "x.json", "--answer", "reply")
     assert_refused(done, "no single column reply with values")

@@ -158,6 +158,7 @@ def test_calibration_by_event_counts_every_event_once() -> None:
         assert found[name]["ece"] == pytest.approx(sum(even) / len(values), abs=1e-12)
 
 
+@pytest.mark.extra("pm_rank", "pydantic")
 def test_calibration_by_event_is_that_of_pm_rank() -> None:
     """Theirs cuts the sum of the weights of a bin to a whole number."""
     from pm_rank.nightly.algo import compute_calibration_ece

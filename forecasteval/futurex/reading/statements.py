@@ -207,7 +207,8 @@ _ONLY: Final = table_of("only")
 _CORRECTIONS: Final = table_of("corrections")
 _WITHDRAWING: Final = (
     r"(?:(?:so|therefore|hence|please|i)[\s,]+){0,3}(?:disregard|ignore|withdraw|retract|scrap"
-    r"|replace|change|revise|amend|switch)\s(?:my|the|this|that)\s(?:(?!earlier|draft|first|initial)\w+\s){0,2}"
+    r"|replace|change|revise|amend|switch)\s(?:my|the|this|that)\s"
+    r"(?:(?!earlier|draft|first|initial)\w+\s){0,2}"
     r"(?:answer|box|prediction|forecast|pick)\b"
 )
 _WITHDRAWN: Final = lazy(
