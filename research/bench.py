@@ -15,10 +15,10 @@ depend on the machine, ratios much less.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import itertools
 import json
-import math
 import random
 import resource
 import statistics
@@ -357,33 +357,8 @@ CELL_SIZE: Final = 60  # questions of a cell
 REASONING: Final = 1200  # characters
 LONG: Final = 9800  # characters of prose in the cells of the last two rows
 LONG_KINDS: Final = ("yes or no", "multiple choice")
-# What version 3.0.0 (a04cbd1) took, first sight and again, in this bench.
-CELLS_OF_3_0: Final = {
-    "box: yes or no": (6.6, 4.6),
-    "box: single choice": (6.8, 4.5),
-    "box: multiple choice": (7.4, 4.0),
-    "box: ranking": (21.4, 14.2),
-    "box: number": (16.5, 6.7),
-    "box below reasoning: yes or no": (5.7, 5.7),
-    "box below reasoning: single choice": (5.4, 5.6),
-    "box below reasoning: multiple choice": (5.2, 5.1),
-    "box below reasoning: ranking": (13.2, 12.7),
-    "box below reasoning: number": (7.8, 7.4),
-    "statement below reasoning: yes or no": (36.8, 34.5),
-    "statement below reasoning: single choice": (35.7, 33.6),
-    "statement below reasoning: multiple choice": (33.2, 29.5),
-    "statement below reasoning: ranking": (45.5, 44.9),
-    "statement below reasoning: number": (34.9, 33.2),
-    "prose: yes or no": (114.6, 113.7),
-    "prose: single choice": (156.9, 148.6),
-    "prose: multiple choice": (204.2, 179.9),
-    "prose: ranking": (56.0, 56.5),
-    "prose: number": (42.1, 42.9),
-    "long prose: yes or no": (359.2, 356.9),
-    "long prose: multiple choice": (620.7, 625.7),
-}
-
-# How many times as much a form of answers may take now
+CELL_ROUNDS: Final = 9
+# How many times as much as with 3.0.0 (a04cbd1) a form of answers may take
 BOUNDS: Final = {
     "box": 1.15,
     "box below reasoning": 1.15,
@@ -393,6 +368,8 @@ BOUNDS: Final = {
 }
 NUMBER_BOUND: Final = 1.4  # of a number in a box
 
+# A process of a checkout: a line of stdin names a cell, a line of stdout answers with the seconds
+# of json.loads, of the first sight of its questions, and of a further system.
 CELLS_RUN: Final = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -403,21 +380,18 @@ def seconds(work):
     return time.process_time() - began
 with open(sys.argv[2], encoding="utf-8") as file:
     cells = json.load(file)
-ratios = {}
-for name, (rows, rows_again) in cells.items():
+for number, line in enumerate(sys.stdin):
+    rows, rows_again = cells[json.loads(line)]
     texts = [json.dumps(row, ensure_ascii=False) for row in rows]
-    load = min(seconds(lambda: [json.loads(text) for text in texts * 10]) / 10 for _ in range(5))
-    times = []
-    for variant in range(3):
-        # Another prompt makes every question new to the caches.
-        first, again = (
-            [{**row, "prompt": f"{row['prompt']} {variant}"} for row in system]
-            for system in (rows, rows_again)
-        )
-        evaluate = FutureXEvaluator().evaluate_all
-        times.append((seconds(lambda: evaluate(first)), seconds(lambda: evaluate(again))))
-    ratios[name] = [min(column) / load for column in zip(*times)]
-print(json.dumps(ratios))
+    load = seconds(lambda: [json.loads(text) for text in texts * 10]) / 10
+    # Another prompt makes every question new to the caches.
+    first, again = (
+        [{**row, "prompt": f"{row['prompt']} {number}"} for row in system]
+        for system in (rows, rows_again)
+    )
+    evaluate = FutureXEvaluator().evaluate_all
+    times = load, seconds(lambda: evaluate(first)), seconds(lambda: evaluate(again))
+    print(json.dumps(times), flush=True)
 """
 
 
@@ -467,24 +441,51 @@ def draw_cells() -> dict[str, tuple[list[Row], list[Row]]]:
 def measure_cells(roots: Sequence[Path]) -> list[list[str]]:
     """Measure how long an answer of each kind and form takes, at first sight of its question and
     again by another system, as a ratio to json.loads of the same record.
+
+    The checkouts take turns, so that a busy moment of the machine meets all of them.
     """
+    cells = draw_cells()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cells.json"
-        path.write_text(json.dumps(draw_cells(), ensure_ascii=False), encoding="utf-8")
-        ratios = []
-        for root in roots:
-            command = [sys.executable, "-c", CELLS_RUN, str(root.resolve()), str(path)]
-            printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
-            ratios.append(json.loads(printed))
-    heads = [root.resolve().name for root in roots] if len(roots) > 1 else ["x json.loads"]
-    pairs = itertools.chain(*((head, "again") for head in heads))
-    table = [["cell", *pairs, "3.0.0", "again", "at most", "again"]]
-    for name in ratios[0]:
-        older = CELLS_OF_3_0.get(name, (math.nan, math.nan))
+        path.write_text(json.dumps(cells, ensure_ascii=False), encoding="utf-8")
+        with contextlib.ExitStack() as stack:
+            processes = [stack.enter_context(start_cells(root, path)) for root in roots]
+            times = {name: measure_cell(name, processes) for name in cells}
+    heads = [root.resolve().name for root in roots]
+    sights = [f"{head}{sight}" for head in heads for sight in ("", " again")]
+    others = [f"/ {sight}" for sight in sights[2:]]
+    table = [["cell", *sights, *others, "at most"]]
+    for name, ratios in times.items():
         bound = NUMBER_BOUND if name == "box: number" else BOUNDS[name.partition(":")[0]]
-        cells = [*(ratio[name] for ratio in ratios), older, [value * bound for value in older]]
-        table.append([name, *(f"{value:.1f}" for pair in cells for value in pair)])
+        to_load = [f"{value:.1f}" for ratio in ratios for value in ratio]
+        to_others = [
+            f"{here / there:.2f}"
+            for ratio in ratios[1:]
+            for here, there in zip(ratios[0], ratio, strict=True)
+        ]
+        table.append([name, *to_load, *to_others, f"{bound:.2f}"])
     return table
+
+
+def start_cells(root: Path, cells: Path) -> subprocess.Popen[str]:
+    """Start the process that measures cells with a checkout."""
+    command = [sys.executable, "-c", CELLS_RUN, str(root.resolve()), str(cells)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+
+
+def measure_cell(name: str, processes: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
+    """Measure a cell with every checkout in turn; the fastest of its rounds count."""
+    rounds: list[list[list[float]]] = [[] for _ in processes]
+    for _ in range(CELL_ROUNDS):
+        for process, times in zip(processes, rounds, strict=True):
+            assert process.stdin
+            assert process.stdout
+            print(json.dumps(name), file=process.stdin, flush=True)
+            times.append(json.loads(process.stdout.readline()))
+    fastest = [[min(column) for column in zip(*times, strict=True)] for times in rounds]
+    load = min(times[0] for times in fastest)
+    return [[first / load, again / load] for _, first, again in fastest]
 
 
 def kind_table(by_kind: dict[str, list[Row]]) -> list[list[str]]:
@@ -756,6 +757,9 @@ def main() -> None:
     )
     parser.add_argument("--cells", action="store_true", help="only kinds and forms of answers")
     args = parser.parse_args()
+    for root in args.against:
+        if not (root / "eval.py").is_file():
+            parser.error(f"--against {root}: expected a checkout, with eval.py")
     roots = [ROOT, *args.against]
     if args.cells:
         show(measure_cells(roots))
