@@ -141,6 +141,9 @@ def test_boards_and_comparisons_are_of_series(tmp_path: Path) -> None:
     assert pair["interval"] == pytest.approx(expected)
     assert pair["p"] >= 2 / 2**4  # four clusters have so many signs
 
+    # Questions differ by 2 in "cup" and by −3 in "rates", and one without a series does.
+    assert pair["n_differing"] == 3
+
     season = compared(run(root, "compare", "a", "b", "--all-weeks", "--json"))
     by_dataset = {row["dataset"]: row["interval"] for row in season["by_dataset"]}
     assert by_dataset["w1.json"] == pytest.approx(expected)
@@ -184,6 +187,41 @@ def test_ranks_of_hanging_questions_are_wider() -> None:
         [row["rank_interval"] for row in board["tables"][0]["rows"]] for board in (narrow, wide)
     ]
     assert ranges == [[(1, 1), (2, 2)], [(1, 2), (1, 2)]]
+
+
+def test_boards_say_how_many_series(tmp_path: Path) -> None:
+    """A series that both weeks name is one; a week without any says nothing."""
+    root = make_folder(tmp_path, {"w1": SERIES, "w2": ["cup"] * 4 + [None] * 6, "w3": [None] * 10})
+    out = run(root, "nightly").out
+    assert "all 3 datasets, 30 questions in 20 series\n" in out
+    assert "w1.json, 10 questions in 4 series\n" in out
+    assert "w2.json, 10 questions in 7 series\n" in out
+    assert "w3.json, 10 questions\n" in out
+    assert "10 questions in 4 series" in run(root, "compare", "w1-a", "w1-b").out
+    assert "in 20 series of 3 datasets" in run(root, "compare", "a", "b", "--all-weeks").out
+
+
+@pytest.mark.parametrize(
+    ("series", "message"),
+    [
+        ([None] * 12, ""),
+        (["one", "two", "three"] * 4, "it differs in 3 series only"),
+        (["one", "two"] * 6, "it differs in 2 series only"),
+    ],
+)
+def test_gate_counts_series(tmp_path: Path, series: Sequence[object], message: str) -> None:
+    """Twelve questions of three events cannot have a p below 0.05."""
+    rows = [question(f"q{number}", series=name) for number, name in enumerate(series)]
+    files: dict[str, Any] = {"dataset/w.json": rows}
+    for system, letter in (("a", "B"), ("b", "A")):
+        answers = [{"id": row["id"], "prediction": box(letter)} for row in rows]
+        files[f"prediction/w-{system}.json"] = answers
+    root = write(tmp_path, files)
+    done = run(root, "compare", "w-a", "w-b", "--fail-if-worse")
+    assert done.code == 0
+    assert done.err == (
+        f"eval.py: --fail-if-worse shows nothing of w-b: {message}\n" if message else ""
+    )
 
 
 def compared(done: Done) -> Any:

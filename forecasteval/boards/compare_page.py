@@ -77,7 +77,7 @@ from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 
 from .standings import heat_of, list_names, show_cell
-from .tables import AnyComparison, compared_datasets, list_verdicts, season_remarks
+from .tables import AnyComparison, compared_datasets, in_series, list_verdicts, season_remarks
 
 _MAX_SYSTEMS: Final = 4  # of more the page shows no questions: they would be of ten pairs
 _LEGEND: Final = (
@@ -90,7 +90,7 @@ Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and titl
 def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> Page:
     """Make the page of a comparison, with the questions of the `results` that it compares."""
     names = [_cut(row.name) for row in comparison.systems]
-    size = show_count(comparison.resolved, "question")
+    size = show_count(comparison.resolved, "question") + in_series(comparison.n_series)
     if isinstance(comparison, Comparison):
         benchmark = comparison.systems[0].benchmark
         where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"

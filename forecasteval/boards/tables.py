@@ -103,7 +103,7 @@ def _say_size(table: Ranking) -> str:
     """Say of what a ranking is, and how many questions or events it has."""
     if isinstance(table, PooledTable):
         questions = show_count(_count_used(table), "question")
-        return f"all {len(table.datasets)} datasets, {questions}"
+        return f"all {len(table.datasets)} datasets, {questions}{in_series(table.n_series)}"
     if isinstance(table, ForecasterTable):
         size = show_size(table.n_events, table, "event")
         kept = KEPT if table.kept else ""
@@ -172,7 +172,13 @@ def show_size(count: int, table: SystemTable | ForecasterTable, unit: str) -> st
     pending = table.pending
     void = table.void
     size = f"{count} of {count + pending} resolved" if pending else show_count(count, unit)
+    size += in_series(table.n_series)
     return f"{size}, {void} void left out" if void else size
+
+
+def in_series(count: int) -> str:
+    """Say in how many series questions are; nothing if each of them stands alone."""
+    return f" in {count} series" if count else ""
 
 
 def lower_is_better(table: object) -> str:
@@ -364,11 +370,12 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
 def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
     """Say how many questions a difference is of; over all weeks also how many both systems had."""
     if isinstance(comparison, Comparison):
-        return show_count(comparison.n, "question")
+        return f"{show_count(comparison.n, 'question')}{in_series(comparison.n_series)}"
     count = comparison.resolved
     weeks = len(comparison.datasets)
     shared = f" (both took part in {pair.n_shared})" if pair.n_shared != count else ""
-    return f"{show_count(count, 'question')} of {show_count(weeks, 'dataset')}{shared}"
+    questions = f"{show_count(count, 'question')}{in_series(comparison.n_series)}"
+    return f"{questions} of {show_count(weeks, 'dataset')}{shared}"
 
 
 def _say(pair: Pair, evidence: str) -> str:

@@ -104,6 +104,7 @@ class SystemTable(Scaled):
     benchmark: str
     dataset: str | None
     level_counts: dict[Level, int]
+    n_series: int = 0  # clusters of these questions; 0 if every question stands alone
     pending: int = 0  # questions without a truth yet, not among these
     void: int = 0  # questions that are left out of everything
     weights: dict[Level, float]  # of the levels that count
@@ -182,6 +183,7 @@ class SeasonTable(Scaled):
     benchmark: str
     datasets: list[Week]
     level_counts: dict[Level, int]
+    n_series: int = 0  # clusters of the questions that count; 0 if every question stands alone
     weights: dict[Level, float]  # of the levels that count
     design_effect: float | None  # of good and bad weeks of a system; None: not measured
     guess: float | None = None  # the score that a blind guess expects, where it is known
@@ -319,6 +321,7 @@ class Pair:
     p_holm: float
     detectable: float | None  # the least difference that is found four times out of five
     levels: dict[Level, Tally]
+    n_differing: int  # questions, or series in sum, that contribute differently to both scores
     both_read: BothRead | None  # of the first system's pairs, if it says something else
 
     @property
@@ -361,6 +364,7 @@ class Comparison(Scaled):
 
     dataset: str | None
     n: int
+    n_series: int = 0  # clusters of these; 0 if every question stands alone
     pending: int = 0  # questions without a truth yet, not among the n
     level_counts: dict[Level, int]
     systems: list[ScoredRow]

@@ -37,18 +37,21 @@ from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
 from .pooled import Gap, Season, connect_systems, fit_season
 from .reading import distinct_names, list_results, read_system
-from .repeats import add_run_luck, measure_runs
+from .repeats import add_run_luck, measure_runs, weigh_scores
 from .scale import Interval, Level
 from .significance import least_found
 from .systems import (
     QuestionColumns,
     Strata,
     System,
+    count_series,
     join_clusters,
     levels_that_count,
     require_same_policy,
+    sum_by_cluster,
 )
 
+_NOISE: Final = 1e-12  # relative size of rounding errors in sums
 SYSTEMS: Final = 50  # that are compared at a time
 _NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
 MOVERS: Final = 10  # questions that are shown to move a difference most
@@ -89,6 +92,7 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
         **first.scale.describe(),
         dataset=groups[0][0].get("dataset"),
         n=sum(counts.values()),
+        n_series=count_series([first.questions[level] for level in levels]),
         pending=first.pending,
         level_counts=counts,
         systems=[describe_system(system, levels) for system in systems],
@@ -177,6 +181,7 @@ def _make_pairs(
             **gap._asdict(),
             p_holm=p_holm,
             levels=_tally(*both, levels),
+            n_differing=_count_differing(*both, levels),
             both_read=_compare_read(*both, levels) if a == names[0] else None,
         )
         for (a, b), gap, both, p_holm in zip(
@@ -283,6 +288,16 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
         better = a.scale.sign
         tallies[level] = Tally(wins=signs[better], ties=signs[0], losses=signs[-better])
     return tallies
+
+
+def _count_differing(a: System, b: System, levels: Sequence[Level]) -> int:
+    """Count the questions, or the series in sum, that contribute differently to both scores."""
+    of_a = weigh_scores(a, levels)
+    of_b = weigh_scores(b, levels)
+    differences = [x - y for x, y in zip(of_a, of_b, strict=True)]
+    clusters = join_clusters([a.questions[level] for level in levels])
+    noise = _NOISE * max(map(abs, differences), default=0.0)
+    return sum(abs(total) > noise for total in sum_by_cluster(differences, clusters))
 
 
 def _find_movers(a: System, b: System, levels: Sequence[Level]) -> list[Mover]:

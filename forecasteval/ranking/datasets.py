@@ -34,6 +34,7 @@ from .scale import Level
 from .significance import assign_ranks
 from .systems import (
     System,
+    count_series,
     count_unread,
     levels_that_count,
     require_same_policy,
@@ -119,6 +120,7 @@ def _rank_group(
         dataset=dataset or None,
         **first.scale.describe(),
         level_counts=counts,
+        n_series=count_series([*first.questions.values()]),
         pending=first.pending,
         void=first.void,
         weights={level: first.weights[level] for level in levels},

@@ -116,6 +116,7 @@ class ForecasterTable(FileRow):
     kind: Literal["forecasters"]
     rows: list[ForecasterRow]
     n_events: int
+    n_series: int = 0  # clusters of these events; 0 if every event stands alone
     pending: int = 0  # events without an outcome yet, not among these
 
     # What tables of systems have, too.

@@ -52,8 +52,8 @@ def find_breach(results: JsonObject, threshold: float) -> list[str]:
 def require_not_worse(comparison: JsonObject) -> list[str]:
     """Raise GateError if a system is significantly worse than the first one of a comparison.
 
-    Returns a line for each system that could not be, whatever it answered: the least p-value of n
-    differing questions is 2 / 2^n.
+    Returns a line for each system that could not be, whatever it answered: the least p-value is
+    2 / 2^n if n questions differ, or n series where questions hang together.
     """
     sign = read_scale(comparison).sign
     worse: list[str] = []
@@ -61,15 +61,15 @@ def require_not_worse(comparison: JsonObject) -> list[str]:
     names: list[str] = []
     first = comparison["systems"][0]["name"]
     for pair in (pair for pair in comparison["pairs"] if pair["a"] == first):
-        count = sum(tally["wins"] + tally["losses"] for tally in pair["levels"].values())
+        count = pair["n_differing"]
         if sign * pair["difference"] > 0 and pair["p_holm"] < ALPHA:
             names.append(pair["b"])
             worse.append(f"{pair['b']} ({-pair['difference']:+.4f}, p {show_p(pair['p_holm'])})")
         elif count and 2 / 2**count >= ALPHA:
-            unsure.append(
-                f"--fail-if-worse shows nothing of {pair['b']}: "
-                f"it differs on {show_count(count, 'question')} only"
-            )
+            where = f"on {show_count(count, 'question')}"
+            if comparison.get("n_series"):
+                where = f"in {count} series"
+            unsure.append(f"--fail-if-worse shows nothing of {pair['b']}: it differs {where} only")
     if worse:
         remark = _remark_single_runs(comparison, [first, *names])
         raise GateError(f"worse than {first} (--fail-if-worse): {', '.join(worse)}{remark}")

@@ -17,7 +17,7 @@ from forecasteval.common.statistics import clip_interval, mean, stratified_mean
 from .board import PooledRow, PooledTable, SeasonRow, SeasonTable, Week
 from .scale import Interval, Level, Scale
 from .significance import assign_ranks, detectable_difference
-from .systems import Strata, System, count_unread, join_clusters, levels_that_count
+from .systems import Strata, System, count_series, count_unread, join_clusters, levels_that_count
 
 if TYPE_CHECKING:
     from .weeks import Array, Fit, Spread
@@ -83,10 +83,17 @@ class Season(NamedTuple):
             **self.scale.describe(),
             datasets=weeks,
             level_counts=self.counts,
+            n_series=self._count_series(),
             weights=self.weights,
             design_effect=None if math.isnan(effect) else round(effect, _DIGITS),
             guess=self._guess(),
             signature={**self.first.policy, "questions_sha256": checksum},
+        )
+
+    def _count_series(self) -> int:
+        """Count the clusters of the questions that count; a series may span datasets."""
+        return count_series(
+            [system.questions[level] for system in self.datasets.values() for level in self.weights]
         )
 
     def _guess(self) -> float | None:

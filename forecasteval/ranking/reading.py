@@ -33,11 +33,14 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
                 raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
         return system
     row = _file_row(results, name or str(results.get("name", "forecasts")))
+    events = results.get("n_events")
+    clusters = results.get("n_clusters", events)
     table = {
         **vars(row),
         "kind": "forecasters",
         "rows": results["ranking"],
-        "n_events": results.get("n_events"),
+        "n_events": events,
+        "n_series": 0 if clusters == events else clusters,
         "pending": results.get("n_pending", 0),
     }
     return from_record(ForecasterTable, table, row.name)

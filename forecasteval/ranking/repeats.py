@@ -7,14 +7,13 @@ answers of a run at once. Runs measure that from two on each side.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from forecasteval.common.statistics import mean
 
 from .scale import Level
-from .systems import System, join_clusters
+from .systems import System, join_clusters, sum_by_cluster
 
 
 class RunSpread(NamedTuple):
@@ -38,17 +37,17 @@ def measure_runs(system: System, levels: Sequence[Level]) -> RunSpread:
     if not system.runs:
         return RunSpread(1, 0.0, 0.0)
     clusters = join_clusters([system.questions[level] for level in levels])
-    runs = [_weigh_scores(run, levels) for run in system.runs]
+    runs = [weigh_scores(run, levels) for run in system.runs]
     centres = list(map(mean, zip(*runs, strict=True)))
     whole = within = 0.0
     for run in runs:
         deviations = [score - centre for score, centre in zip(run, centres, strict=True)]
         whole += math.fsum(deviations) ** 2
-        within += _sum_squares(deviations, clusters)
+        within += math.fsum(total**2 for total in sum_by_cluster(deviations, clusters))
     return RunSpread(len(runs), whole, within)
 
 
-def _weigh_scores(run: System, levels: Sequence[Level]) -> list[float]:
+def weigh_scores(run: System, levels: Sequence[Level]) -> list[float]:
     """List what each question adds to the score of a run."""
     total = math.fsum(run.weights[level] for level in levels)
     return [
@@ -56,16 +55,6 @@ def _weigh_scores(run: System, levels: Sequence[Level]) -> list[float]:
         for level, (_, scores) in zip(levels, run.strata(levels), strict=True)
         for score in scores
     ]
-
-
-def _sum_squares(values: Sequence[float], clusters: Sequence[str]) -> float:
-    """Sum the squares of values, or of the sums of their clusters."""
-    if not clusters:
-        return math.fsum(value**2 for value in values)
-    sums: dict[str, list[float]] = defaultdict(list)
-    for value, cluster in zip(values, clusters, strict=True):
-        sums[cluster].append(value)
-    return math.fsum(math.fsum(parts) ** 2 for parts in sums.values())
 
 
 def add_run_luck(*spreads: RunSpread) -> tuple[float, float]:
