@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 # Values that differ by no more are equal, and share a rank; fitted models leave this open.
@@ -59,6 +60,7 @@ def t_tail(t: float, df: float) -> float:
     return 1.0 - front * _beta_fraction(0.5, a, y) / 0.5
 
 
+@lru_cache(maxsize=1024)  # the results of one dataset have the same degrees of freedom
 def t_quantile(p: float, df: float) -> float:
     """Compute the `p` quantile of Student's t, 0.5 <= p < 1. By Newton's method for ln `t_tail`
     over ln t, which is concave.

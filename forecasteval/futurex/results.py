@@ -23,7 +23,7 @@ from forecasteval.questions.states import AnswerScore
 from forecasteval.questions.truths import question_id
 from forecasteval.source.questions import ANSWER_KEYS
 
-from .questions import FIELDS, SHOWN, Truth, parse_record, score_answer
+from .questions import FIELDS, SHOWN, Question, Truth, parse_record, score_answer
 from .reading.answers import Answer, parse_answer
 from .reading.numbers import NumberTruth
 from .rules import Rules
@@ -158,35 +158,27 @@ class Scoring:
         ]
         names = list(map(self._name, records, numbers))
         raws = list(map(self._find_answer, records, names))
-        prompts = [str(record.get("prompt") or "") for record in records]
-        answers = list(map(parse_answer, raws, prompts))
-        late = [False] * len(records)
-        if self._late:
-            answered = zip(records, answers, strict=True)
-            late = [a is not None and question_id(record) in self._late for record, a in answered]
+        answers = list(map(parse_answer, raws, map(_find_prompt, records)))
+        late = [self._is_late(*pair) for pair in zip(records, answers, strict=True)]
         if self._drops_late:
             answers = [None if is_late else a for a, is_late in zip(answers, late, strict=True)]
         scores = list(map(score_answer, questions, answers))
         texts = list(map(as_text, raws))
-        series = list(map(read_series, records))
-        hashes = [
-            # Results that know of different series are not on the same questions.
-            hash_question("\0".join(filter(None, [f"{name} {question.digest}", of_series])))
-            for name, question, of_series in zip(names, questions, series, strict=True)
-        ]
+        hashes = list(map(_hash_record, records, names, questions))
         self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))
-        given = records, names, questions, prompts, texts, hashes, answers, scores, late
-        for record, name, question, prompt, text, digest, answer, scored, is_late in zip(
-            *given, strict=True
-        ):
+        rows = zip(records, names, questions, hashes, texts, answers, scores, late, strict=True)
+        for record, name, question, digest, text, answer, scored, is_late in rows:
             if question.warning:
                 self.notes[question.warning].append(name)
-            if self._review and answer and question.truth and not question.pending:
+            if is_no_series(record):
+                self.notes[NO_SERIES].append(name)
+            truth = question.truth
+            if type(truth) is NumberTruth and truth.sigma is None:
+                self.no_sigma_count += 1
+            if self._review and answer and truth and not question.pending:
                 place = len(self.items)
-                self.answered.append(Answered(place, question.truth, prompt, answer, text))
-            self.no_sigma_count += (
-                type(question.truth) is NumberTruth and question.truth.sigma is None
-            )
+                prompt = _find_prompt(record)
+                self.answered.append(Answered(place, truth, prompt, answer, text))
             unboxed = answer is not None and not answer.boxed and scored.outcome == "scored"
             item: AnswerItem = {
                 "id": record.get("id"),
@@ -200,9 +192,13 @@ class Scoring:
                 **decide(scored, "grammar", self._rules.missing, unboxed),
                 "late": is_late,
             }
-            if is_no_series(record):
-                self.notes[NO_SERIES].append(name)
             self.items.append(add_columns(item, record))
+
+    def _is_late(self, record: Mapping[str, object], answer: Answer | None) -> bool:
+        """Return whether an answer came too late."""
+        if not self._late or answer is None:
+            return False
+        return question_id(record) in self._late
 
     def _name(self, record: Mapping[str, object], number: int) -> str:
         """Name the id of a record, or its number; what is odd about ids is noted."""
@@ -238,6 +234,18 @@ class Scoring:
                 item["question"] for item in self.items if item["outcome"] != "pending"
             ),
         }
+
+
+def _find_prompt(record: Mapping[str, object]) -> str:
+    """Find the prompt of a record."""
+    return str(record.get("prompt") or "")
+
+
+def _hash_record(record: Mapping[str, object], name: str, question: Question) -> str:
+    """Hash what is asked: results that know of different series are not on the same questions."""
+    text = f"{name} {question.digest}"
+    series = read_series(record)
+    return hash_question(f"{text}\0{series}" if series else text)
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:

@@ -27,7 +27,10 @@ def add_columns(
     if series := read_series(question):
         columns["cluster"] = series
     for name, value in question.items():
-        if name in left_out or not isinstance(value, (str, int, float)) or is_null(value):
+        if value is None or name in left_out:  # most
             continue
-        columns[COLUMN_PREFIX + name] = value[:MAX_TEXT] if isinstance(value, str) else value
+        if isinstance(value, str):
+            columns[COLUMN_PREFIX + name] = value[:MAX_TEXT]
+        elif isinstance(value, (int, float)) and not is_null(value):
+            columns[COLUMN_PREFIX + name] = value
     return item
