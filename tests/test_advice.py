@@ -70,7 +70,7 @@ NO_ADVICE: Final = {
     "{} rxnopt {}",
     "below --fail-under {}: {}",  # a verdict
     "worse than {} (--fail-if-worse): {}{}",
-    "--fail-if-worse shows nothing of {}: it differs on {} only",
+    "--fail-if-worse shows nothing of {}: it differs {} only",
     "{}: --unread: every answer was read",
     "say that they refuse",
     "run {}: no answers, not written",

@@ -178,7 +178,9 @@ def show_size(count: int, table: SystemTable | ForecasterTable, unit: str) -> st
 
 def in_series(count: int) -> str:
     """Say in how many series questions are; nothing if each of them stands alone."""
-    return f" in {count} series" if count else ""
+    if not count:
+        return ""
+    return f" in {count} series"
 
 
 def lower_is_better(table: object) -> str:

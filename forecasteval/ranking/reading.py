@@ -33,17 +33,24 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
                 raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
         return system
     row = _file_row(results, name or str(results.get("name", "forecasts")))
-    events = results.get("n_events")
-    clusters = results.get("n_clusters", events)
     table = {
         **vars(row),
         "kind": "forecasters",
         "rows": results["ranking"],
-        "n_events": events,
-        "n_series": 0 if clusters == events else clusters,
+        "n_events": results.get("n_events"),
+        "n_series": _count_series(results),
         "pending": results.get("n_pending", 0),
     }
     return from_record(ForecasterTable, table, row.name)
+
+
+def _count_series(results: JsonObject) -> object:
+    """Count the clusters of a result's events; 0 if every event stands alone."""
+    events = results.get("n_events")
+    clusters = results.get("n_clusters", events)
+    if clusters == events:
+        return 0
+    return clusters
 
 
 def read_system(results: JsonObject, name: str | None = None) -> System:
