@@ -1328,6 +1328,17 @@ def test_a_condition_that_can_be_read_in_two_ways(folder: Path) -> None:
     accept_sheet(folder, *words)
 
 
+def test_amounts_without_a_unit(folder: Path) -> None:
+    words = ("--yield", "y", "--conditions", "base=name+{}")
+    sheet(folder, "name,dose,y", "KOH,1,10", "NaOH,2,90")
+    said = refuse_sheet(folder, *words[:-1], words[-1].format("dose"))
+    names = re.findall(r"dose \(\S+\)", said)
+    assert names == ["dose (equiv)", "dose (mol%)"]
+    for name in names:
+        sheet(folder, f"name,{name},y", "KOH,1,10", "NaOH,2,90")
+        accept_sheet(folder, *words[:-1], words[-1].format(name))
+
+
 @advice("{}, and no shares: leave out --fraction")
 def test_percents_that_are_said_to_be_shares(folder: Path) -> None:
     words = ("--yield", "y", "--conditions", "base")

@@ -103,6 +103,19 @@ _WORDS: Final = {
     r" · counting from (?:0|1|zero|one) · 即 · 对应 · 也就是",
     "ORDINAL": "[0-9]{1,3}(?:st|nd|rd|th) · first · second · third · fourth · fifth · sixth"
     " · seventh · eighth · ninth · tenth · last",
+    # However, this is misleading: what takes the clause before it back
+    "HOWEVER": "however · but · yet · though · although · nevertheless · and · in fact · sadly"
+    " · unfortunately · in reality · in practice · on closer (?:inspection|look) · actually",
+    "BE": "['’]s · is · was · seems · looks · appears · turns out · would · will · can · could"
+    " · may · might · does",
+    "ADVERB": "to be · be · likely · probably · clearly · quite · very · just · only · simply · a"
+    " · actually · really · in fact · also · an · the · hold",
+    "UNTRUE": "misleading · deceptive · wrong · incorrect · false · untrue · mistaken · mistake"
+    " · error · trap · illusion · fallacy · flawed · red herring",
+    "TRUE": "so · case · true · right · correct · answer · best · it · optimal · valid · up",
+    # Option 2, closely followed by option 3: what names a runner-up
+    "AHEAD": "followed (?:very )?(?:closely )?by · ahead of · over · edges out · edging out · beats"
+    " · beating · close behind,? · just behind,? · (?<=[0-9] )(?:and )?then",
     "WAIT": "wait · actually · correction · on reflection · on second thought"
     " · on second thoughts · upon reflection · edit · update · sorry · scratch that",
 }
@@ -128,7 +141,7 @@ _PARTS: Final = {
     r"|(?:^|(?<=think )|(?<=, )|(?<=but )){NUMBER} {SEEMS}\b)"
     r"(?:, {WHICH}\b[^,\n]{0,80},)?"
     r"(?:(?!{NAMED})(?:[^,;:\n]|,[0-9产收])){0,60}?{PRAISE})",
-    "ALONE": r"^(?:but |so |then )?(?:the )?(?={NAMED}\)?(?: is| it is)?[.!。]$)",
+    "ALONE": r"^(?:but |so )?(?:the )?(?={NAMED}\)?(?: is| it is)?[.!。]$)",
     "PRAISE": r"{GOOD}(?= (?:{LIKELY} )?{ALL}|\W{0,5}$|[,(:])|{MY} (?:{NOUN}|winner)\b"
     r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{AND})[^,;\n]{0,20}[.!。]"
     r"|(?:better|it is|remains)(?=\W{0,5}$)|{WINS}|{最好}",
@@ -146,6 +159,12 @@ _PARTS: Final = {
     "AND": r"[ )(\]\"']{0,9}(?:(?:[,/&+–\n、或者和-]|\b{OR}\b)[ (]*){1,4}",
     "BOTH": r"[ )(\]\"']{0,9},? ?(?:[&/+或和与及]|\b(?:and|or|and/or)\b)[ (\"'#\[]*",
     "NONE": r"{NO}\b[^.,;\n0-9]{0,20}[0-9]|(?:it )?depends",
+    # A clause, and what may take it back
+    "CLAUSE": r"(?:^|(?<=[.;!?] )|(?<=[。\"{(]))(?:[^.;!?。\"{}()\n]|[.](?! )|\([^()\n]{0,99}\)"
+    r"|\{[^{}\n\"]{0,20}\}){1,400}",
+    "ANAPHOR": r"(?:this|that|it|which)(?: {NOUN})?(?:,? {HOWEVER},?)? ?",
+    "UNTRUTH": r"{BE}(?:,? {HOWEVER},)?(?: {ADVERB}){0,4} {UNTRUE}(?! (?:to|that)\b)"
+    r"|{BE}(?: not|n['’]t)(?:(?: {ADVERB}){0,4} {TRUE}|(?=\W{0,3}$))|fails",
     # A statement
     "MARK": r"(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|{答案}",
     "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[-–—=]+>|[:=>]|\|(?! ?$)| [-–—](?= )|】)"
@@ -206,6 +225,14 @@ _REPLACED: Final = _pattern(
     r"(?:but(?: rather)?|rather|instead|it(?:['’]s| is| should be)|[而应该]*[是为选]) *"
     r"(?={NAME}?[0-9])"
 )
+# Option 2 looks best; however, this is misleading: nothing of the first clause counts.
+_TAKEN_BACK: Final = _pattern(
+    r"{CLAUSE}[.;!?,:。…–—-]{1,3}[ \n]?(?:{HOWEVER},? ){0,3}(?:{ANAPHOR}{UNTRUTH}(?![a-z-])"
+    r"|or so it (?:seems|appears)|i take (?:it|this|that) back"
+    r"|(?:但|不过|然而|可)?是?,?这.{0,4}?[是属].{0,3}?(?:误导|错|陷阱|不对|不正确|不成立))"
+)
+# Option 2 followed closely by option 3 are best: whoever is praised, it is not 3.
+_RUNNER_UP: Final = _pattern(r"({AHEAD}) (?:the )?{NAMED}(?:{AND}{NAME}?{NUMBER})*(?=,? [a-z])")
 _MARKER: Final = _pattern(r"^(?:- )*(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # of a heading, a list
 # What follows the last of these replaces what stands before.
 _LATER: Final = _pattern(
@@ -274,6 +301,8 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     text = _ZERO_BASED.sub(r"index \1", text)
     text = _INDEX.sub(lambda said: f"index {said[said.lastindex or 0]}", text)
     text = _REPLACED.sub(": ", text)
+    text = _TAKEN_BACK.sub("", text)
+    text = _RUNNER_UP.sub(r"\1 the rest", text)
     if _FROM_ONE.search(text):
         return None, NO_INDEX
     box, is_boxed = last_boxed(text)

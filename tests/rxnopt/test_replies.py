@@ -34,6 +34,8 @@ def test_the_tables_of_cases_are_not_empty() -> None:
     assert len(OPENINGS["everyday"]) == 29
     assert len(PLAIN["replies"]) > 800
     assert len(PLAIN["reasoned"]) > 50
+    assert len(PLAIN["taken back"]) > 45
+    assert len(PLAIN["runner-up"]) > 35
 
 
 @pytest.mark.parametrize("case", MORE["replies"])
@@ -139,6 +141,9 @@ def test_any_reply_gives_an_index_or_a_note(reply: object) -> None:
         "options 0 and ",
         "while 3 ",
         "选项5比",
+        "; this is wrong",
+        "a, but it ",
+        "option 3 followed by ",
     ],
 )
 def test_replies_take_linear_time(piece: str) -> None:
