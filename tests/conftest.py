@@ -1,14 +1,16 @@
 """What all tests share."""
 
 import functools
+import json
 import os
 import random
+import re
 import shutil
 import ssl
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
@@ -70,14 +72,45 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"needs {', '.join(missing)}")
 
 
+NAMES_OF_A_CASE: Final = ("name", "reply", "raw", "text", "input", "answer")
+MAX_NAME: Final = 50
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
+    """Name a case by its name or its input, where pytest would only count: `case50`."""
+    if val is None or isinstance(val, (bool, int, float)) or hasattr(val, "__name__"):
+        return None
+    if isinstance(val, (str, bytes)) and 0 < len(val) <= MAX_NAME:
+        return None
+    if isinstance(val, dict):
+        val = next((val[key] for key in NAMES_OF_A_CASE if key in val), val)
+    if isinstance(val, (set, frozenset)):
+        val = sorted(val, key=repr)
+    try:
+        text = json.dumps(val, ensure_ascii=False, default=describe_value, skipkeys=True)
+    except RecursionError:
+        return "nested"
+    printable = "".join(char if char.isprintable() else " " for char in text[: 2 * MAX_NAME])
+    return " ".join(printable.split()).strip('"')[:MAX_NAME] or "empty"
+
+
+def describe_value(value: object) -> str:
+    """Describe what JSON has no form for, without an address: every process must say the same."""
+    return getattr(value, "__name__", None) or re.sub(r" at 0x\w+", "", repr(value))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """With --extras a test that skips itself has failed."""
+    """Show a failed case whole, with its reason. With --extras a test that skips itself failed."""
     report = yield
     if report.skipped and item.config.getoption("--extras"):
         report.outcome, report.longrepr = "failed", f"skipped: {report.longrepr}"
+    if report.failed and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        cases = [value for value in item.callspec.params.values() if isinstance(value, dict)]
+        texts = [json.dumps(case, indent=2, default=describe_value) for case in cases]
+        report.sections += [("case", text) for text in texts]
     return report
 
 

@@ -138,7 +138,7 @@ def test_refused_truth(tmp_path: Path, truth: object, level: int) -> None:
     assert_refused(run(tmp_path, "-f", "p"), "p.json", "record 2", "q7", "'ground_truth'", "got ")
 
 
-@pytest.mark.parametrize(("field", "content", "got"), RAW_REFUSED.values())
+@pytest.mark.parametrize(("field", "content", "got"), RAW_REFUSED.values(), ids=RAW_REFUSED)
 def test_refused_raw_json(tmp_path: Path, field: str, content: str, got: str) -> None:
     done = run(write(tmp_path, {"prediction/p.json": content}), "-f", "p")
     assert_refused(done, "p.json", "record 2", "q7", f"'{field}'")
@@ -243,7 +243,7 @@ def file_with_answers(answer: str) -> str:
     return json.dumps(records).replace('"@"', answer)
 
 
-@pytest.mark.parametrize("answer", NEVER_FAILS.values())
+@pytest.mark.parametrize("answer", NEVER_FAILS.values(), ids=NEVER_FAILS)
 def test_bad_answer_never_fails_the_file(tmp_path: Path, answer: str) -> None:
     write(tmp_path, {"prediction/p.json": file_with_answers(answer)})
     done = run(tmp_path, "-f", "p", "--items", "--save")

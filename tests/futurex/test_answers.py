@@ -51,7 +51,7 @@ BOXES: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "content", "boxed"), BOXES.values())
+@pytest.mark.parametrize(("text", "content", "boxed"), BOXES.values(), ids=BOXES)
 def test_last_boxed(text: str, content: str, boxed: bool) -> None:
     assert last_boxed(text) == (content, boxed)
 
@@ -92,7 +92,7 @@ CLEANED: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), CLEANED.values())
+@pytest.mark.parametrize(("text", "wanted"), CLEANED.values(), ids=CLEANED)
 def test_clean(text: str, wanted: str) -> None:
     assert clean(text) == wanted
 
@@ -115,7 +115,7 @@ READ: Final = {
 }
 
 
-@pytest.mark.parametrize(("raw", "wanted"), READ.values())
+@pytest.mark.parametrize(("raw", "wanted"), READ.values(), ids=READ)
 def test_read_answer(raw: object, wanted: Answer | None) -> None:
     assert parts(parse_answer(raw)) == parts(wanted)
 

@@ -109,7 +109,7 @@ FINDINGS: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("records", "kind", "record", "detail"), FINDINGS.values())
+@pytest.mark.parametrize(("records", "kind", "record", "detail"), FINDINGS.values(), ids=FINDINGS)
 def test_finding(records: list[Any], kind: str, record: int, detail: str) -> None:
     found = [finding for finding in check_dataset(records).findings if finding.kind == kind]
     assert len(found) == 1, check_dataset(records).findings
@@ -176,7 +176,7 @@ FORMS: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "deviation"), FORMS.values())
+@pytest.mark.parametrize(("text", "deviation"), FORMS.values(), ids=FORMS)
 def test_past_values_are_read(text: str, deviation: float) -> None:
     """The right Std is no finding, and a wrong one is: so the values were read."""
     assert kinds(past(text, deviation)) == []

@@ -79,7 +79,7 @@ PICKS: Final = {
 }
 
 
-@pytest.mark.parametrize(("options", "text", "wanted"), PICKS.values())
+@pytest.mark.parametrize(("options", "text", "wanted"), PICKS.values(), ids=PICKS)
 def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
     assert interpret_picks(Answer(text, parse_literal(text), True), options) == picks(*wanted)
 

@@ -111,7 +111,7 @@ def scores(answers: Sequence[str]) -> list[tuple[str, float, str]]:
     ]
 
 
-@pytest.mark.parametrize("form", FORMS.values())
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_right_answer_in_any_dress(form: Callable[[Sequence[str]], str]) -> None:
     answers = [f"\\boxed{{{form(parts_of(question))}}}" for question in QUESTIONS]
     assert [row for row, answer in zip(scores(answers), answers, strict=True) if row[1] != 1] == []

@@ -112,12 +112,12 @@ def test_side_of_dashes() -> None:
     assert find_style("谁会是冠军?") == NameStyle(titles=False, subtitles=False)
 
 
-@pytest.mark.parametrize(("true", "predicted"), ALIKE.values())
+@pytest.mark.parametrize(("true", "predicted"), ALIKE.values(), ids=ALIKE)
 def test_same_name(true: str, predicted: str) -> None:
     assert likeness(true, predicted)
 
 
-@pytest.mark.parametrize(("true", "predicted"), DIFFERENT.values())
+@pytest.mark.parametrize(("true", "predicted"), DIFFERENT.values(), ids=DIFFERENT)
 def test_different_names(true: str, predicted: str) -> None:
     assert not likeness(true, predicted)
 

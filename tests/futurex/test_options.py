@@ -28,7 +28,7 @@ PROMPTS: Final = {
 }
 
 
-@pytest.mark.parametrize(("prompt", "wanted"), PROMPTS.values())
+@pytest.mark.parametrize(("prompt", "wanted"), PROMPTS.values(), ids=PROMPTS)
 def test_find_options(prompt: str, wanted: tuple[str, ...]) -> None:
     assert tuple(text.strip(" *") for text in find_options(prompt)) == wanted
 

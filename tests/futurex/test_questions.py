@@ -139,7 +139,7 @@ REFUSED: Final[dict[str, tuple[Any, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("record", "told"), REFUSED.values())
+@pytest.mark.parametrize(("record", "told"), REFUSED.values(), ids=REFUSED)
 def test_what_a_record_lacks(record: Any, told: str) -> None:
     with pytest.raises(InputError) as error:
         parse_record(record, "d.json", 3, Rules())

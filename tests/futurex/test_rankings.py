@@ -134,7 +134,7 @@ SPLITS: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), SPLITS.values())
+@pytest.mark.parametrize(("text", "wanted"), SPLITS.values(), ids=SPLITS)
 def test_split_items(text: str, wanted: list[str]) -> None:
     assert split_items(text) == wanted
 
@@ -177,7 +177,7 @@ ITEMS: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "count", "known", "wanted"), ITEMS.values())
+@pytest.mark.parametrize(("text", "count", "known", "wanted"), ITEMS.values(), ids=ITEMS)
 def test_read_items(
     text: str, count: int | None, known: tuple[str, ...], wanted: list[str]
 ) -> None:

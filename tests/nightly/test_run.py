@@ -289,7 +289,7 @@ def damage(path: Path, change: Any) -> None:
 
 
 @pytest.mark.parametrize("board", [True, False])
-@pytest.mark.parametrize("change", RESULT_DAMAGES.values())
+@pytest.mark.parametrize("change", RESULT_DAMAGES.values(), ids=RESULT_DAMAGES)
 def test_damaged_result_is_made_anew(tmp_path: Path, change: Any, board: bool) -> None:
     if not board and change is RESULT_DAMAGES["another score"]:
         pytest.skip("nothing left tells")
@@ -304,7 +304,7 @@ def test_damaged_result_is_made_anew(tmp_path: Path, change: Any, board: bool) -
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("change", BOARD_DAMAGES.values())
+@pytest.mark.parametrize("change", BOARD_DAMAGES.values(), ids=BOARD_DAMAGES)
 def test_damaged_board_is_made_anew_without_scoring(tmp_path: Path, change: Any) -> None:
     folder_of(tmp_path, a="AAAA", b="ABAB")
     evaluate(tmp_path)

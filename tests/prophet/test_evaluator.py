@@ -269,7 +269,7 @@ BAD_OPTIONS: Final = {
 }
 
 
-@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS.values())
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS.values(), ids=BAD_OPTIONS)
 def test_bad_option(options: Row, message: str) -> None:
     with pytest.raises(InputError) as caught:
         ProphetArenaEvaluator(**options)
@@ -291,7 +291,7 @@ BAD_CALLS: Final = {
 }
 
 
-@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values())
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()
@@ -342,7 +342,7 @@ BAD_FILES: Final = {
 }
 
 
-@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES.values())
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES.values(), ids=BAD_FILES)
 def test_bad_file(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)

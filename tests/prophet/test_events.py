@@ -31,7 +31,7 @@ BAD_PROBLEMS: Final = {
 }
 
 
-@pytest.mark.parametrize(("change", "reason"), BAD_PROBLEMS.values())
+@pytest.mark.parametrize(("change", "reason"), BAD_PROBLEMS.values(), ids=BAD_PROBLEMS)
 def test_bad_problem(change: Row, reason: str) -> None:
     other = {**GOOD_PROBLEM, "problem_id": 2}
     rows = [{**row, "problem_id": 2} for row in GOOD]

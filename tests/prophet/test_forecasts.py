@@ -33,7 +33,7 @@ BAD_FORECASTS: Final = {
 }
 
 
-@pytest.mark.parametrize(("change", "reason"), BAD_FORECASTS.values())
+@pytest.mark.parametrize(("change", "reason"), BAD_FORECASTS.values(), ids=BAD_FORECASTS)
 def test_bad_forecast(change: Row, reason: str) -> None:
     """Left out and counted; the others keep their scores."""
     results = evaluate([*GOOD, {**GOOD[0], "username": "eve", **change}], [GOOD_PROBLEM])
@@ -84,7 +84,7 @@ WARNINGS: Final = {
 }
 
 
-@pytest.mark.parametrize(("change", "warning"), WARNINGS.values())
+@pytest.mark.parametrize(("change", "warning"), WARNINGS.values(), ids=WARNINGS)
 def test_warning(change: Row, warning: str) -> None:
     results = evaluate([{**GOOD[0], **change}, GOOD[1]], [{**GOOD_PROBLEM, "end_date": None}])
     assert results["warnings"] == [warning]

@@ -203,7 +203,7 @@ BAD_CALLS: Final = {
 }
 
 
-@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values())
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS.values(), ids=BAD_CALLS)
 def test_bad_call(call: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         call()

@@ -331,11 +331,7 @@ BAD_COMMANDS: Final[list[tuple[list[str], str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    BAD_COMMANDS,
-    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
-)
+@pytest.mark.parametrize(("command", "message"), BAD_COMMANDS)
 def test_bad_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], message: str
 ) -> None:
