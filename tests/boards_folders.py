@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from cli import RAW_CONTROL, Done, Record, q, question, write
+from cli import RAW_CONTROL, Done, Record, q, question, run, write
 from eval import FutureXEvaluator
 from forecasteval import futurex
 from forecasteval.benchmark import Files
@@ -33,6 +33,7 @@ BOARD_FILES: Final = [
     "leaderboard.json",
     "leaderboard.md",
 ]
+DAY: Final = 86_400
 Score = Callable[[Files], Any]
 Stamp = tuple[bytes, int, int]
 
@@ -89,6 +90,12 @@ def list_verdicts(record: Mapping[str, Any]) -> list[str]:
 
 
 # --- Folders ---
+
+
+def night(root: Path, day: int, policy: str = "drop", *options: str) -> Done:
+    """Run a night that many days after 1970-01-01, under a policy of late files."""
+    clock = {"SOURCE_DATE_EPOCH": str(day * DAY)}
+    return run(root, "nightly", "--late-files", policy, *options, **clock)
 
 
 def rows(board: Mapping[str, Any]) -> list[Record]:

@@ -34,11 +34,11 @@ def first_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "prediction").mkdir()
     for file in FILES:
         shutil.copy(ROOT / "prediction" / file, root / "prediction")
-    assert night(root) == "2 files scored, 0 unchanged, 0 failed"
+    assert run_copy(root) == "2 files scored, 0 unchanged, 0 failed"
     return root
 
 
-def night(root: Path) -> str:
+def run_copy(root: Path) -> str:
     command = [sys.executable, "-B", str(root / "eval.py"), "nightly", "--html"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[-1]
@@ -77,7 +77,7 @@ def test_an_edit_makes_again_what_depends_on_it(
     contents = {file: (root / "evaluation" / file).read_bytes() for file in RESULTS}
     with (root / name).open("a", encoding="utf-8") as file:
         file.write("\n")
-    night(root)
+    run_copy(root)
     after = stamps(root)
     written = {file for file in after if after[file] != before[file]} - {"history.jsonl"}
     same = {file for file in RESULTS if (root / "evaluation" / file).read_bytes() == contents[file]}

@@ -10,13 +10,12 @@ from typing import Any, Final
 
 import pytest
 
-from boards_folders import contents, stored
-from cli import Done, assert_refused, question, read_json, run, write
+from boards_folders import contents, night, stored
+from cli import assert_refused, question, read_json, run, write
 from forecasteval.common.files import hash_file
 from forecasteval.nightly.store import result_pieces
 from forecasteval.questions import deadlines
 
-DAY: Final = 86400
 DAY_1: Final = "1970-01-02T00:00:00+00:00"
 WEEK: Final = "dataset/w.json"
 TRUTHS: Final = "dataset/w.truths.csv"
@@ -39,12 +38,6 @@ def answer(root: Path, system: str, **answers: str) -> None:
 def resolve(root: Path, **truths: str) -> None:
     rows = "".join(f"{name},{truth}\n" for name, truth in truths.items())
     write(root, {TRUTHS: f"id,ground_truth\n{rows}"})
-
-
-def night(root: Path, day: int, policy: str = "drop", *words: str) -> Done:
-    """A night that many days after 1970-01-01."""
-    clock = {"SOURCE_DATE_EPOCH": str(day * DAY)}
-    return run(root, "nightly", "--late-files", policy, *words, **clock)
 
 
 def forget_record(root: Path) -> None:

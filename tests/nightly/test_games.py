@@ -12,20 +12,14 @@ from typing import Any, Final
 import pytest
 
 import crps_wing
-from boards_folders import stored
-from cli import Done, question, read_json, run, write
+from boards_folders import DAY, night, stored
+from cli import question, read_json, run, write
 from forecasteval import cli, custom
 
-DAY: Final = 86400
 WEEKS: Final = [f"w{n:02}" for n in range(12)]
 SIZE: Final = 6  # questions of a week
 # How many answers of a week are right, by system; s is the one that plays.
 RIGHT: Final = {"a": [5] * 12, "b": [4] * 12, "c": [3] * 12, "s": [1, 6] * 6, "t": [2] * 12}
-
-
-def night(root: Path, day: int, *words: str) -> Done:
-    clock = {"SOURCE_DATE_EPOCH": str(day * DAY)}
-    return run(root, "nightly", "--late-files", "drop", *words, **clock)
 
 
 def answers(week: str, right: int) -> dict[str, str]:

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from boards_folders import stored
-from cli import Done, assert_refused, run, write
+from boards_folders import night, stored
+from cli import assert_refused, run, write
 from forecasteval.common.errors import InputError
 from forecasteval.display.html import render
 from forecasteval.display.tables import format_text
@@ -176,11 +176,8 @@ def test_the_signature_has_the_horizon() -> None:
 # --- Nights ---
 
 
-def night(root: Path, day: int, policy: str) -> Done:
-    """A night so many days after 2025-07-01."""
-    clock = {"SOURCE_DATE_EPOCH": str(1751328000 + day * 86400)}
-    options = ("--late-files", policy, "--horizon", "24h", "--min-events", "1")
-    return run(root, "nightly", *options, **clock)
+FIRST_DAY: Final = 20_270  # 2025-07-01
+AT_ONE_DAY: Final = ("--horizon", "24h", "--min-events", "1")
 
 
 @pytest.mark.parametrize("policy", ["keep", "mark", "drop"])
@@ -193,12 +190,12 @@ def test_a_night_knows_when_it_first_saw_a_forecast(tmp_path: Path, policy: str)
     backdated = [forecast("bob", n, 0.9, 100) for n in range(6)]
     root = folder(tmp_path, a=honest)
     write(root, {"dataset/p.json": pending})
-    night(root, 1, policy)
+    night(root, FIRST_DAY + 1, policy, *AT_ONE_DAY)
     folder(root, a=honest, b=backdated)
     write(root, {"dataset/p.json": pending})
-    night(root, 11, policy)
+    night(root, FIRST_DAY + 11, policy, *AT_ONE_DAY)
     folder(root)
-    night(root, 20, policy)
+    night(root, FIRST_DAY + 20, policy, *AT_ONE_DAY)
     (table,) = stored(root)["tables"]
     counts = {row["name"]: row["n"] for row in table["rows"]}
     assert counts == {"ada": 6, "bob": 6 if policy == "keep" else 3}
