@@ -12,13 +12,12 @@ from forecasteval.display.breakdown import PartDifference, compare_parts, differ
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report
 from forecasteval.ranking import comparison, datasets, reading
-from forecasteval.ranking.board import Comparison, SeasonComparison
 from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
 from forecasteval.ranking.systems import rename
 
 from . import report
 from .metadata import add_about, show_names
-from .tables import AnyComparison, is_alone, report_table
+from .tables import AnyComparison, report_table
 
 if TYPE_CHECKING:
     from forecasteval.display.html import Page
@@ -54,7 +53,7 @@ def rank_files(results: Sequence[Results], systems: Systems, with_single: bool =
     return [
         block
         for table in board.tables
-        if with_single or not is_alone(table) or table.rows[0].runs
+        if with_single or not table.is_alone or table.rows[0].runs
         for block in ("", *report_table(table))
     ]
 
@@ -101,7 +100,7 @@ def _view_comparison(
     """Show a comparison under the display names of its systems, or their own, without the dataset
     if these differ. JSON has the names of their files.
     """
-    dataset = compared.dataset if isinstance(compared, Comparison) else None
+    dataset = compared.dataset
     own = [row.name for row in compared.systems]
     given = [systems.entries.get(systems.system_of(name, dataset), UNKNOWN).name for name in own]
     short = [split_name(name, dataset).system for name in own]
@@ -113,7 +112,7 @@ def _view_comparison(
         systems=[replace(row, name=names[row.name]) for row in values.systems],
         pairs=[replace(pair, a=names[pair.a], b=names[pair.b]) for pair in values.pairs],
     )
-    if isinstance(shown, SeasonComparison):
+    if shown.by_dataset:
         by_dataset = [replace(row, a=names[row.a], b=names[row.b]) for row in shown.by_dataset]
         shown = replace(shown, by_dataset=by_dataset)
     tables: Report = []

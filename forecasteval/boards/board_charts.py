@@ -26,7 +26,7 @@ from forecasteval.display.html import (
 from forecasteval.display.marks import draw_panel
 from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import Column, Table, cut_middle, make_table
-from forecasteval.ranking.board import SystemTable
+from forecasteval.ranking.board import RankedTable
 
 from .standings import ShownRanking, files_of, show_cell
 
@@ -35,7 +35,7 @@ _LABEL: Final = 14  # characters of a week at an axis
 _DAY: Final = re.compile(r"\d\d(\d\d)(\d\d)")
 
 
-def _label_weeks(weeks: Sequence[SystemTable]) -> list[str]:
+def _label_weeks(weeks: Sequence[RankedTable]) -> list[str]:
     """Make the days of weeks that are named by them, `09-01` of 250901, or else names without the
     words with which all begin.
     """

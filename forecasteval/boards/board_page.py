@@ -37,10 +37,10 @@ from forecasteval.display.tables import (
     IntervalCell,
     Link,
     Table,
+    format_signature,
     make_table,
 )
-from forecasteval.ranking.board import Board, PooledTable, RankedRow, Ranking, SystemTable
-from forecasteval.ranking.files import ForecasterRow
+from forecasteval.ranking.board import Board, RankedRow, RankedTable, Ranking
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.scale import Scale
 from forecasteval.ranking.systems import ALPHA
@@ -59,19 +59,17 @@ from .standings import (
     heat_of,
     say_last_night,
     say_leader,
-    say_resolved,
     show_cell,
 )
 from .tables import (
     ENTER,
     GUESS,
     describe_waiting,
-    is_alone,
     list_failed,
     list_withdrawn,
     say_unranked,
     season_remarks,
-    show_signature,
+    show_size,
     view_alone,
     view_open,
 )
@@ -131,17 +129,17 @@ def make_page(
     )
 
 
-def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[SystemTable]]]:
+def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[RankedTable]]]:
     """Find the rankings over all weeks with their weeks, then the datasets that none of these has.
 
     Datasets of one system are no rankings, unless there is nothing else.
     """
-    found: list[tuple[Ranking, Sequence[SystemTable]]] = [
+    found: list[tuple[Ranking, Sequence[RankedTable]]] = [
         (season, find_weeks(board.tables, season)) for season in board.pooled
     ]
     seen = [id(week) for _, weeks in found for week in weeks]
     others = [table for table in board.tables if id(table) not in seen]
-    found += [(table, []) for table in others if not is_alone(table)]
+    found += [(table, []) for table in others if not table.is_alone]
     return found or [(table, []) for table in others[:1]]
 
 
@@ -155,7 +153,7 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
     counts = [(len(board.failed), "failed file")]
     for first in standings[:1]:
         rows = first.table.rows
-        degraded = sum(row.degraded for row in rows if not isinstance(row, ForecasterRow))
+        degraded = sum(row.degraded for row in rows)
         counts = [
             (len(rows), "system"),
             (len(first.weeks), "week"),
@@ -166,7 +164,7 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
         ]
     facts = [show_count(count, what) for count, what in counts if count]
     facts += [f"as of {printable(history.date, 20)}"] if history and history.lines else []
-    waiting = [f"{table.label}: {say_resolved(table)}" for table in board.tables if table.pending]
+    waiting = [f"{table.label}: {show_size(table)}" for table in board.tables if table.pending]
     parts = [" · ".join(facts)]
     for text in (*waiting, *describe_waiting(board)):
         parts += ["   ", span("pend", text)]
@@ -336,7 +334,7 @@ def _draw_body(
         name = standing.name.replace("ranking", "r")
         yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
     shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
-    alone = [table for table in board.tables if is_alone(table) and table not in shown]
+    alone = [table for table in board.tables if table.is_alone and table not in shown]
     if alone:
         yield draw_section(
             "One system each", draw_marks(view_alone(alone), kind="rank"), name="alone"
@@ -402,9 +400,8 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
     ]
     for standing in standings:
         table = standing.table
-        lines.append(f"{standing.title}: {show_signature(table)}")
-        if isinstance(table, PooledTable):
-            lines += season_remarks(table)
+        signature = format_signature(table.signature, table.dataset)
+        lines += [f"{standing.title}: {signature}", *season_remarks(table)]
     return draw_fold("How the ranking is made", *(tag("p", line) for line in lines), name="method")
 
 

@@ -9,7 +9,7 @@ and of `compare` have columns of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -52,22 +52,46 @@ def list_entries(table: Ranking) -> list[Entry]:
 
 def list_columns(table: Ranking) -> list[Column]:
     """List the columns of a ranking in the order of text and pages."""
-    if isinstance(table, ForecasterTable):  # within one set
-        metric = name_metric(table)
-        return [
-            *_first_columns(table, "Forecaster", metric, metric),
-            _number("n", spare=900, page="n k", head="Events"),
-            *_removed_columns(table.rows),
-            *_about_columns(table.rows),
-        ]
-    first = _first_columns(table, "System", "Overall", "Score")
-    in_text = isinstance(table, SystemTable)
-    levels = level_columns(table.level_counts, table.scale.sign < 0, in_text)
-    last = [*unread_columns(table.rows), NOTES, *_about_columns(table.rows)]
-    if isinstance(table, SystemTable):
-        gains = _gain_columns(table.rows)
-        return [*first, *gains, *run_columns(table.rows), *levels, _number("n", spare=900), *last]
-    return [*first, *levels, *WEEK_COLUMNS, *last]
+    list_of_kind: Callable[[Any], list[Column]] = _COLUMNS[table.kind]
+    return [*list_of_kind(table), *_about_columns(table.rows)]
+
+
+def _list_forecaster_columns(table: ForecasterTable) -> list[Column]:
+    metric = name_metric(table)
+    return [
+        *_first_columns(table, "Forecaster", metric, metric),
+        _number("n", spare=900, page="n k", head="Events"),
+        *_removed_columns(table.rows),
+    ]
+
+
+def _list_system_columns(table: SystemTable) -> list[Column]:
+    return [
+        *_first_columns(table, "System", "Overall", "Score"),
+        *_gain_columns(table.rows),
+        *run_columns(table.rows),
+        *_level_columns(table, "Level "),
+        _number("n", spare=900),
+        *unread_columns(table.rows),
+        NOTES,
+    ]
+
+
+def _list_pooled_columns(table: PooledTable) -> list[Column]:
+    return [
+        *_first_columns(table, "System", "Overall", "Score"),
+        *_level_columns(table, ""),
+        *WEEK_COLUMNS,
+        *unread_columns(table.rows),
+        NOTES,
+    ]
+
+
+_COLUMNS: Final[Mapping[str, Any]] = {
+    "forecasters": _list_forecaster_columns,
+    "systems": _list_system_columns,
+    "pooled": _list_pooled_columns,
+}
 
 
 # --- Columns ---
@@ -100,12 +124,15 @@ def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
     ]
 
 
-def level_columns(levels: Iterable[Level], is_lower: bool, in_text: bool) -> list[Column]:
-    """Return the scores by level; of a narrow terminal the last levels go last."""
-    best = "low" if is_lower else "high"
+def _level_columns(table: SystemTable | PooledTable, title: str) -> list[Column]:
+    """Return the scores by level, in text if their titles begin with something.
+
+    From a narrow terminal the last levels go last.
+    """
+    best = "low" if table.scale.sign < 0 else "high"
     return [
         Column(
-            f"Level {level}" if in_text else "",
+            f"{title}{level}" if title else "",
             partial(_find_level, level),
             "number",
             best,
@@ -114,7 +141,7 @@ def level_columns(levels: Iterable[Level], is_lower: bool, in_text: bool) -> lis
             key=f"level_{level}",
             head=f"L{level}",
         )
-        for spare, level in zip(range(700, 0, -1), levels, strict=False)
+        for spare, level in zip(range(700, 0, -1), table.level_counts, strict=False)
         if level
     ]
 
@@ -123,7 +150,7 @@ def _find_level(level: Level, entry: Entry) -> Any:
     return entry.row.level_scores.get(level)
 
 
-def run_columns(rows: Sequence[ScoredRow]) -> list[Column]:
+def run_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     """Return how many runs there are and how they scatter, if somebody has several."""
     if not any(row.runs for row in rows):
         return []
@@ -210,19 +237,23 @@ KEPT: Final = "not scored, kept as before"
 
 def say_notes(row: SystemRow | PooledRow) -> str:
     """Say what is to be known of a system besides its score."""
-    if isinstance(row, SystemRow):
-        first = "its runs differ as wholes" if row.runs_differ else ""
-        blank = "no readable answer" if row.is_blank else ""
-        unranked = f"{KEPT}, without rank" if row.rank is None else KEPT
-        kept = unranked if row.kept else ""
-    else:
-        first = "provisional" if row.provisional else ""
-        blank = f"no readable answer: {grouped_names(row.blank)}" if row.blank else ""
-        kept = f"{KEPT}: {grouped_names(row.kept)}" if row.kept else ""
-    baseline = "baseline" if row.about.baseline else ""
-    degraded = "degraded: the language model failed" if row.degraded else ""
-    notes = baseline, first, kept, blank, degraded, count_warnings(row.warnings)
-    return ", ".join(filter(None, notes))
+    kept = _add_names(KEPT, row.kept_datasets)
+    if row.rank is None and not row.kept_datasets:
+        kept = f"{KEPT}, without rank"
+    notes = {
+        "baseline": row.about.baseline,
+        "its runs differ as wholes": row.runs_differ,
+        "provisional": row.provisional,
+        kept: row.kept,
+        _add_names("no readable answer", row.blank): row.is_blank,
+        "degraded: the language model failed": row.degraded,
+        count_warnings(row.warnings): row.warnings,
+    }
+    return ", ".join(note for note, is_true in notes.items() if is_true)
+
+
+def _add_names(text: str, names: Sequence[str]) -> str:
+    return f"{text}: {grouped_names(names)}" if names else text
 
 
 def count_warnings(count: int) -> str:
@@ -259,16 +290,12 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
     tables say of all their rows.
     """
     table, row, *_ = entry
-    is_season = isinstance(table, PooledTable)
-    metric = "pooled" if is_season else "overall"
-    if isinstance(row, ForecasterRow):
-        metric = row.metric
-    files = [each for each in (row, table) if isinstance(each, FileRow)]
+    direction = " (lower is better)" if table.scale.sign < 0 else ""
     record: dict[str, object] = {
         "benchmark": table.benchmark,
-        "dataset": f"{len(table.datasets)} datasets" if is_season else table.dataset,
-        "prediction": next((file.prediction for file in files), None),
-        "metric": f"{metric} (lower is better)" if table.scale.sign < 0 else metric,
+        "dataset": f"{len(table.datasets)} datasets" if table.datasets else table.dataset,
+        "prediction": row.prediction or table.prediction,
+        "metric": f"{row.metric}{direction}",
     }
     for column in columns:
         if ends := _ENDS.get(column.key):
@@ -279,7 +306,7 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
         **record,
         "pending": table.pending,
         "void": table.void,
-        "provisional": None if isinstance(row, SystemRow) else row.provisional,
+        "provisional": row.provisional,
         "signature": format_signature(table.signature),
         **{f"about_{key}": value for key, value in to_record(row.about).items()},
     }

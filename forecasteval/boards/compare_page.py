@@ -62,12 +62,9 @@ from forecasteval.display.tables import (
 )
 from forecasteval.ranking.board import (
     BothRead,
-    Comparison,
     LevelDifference,
     Pair,
-    PairedDifference,
     ScoredRow,
-    SeasonComparison,
     SeasonRow,
     Tally,
 )
@@ -91,21 +88,19 @@ def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> 
     """Make the page of a comparison, with the questions of the `results` that it compares."""
     names = [_cut(row.name) for row in comparison.systems]
     size = show_count(comparison.resolved, "question") + in_series(comparison.n_series)
-    if isinstance(comparison, Comparison):
-        benchmark = comparison.systems[0].benchmark
-        where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
-    else:
-        benchmark = comparison.benchmark
+    where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
+    if comparison.datasets:
         where = f"{show_count(len(comparison.datasets), 'dataset')} · {size}"
     is_pair = len(names) == 2
+    unread = _count_unread(comparison, "AB" if is_pair else names)
     return Page(
         " against ".join(names) if is_pair else f"Comparison of {len(names)} systems",
-        " · ".join([benchmark, where, _count_unread(comparison, "AB" if is_pair else names)]),
+        " · ".join([comparison.benchmark, where, unread]),
         partial(_draw_summary, comparison),
         partial(_draw_body, comparison, results),
         partial(_list_charts, comparison),
         list_verdicts(comparison)[0] if is_pair else _say_first(comparison),
-        signature=format_signature({"evaluator": benchmark, **comparison.signature}),
+        signature=format_signature({"evaluator": comparison.benchmark, **comparison.signature}),
     )
 
 
@@ -186,7 +181,7 @@ def _list_lines(comparison: AnyComparison, pair: Pair) -> Iterator[_DifferenceLi
         title = "Both answered readably"
         yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
     weights = read_weights(comparison.signature)
-    for level, difference in _list_levels(comparison, pair).items():
+    for level, difference in comparison.list_levels(pair).items():
         if level:
             yield _DifferenceLine(
                 f"Level {level}",
@@ -196,23 +191,6 @@ def _list_lines(comparison: AnyComparison, pair: Pair) -> Iterator[_DifferenceLi
                 difference,
                 [pair.levels[level]],
             )
-
-
-def _list_levels(comparison: AnyComparison, pair: Pair) -> Mapping[Level, LevelDifference]:
-    """List the differences by level; over all weeks those of the estimated scores, which have no
-    intervals.
-    """
-    if isinstance(pair, PairedDifference):
-        return pair.level_differences
-    rows = {row.name: row.level_scores for row in comparison.systems if isinstance(row, SeasonRow)}
-    a, b = rows[pair.a], rows[pair.b]
-    return {
-        level: LevelDifference(
-            scores=[a[level], b[level]], difference=a[level] - b[level], interval=None
-        )
-        for level in pair.levels
-        if level in a and level in b
-    }
 
 
 def _draw_summary(comparison: AnyComparison) -> Html:
@@ -270,7 +248,7 @@ def _tabulate(comparison: AnyComparison, title: str, lines: Iterable[_Difference
 
 def _mark(comparison: AnyComparison, values: Pair | BothRead | LevelDifference) -> IntervalCell:
     """Fill the mark of a decided difference, in the colour of the better system."""
-    if isinstance(values, Pair):  # adjusted, unlike its interval
+    if values.p_holm is not None:  # adjusted, unlike its interval
         kind = _decide(comparison, values)
     else:
         low, high = values.interval or (0, 0)
@@ -319,7 +297,7 @@ def _draw_difference(
     return tag("span", shown, class_=heat_class(share), title=f"{difference:+.4f}")
 
 
-def _draw_datasets(comparison: SeasonComparison) -> Html:
+def _draw_datasets(comparison: AnyComparison) -> Html:
     """Draw the differences from the first system on each dataset, with their intervals."""
     table = compared_datasets(comparison)
     first = _cut(comparison.systems[0].name)
@@ -368,7 +346,7 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
     """
     if len(comparison.systems) > 2:
         yield _draw_matrix(comparison)
-    if not isinstance(comparison, Comparison):
+    if comparison.datasets:
         yield _draw_datasets(comparison)
         remarks = [tag("p", remark) for remark in season_remarks(comparison)]
         yield draw_section("How weeks are compared", *remarks, note=_MODEL)
@@ -377,10 +355,11 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
         few = f"The page of a comparison of up to {_MAX_SYSTEMS} systems shows their questions."
         yield tag("p", few, class_="cap")
         return
+    systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
     copies = len(results) * (len(results) - 1)
     answers = {
         row.name: (sorted(result["items"], key=question_key), _read_texts(result, copies))
-        for row, result in zip(comparison.systems, results, strict=True)
+        for row, result in zip(systems, results, strict=True)
     }
     most = MOST // len(comparison.pairs)
     for number, pair in enumerate(comparison.pairs, 1):
@@ -421,7 +400,7 @@ def _read_texts(result: JsonObject, copies: int) -> Texts:
     return texts if copies * size <= BYTES // 2 else {}
 
 
-def _list_differing(comparison: Comparison, a: _Side, b: _Side) -> list[_ComparedQuestion]:
+def _list_differing(comparison: AnyComparison, a: _Side, b: _Side) -> list[_ComparedQuestion]:
     """List the questions on which two scores differ, first those that add most to the
     difference.
     """
@@ -435,7 +414,7 @@ def _list_differing(comparison: Comparison, a: _Side, b: _Side) -> list[_Compare
     return sorted(rows, key=lambda row: (-abs(row.adds), str(row.a["id"])))
 
 
-def _share_questions(comparison: Comparison) -> dict[Level, float]:
+def _share_questions(comparison: AnyComparison) -> dict[Level, float]:
     """Compute the share of one question of each level in the overall score."""
     weights = read_weights(comparison.signature)
     counts = comparison.level_counts
@@ -445,7 +424,7 @@ def _share_questions(comparison: Comparison) -> dict[Level, float]:
 
 
 def _draw_questions(
-    comparison: Comparison, number: int, a: _Side, b: _Side, rows: Sequence[_ComparedQuestion]
+    comparison: AnyComparison, number: int, a: _Side, b: _Side, rows: Sequence[_ComparedQuestion]
 ) -> Html:
     name = f"pair{number}"
     first, prefix = ("", "q") if number == 1 else (f"{name}.", name)
@@ -477,7 +456,7 @@ def _draw_questions(
 
 
 def _draw_cells(
-    comparison: Comparison, row: _ComparedQuestion, most: float, digits: int, texts: Texts
+    comparison: AnyComparison, row: _ComparedQuestion, most: float, digits: int, texts: Texts
 ) -> list[Html]:
     """Draw what a question adds, its first line and truth, and both scores with what was read."""
     item, other, adds = row

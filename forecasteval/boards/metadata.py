@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.display.tables import cut_middle
-from forecasteval.ranking.board import Board, RankedRow, SystemTable
+from forecasteval.ranking.board import Board, RankedRow
 from forecasteval.ranking.names import UNKNOWN, About, Systems, show_distinct
 
 _WIDTH: Final = 60  # of a name
@@ -58,7 +58,7 @@ def _count_costs(board: Board, systems: Systems) -> dict[str, float]:
     """Count what a question cost each system whose prices are known, over all of its files."""
     usage: dict[str, Counter[str]] = {}
     for table in board.tables:
-        for row in table.rows if isinstance(table, SystemTable) else ():
+        for row in table.rows:
             for file in row.files:
                 usage.setdefault(row.system_name, Counter()).update(file.usage)
     costs = {}

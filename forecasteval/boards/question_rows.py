@@ -19,15 +19,16 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.pages import make_keys, show_text
 from forecasteval.display.rows import draw_more
-from forecasteval.ranking.board import RankedTable
+from forecasteval.ranking.board import Ranking
 from forecasteval.ranking.names import BOARD
 
-from .standings import ShownRanking, files_of, say_resolved, show_cell
+from .standings import ShownRanking, files_of, show_cell
+from .tables import show_size
 
 _SHOWN: Final = 200  # questions of a dataset that a page shows
 
 
-def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Html:
+def draw_questions(standing: ShownRanking, table: Ranking, name: str) -> Html:
     """List the questions of a dataset with their mean scores, the hardest first."""
     sign = table.scale.sign
     shown = sorted(table.questions, key=lambda question: sign * question.mean)[:_SHOWN]
@@ -49,7 +50,7 @@ def draw_questions(standing: ShownRanking, table: RankedTable, name: str) -> Htm
     note = "Hardest first: the mean score of all systems."
     if len(table.questions) > _SHOWN:
         note += f" {_SHOWN} of {len(table.questions)} questions; all of them are in {BOARD}.json."
-    title = f"Questions of {table.label}: {say_resolved(table)}"
+    title = f"Questions of {table.label}: {show_size(table)}"
     heads = [Head("Mean", "c"), Head("Question"), *([Head("Truth", "k")] if has_truths else [])]
     drawn = [draw_table(heads, lines, "few", name=name), draw_more(len(lines))]
     draw = draw_section if name == "questions1" else draw_fold

@@ -14,7 +14,7 @@ from forecasteval.common.records import group_by
 from forecasteval.display.formats import csv_cell, format_report, write_csv
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Heading, Remark, Report, format_signature
-from forecasteval.ranking.board import Board, Comparison, Pair, PairedDifference
+from forecasteval.ranking.board import Board, Pair
 
 from .changes import Change, changes_report
 from .columns import flatten_board
@@ -26,7 +26,6 @@ from .tables import (
     compared_pairs,
     compared_systems,
     describe_waiting,
-    is_alone,
     list_failed,
     list_verdicts,
     list_withdrawn,
@@ -52,9 +51,9 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
 
     Tables of one system each are one table, below those of several.
     """
-    alone = [table for table in board.tables if is_alone(table)]
+    alone = [table for table in board.tables if table.is_alone]
     report: Report = []
-    for table in (table for table in board.rankings if not is_alone(table)):
+    for table in (table for table in board.rankings if not table.is_alone):
         report += report_table(table)
     for benchmark, tables in group_by(alone, lambda table: table.benchmark).items():
         title = f"Leaderboard  {benchmark}, one system{lower_is_better(tables[0])}"
@@ -74,18 +73,16 @@ def comparison_report(comparison: AnyComparison) -> Report:
     them.
     """
     report: Report = [*list_verdicts(comparison), ""]
-    dataset = None
+    dataset = comparison.dataset
     shared = ""
-    if isinstance(comparison, Comparison):
-        dataset = comparison.dataset
-        title = f"Comparison on {show_count(comparison.n, 'question')}, "
-        title += printable(dataset or "without a dataset")
-    else:
+    title = f"Comparison on {show_count(comparison.resolved, 'question')}, "
+    title += printable(dataset or "without a dataset")
+    if comparison.datasets:
         shared = "of shared datasets "
         title = f"Comparison over all weeks  {comparison.benchmark}, datasets "
         title += f"{len(comparison.datasets)}, questions {comparison.resolved}"
     report.append(f"{title}{lower_is_better(comparison)}")
-    if isinstance(comparison, Comparison) and comparison.pending:
+    if comparison.pending and not comparison.datasets:
         report.append(f"Pending, without a truth yet: {comparison.pending} more")
     if degraded := [row.name for row in comparison.systems if row.degraded]:
         report.append(printable(f"degraded: the language model failed for {', '.join(degraded)}"))
@@ -93,16 +90,23 @@ def comparison_report(comparison: AnyComparison) -> Report:
     report += ["", compared_systems(comparison), "", pairs, ""]
     wins = f"Questions {shared}that A wins/ties/loses."
     report.append(Remark.on(pairs.header[-len(comparison.pairs[0].levels)], wins))
-    if isinstance(comparison, Comparison):
-        for pair in comparison.pairs[:PAIRS]:
-            if pair.questions:
-                moves = printable(f"What moves {pair.a} − {pair.b} most:")
-                report += ["", moves, moved_questions(comparison, pair)]
-        if len(comparison.pairs) > PAIRS:
-            report += ["", f"What moves the other {len(comparison.pairs) - PAIRS} pairs: --json"]
-    else:
+    if comparison.datasets:
         report += [*season_remarks(comparison), "", compared_datasets(comparison)]
+    else:
+        report += _report_movers(comparison)
     return [*report, "", format_signature(comparison.signature, dataset)]
+
+
+def _report_movers(comparison: AnyComparison) -> Report:
+    """Report the questions that move the differences of the first pairs most."""
+    report: Report = []
+    for pair in comparison.pairs[:PAIRS]:
+        if pair.questions:
+            moves = printable(f"What moves {pair.a} − {pair.b} most:")
+            report += ["", moves, moved_questions(comparison, pair)]
+    if len(comparison.pairs) > PAIRS:
+        report += ["", f"What moves the other {len(comparison.pairs) - PAIRS} pairs: --json"]
+    return report
 
 
 class BoardResults(Results):
@@ -162,10 +166,9 @@ def flatten_pair(pair: Pair) -> dict[str, object]:
     for level, tally in pair.levels.items():
         prefix = f"level_{level}_" if level else ""
         record |= {f"{prefix}{key}": count for key, count in asdict(tally).items()}
-    if isinstance(pair, PairedDifference):
-        for level, difference in pair.level_differences.items():
-            if level:
-                record[f"level_{level}_difference"] = difference.difference
+    for level, difference in (pair.level_differences or {}).items():
+        if level:
+            record[f"level_{level}_difference"] = difference.difference
     return record
 
 

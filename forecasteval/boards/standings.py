@@ -18,14 +18,7 @@ from forecasteval.display.html import (
 )
 from forecasteval.display.pages import make_keys
 from forecasteval.display.tables import Heat, Link, show_number
-from forecasteval.ranking.board import (
-    PooledTable,
-    RankedRow,
-    RankedTable,
-    Ranking,
-    ScoredRow,
-    SystemTable,
-)
+from forecasteval.ranking.board import PooledTable, RankedRow, RankedTable, Ranking
 from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
 
@@ -39,7 +32,6 @@ from .changes import (
 )
 from .columns import KEPT, Entry
 from .reasons import format_datasets
-from .tables import show_size
 
 Names = Mapping[str, str]
 ReadItems = Callable[[str], Sequence[JsonObject]]  # the items of a stored result by its name
@@ -47,11 +39,6 @@ _NAMED: Final = 3  # systems that a sentence names
 
 
 # --- Who leads ---
-
-
-def say_resolved(table: RankedTable) -> str:
-    """Say how many questions of a dataset have a truth: `20 of 52 resolved`."""
-    return show_size(table.resolved, table, "question")
 
 
 def say_leader(table: Ranking, names: Names) -> Html:
@@ -122,24 +109,22 @@ def show_cell(score: float | None, scale: Scale, href: str | None = None) -> Htm
     return show_heat(*heat_of(score, scale), href=href)
 
 
-def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[SystemTable]:
+def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[RankedTable]:
     """Find the tables of the datasets of a table over all of them, the oldest first."""
     found = {
-        (table.dataset, table.signature["questions_sha256"]): table
+        (table.dataset, table.signature.get("questions_sha256")): table
         for table in reversed(tables)  # kept ones, which stand last, give way
-        if isinstance(table, SystemTable) and table.benchmark == season.benchmark
+        if table.benchmark == season.benchmark
     }
     weeks = [(week.dataset, week.questions_sha256) for week in season.datasets]
     return [found[week] for week in weeks if week in found]
 
 
-def files_of(week: RankedTable, row: RankedRow) -> Sequence[FileRow]:
+def files_of(week: Ranking, row: RankedRow) -> Sequence[FileRow]:
     """Return the files of a system in the table of a dataset; of forecasters the file with all of
     them.
     """
-    if isinstance(row, ScoredRow):
-        return row.files
-    return [week] if isinstance(week, FileRow) else []
+    return row.files or week.files
 
 
 # --- A ranking ---
@@ -155,16 +140,14 @@ class ShownRanking:
 
     name: str
     table: Ranking
-    weeks: Sequence[SystemTable]
+    weeks: Sequence[RankedTable]
     names: Names
     linked: Collection[str]
     items: ReadItems
 
     @property
     def title(self) -> str:
-        if isinstance(self.table, PooledTable):
-            return f"{self.table.benchmark}, {len(self.table.datasets)} weeks"
-        kept = f", {KEPT}" if isinstance(self.table, FileRow) and self.table.kept else ""
+        kept = f", {KEPT}" if self.table.kept else ""
         return f"{self.table.benchmark}, {self.table.label}{kept}"
 
     @property
@@ -190,19 +173,19 @@ class ShownRanking:
         ]
 
     @property
-    def datasets(self) -> Sequence[RankedTable]:
-        """List the weeks, or the dataset that the ranking is of."""
-        return self.weeks if isinstance(self.table, PooledTable) else [self.table]
+    def datasets(self) -> Sequence[Ranking]:
+        """Return the weeks, or the dataset that the ranking is of."""
+        return self.weeks if self.table.datasets else [self.table]
 
     @property
-    def newest(self) -> RankedTable | None:
-        """Find the dataset whose questions the page shows, if it has some."""
+    def newest(self) -> Ranking | None:
+        """Return the dataset whose questions the page shows, if it has some."""
         return next((table for table in self.datasets[-1:] if table.questions), None)
 
     @cached_property
-    def weeks_of(self) -> Mapping[str, Sequence[tuple[RankedTable, RankedRow]]]:
+    def weeks_of(self) -> Mapping[str, Sequence[tuple[Ranking, RankedRow]]]:
         """Group the weeks by system, with its rows."""
-        found: defaultdict[str, list[tuple[RankedTable, RankedRow]]] = defaultdict(list)
+        found: defaultdict[str, list[tuple[Ranking, RankedRow]]] = defaultdict(list)
         for week in self.datasets:
             for row in week.rows:
                 found[row.system_name].append((week, row))

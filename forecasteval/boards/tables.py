@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Final, TypeGuard
+from typing import Final
 
 from forecasteval.common.errors import grouped_names, printable, show_count
 from forecasteval.common.records import group_by
@@ -27,19 +27,16 @@ from forecasteval.ranking.board import (
     Board,
     BothRead,
     Comparison,
+    OpenDataset,
     Pair,
-    PairedDifference,
-    PooledTable,
+    RankedRow,
     Ranking,
     ScoredRow,
     SeasonComparison,
     SeasonRow,
-    SeasonTable,
-    SystemRow,
-    SystemTable,
 )
-from forecasteval.ranking.files import ForecasterTable, label_dataset
-from forecasteval.ranking.scale import Level, Scaled
+from forecasteval.ranking.files import label_dataset
+from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 
 from .columns import (
@@ -72,15 +69,15 @@ AnyComparison = Comparison | SeasonComparison
 def report_table(table: Ranking) -> Report:
     """Report a ranking, in which systems have their display names, with remarks below it."""
     columns = [column for column in list_columns(table) if column.title]
-    remarks = season_remarks(table) if isinstance(table, PooledTable) else []
+    remarks = season_remarks(table)
     if table.guess is not None:
         remarks.insert(0, f"{GUESS}: {show_number(table.guess)}")
     if any(column.title == "Gain" for column in columns):
         remarks.insert(0, GAIN)
-    if any(not isinstance(row, SystemRow) and row.provisional for row in table.rows):
+    if any(row.provisional for row in table.rows):
         remarks.insert(0, say_unranked(table))
     is_tested = any(row.rank_interval for row in table.rows[1:])
-    if is_tested and not isinstance(table, ForecasterTable):  # of whom each is judged by itself
+    if is_tested and table.is_adjusted_as_one:
         remarks.insert(0, RANKS)
     return [
         Heading(f"Leaderboard  {table.benchmark}, {_say_size(table)}{lower_is_better(table)}"),
@@ -88,59 +85,46 @@ def report_table(table: Ranking) -> Report:
         make_table(columns, list_entries(table)),
         "",
         *remarks,
-        show_signature(table),
+        format_signature(table.signature, table.dataset),
         "",
     ]
 
 
-def show_signature(table: Ranking) -> str:
-    """Show by which rules a ranking is made, and of which dataset it is."""
-    dataset = None if isinstance(table, PooledTable) else table.dataset
-    return format_signature(table.signature, dataset)
-
-
 def _say_size(table: Ranking) -> str:
     """Say of what a ranking is, and how many questions or events it has."""
-    if isinstance(table, PooledTable):
-        questions = show_count(_count_used(table), "question")
-        return f"all {len(table.datasets)} datasets, {questions}{in_series(table.n_series)}"
-    if isinstance(table, ForecasterTable):
-        size = show_size(table.n_events, table, "event")
-        kept = KEPT if table.kept else ""
-        parts = printable(table.name), size, count_warnings(table.warnings), kept
-        return ", ".join(filter(None, parts))
-    return f"{printable(table.dataset or 'without a dataset')}, {_show_used(table)}"
-
-
-def _count_used(table: SystemTable | PooledTable) -> int:
-    return sum(table.level_counts[level] for level in table.weights)
+    name = printable(table.name or "without a dataset")
+    kept = KEPT if table.kept else ""
+    parts = name, _show_used(table), count_warnings(table.warnings), kept
+    return ", ".join(filter(None, parts))
 
 
 def say_unranked(table: Ranking) -> str:
     """Say why systems have no rank; "" where no rule says so."""
-    if isinstance(table, PooledTable):
+    if table.datasets:
         return (
             f"provisional: in fewer than {table.signature['min_datasets']} datasets, "
             "and therefore without rank (--min-datasets)."
         )
-    if not isinstance(table, ForecasterTable) or table.kept:
+    if table.kept:
         return ""
-    removed = [row.name for row in table.rows if row.removed]
+    barred = [row.name for row in table.rows if row.is_barred]
     reasons = []
-    if any(row.provisional and not row.removed for row in table.rows):
+    if any(row.provisional and not row.is_barred for row in table.rows):
         reasons.append("provisional, in too few events for a rank (--min-events)")
-    if removed:
-        who = grouped_names(removed)
+    if barred:
+        who = grouped_names(barred)
         reasons.append(f"closed forecasts changed or removed, and therefore no rank: {who}")
     return f"–: {'; '.join(reasons)}." if reasons else ""
 
 
-def _show_used(table: SystemTable) -> str:
+def _show_used(table: Ranking) -> str:
     """Say how many questions a table has, and how many of these count."""
-    count = table.resolved
-    used = _count_used(table)
-    size = show_size(count, table, "question")
-    return size if used == count else f"{used} of {size} (small levels left out)"
+    if table.datasets:
+        return show_count(table.used, "question") + in_series(table.n_series)
+    size = show_size(table)
+    if table.used == table.resolved:
+        return size
+    return f"{table.used} of {size} (small levels left out)"
 
 
 _ALONE: Final = (
@@ -151,29 +135,24 @@ _ALONE: Final = (
 )
 
 
-def _name_alone(row: SystemRow) -> str:
+def _name_alone(row: RankedRow) -> str:
     return printable(row.about.name or row.system_name, 60)
 
 
-def is_alone(table: object) -> TypeGuard[SystemTable]:
-    """Tell whether one system alone answered these questions: nothing is ranked."""
-    return isinstance(table, SystemTable) and len(table.rows) == 1
-
-
-def view_alone(tables: Sequence[SystemTable]) -> Table:
+def view_alone(tables: Sequence[Ranking]) -> Table:
     """Show the tables of one system each as one: a line is all that they say."""
     entries = [entry for table in tables for entry in list_entries(table)]
     columns = [*_ALONE, *unread_columns([entry.row for entry in entries]), NOTES]
     return make_table([column for column in columns if column.title], entries)
 
 
-def show_size(count: int, table: SystemTable | ForecasterTable, unit: str) -> str:
+def show_size(table: Ranking) -> str:
     """Say how many questions or events there are, or how many are resolved, and how many void."""
-    pending = table.pending
-    void = table.void
-    size = f"{count} of {count + pending} resolved" if pending else show_count(count, unit)
+    size = show_count(table.resolved, table.unit)
+    if table.pending:
+        size = f"{table.resolved} of {table.resolved + table.pending} resolved"
     size += in_series(table.n_series)
-    return f"{size}, {void} void left out" if void else size
+    return f"{size}, {table.void} void left out" if table.void else size
 
 
 def in_series(count: int) -> str:
@@ -183,17 +162,17 @@ def in_series(count: int) -> str:
     return f" in {count} series"
 
 
-def lower_is_better(table: object) -> str:
-    """Return the end of a title where a lower score is better; the metrics of forecasters are
-    known.
-    """
-    return ", lower is better" if isinstance(table, Scaled) and table.scale.sign < 0 else ""
+def lower_is_better(table: Ranking | AnyComparison) -> str:
+    """Return the end of a title where a lower score is better."""
+    return ", lower is better" if table.higher_is_better is False else ""
 
 
-def season_remarks(table: SeasonTable) -> list[str]:
+def season_remarks(table: Ranking | AnyComparison) -> list[str]:
     """Say which datasets lack truths, how weeks stand in the intervals, and which systems are
-    apart.
+    apart; nothing of a single dataset.
     """
+    if not table.datasets:
+        return []
     partial_weeks = [
         f"{printable(week.dataset, 60)} ({week.n} of {week.n + week.pending} resolved)"
         for week in table.datasets
@@ -213,7 +192,7 @@ def season_remarks(table: SeasonTable) -> list[str]:
             "Good and bad weeks of a system are in all intervals: "
             f"design effect {table.design_effect:.2f}."
         )
-    if isinstance(table, PooledTable) and table.apart:
+    if table.apart:
         names = ", ".join(map(printable, table.apart))
         remarks.append(f"Apart, as they share no dataset with these: {names}")
     return remarks
@@ -253,18 +232,19 @@ def describe_waiting(board: Board) -> list[str]:
 
 def view_open(board: Board) -> Table:
     """Show the datasets of which questions can be answered."""
-    columns = (
-        Column("Dataset", lambda each: printable(each.dataset, 60)),
-        Column("Questions", attrgetter("questions"), "number"),
-        Column(
-            "Until", lambda each: " to ".join(map(_show_time, each.closes)) or "a truth is known"
-        ),
-    )
-    return make_table(columns, board.open)
+    return make_table(_OPEN, board.open)
 
 
-def _show_time(text: str) -> str:
-    return text.replace("T", " ").replace("Z", " UTC")
+def _show_closing(dataset: OpenDataset) -> str:
+    times = " to ".join(dataset.closes).replace("T", " ").replace("Z", " UTC")
+    return times or "a truth is known"
+
+
+_OPEN: Final = (
+    Column("Dataset", lambda dataset: printable(dataset.dataset, 60)),
+    Column("Questions", attrgetter("questions"), "number"),
+    Column("Until", _show_closing),
+)
 
 
 ENTER: Final = "To enter, add prediction/DATASET-SYSTEM.json with your answers."
@@ -278,7 +258,7 @@ def compared_systems(comparison: AnyComparison) -> Table:
     score.
     """
     runs: Sequence[Column] = WEEK_COLUMNS
-    if isinstance(comparison, Comparison):
+    if not comparison.datasets:
         runs = run_columns(comparison.systems)
     columns = [
         Column("System", attrgetter("shown")),
@@ -292,21 +272,24 @@ def compared_systems(comparison: AnyComparison) -> Table:
 
 def compared_pairs(comparison: AnyComparison) -> Table:
     """Return the pairs: differences, p, and by level the questions that A wins, ties and loses."""
-    columns = [
-        Column("A", lambda pair: printable(pair.a)),
-        Column("B", lambda pair: printable(pair.b)),
-        Column("A − B", lambda pair: f"{pair.difference:+.4f}", "number"),
-        Column("95% interval", attrgetter("interval"), "number"),
-        Column("p", attrgetter("p"), "p"),
-        Column("p (Holm)", attrgetter("p_holm"), "p"),
-    ]
-    for place, level in enumerate(comparison.pairs[0].levels, 100):
+    tallies = []
+    for spare, level in enumerate(comparison.pairs[0].levels, 100):
         title = f"Level {level}" if level else "Wins"
-        columns.append(Column(title, partial(_show_tally, level), "number", spare=place))
-    return make_table(columns, comparison.pairs)
+        tallies.append(Column(title, partial(_show_tally, level), "number", spare=spare))
+    return make_table([*_PAIRS, *tallies], comparison.pairs)
 
 
-def compared_datasets(comparison: SeasonComparison) -> Table:
+_PAIRS: Final = (
+    Column("A", lambda pair: printable(pair.a)),
+    Column("B", lambda pair: printable(pair.b)),
+    Column("A − B", lambda pair: f"{pair.difference:+.4f}", "number"),
+    Column("95% interval", attrgetter("interval"), "number"),
+    Column("p", attrgetter("p"), "p"),
+    Column("p (Holm)", attrgetter("p_holm"), "p"),
+)
+
+
+def compared_datasets(comparison: AnyComparison) -> Table:
     """Return the differences of the first system from each other one, dataset by dataset."""
     return make_table(_DATASETS, comparison.by_dataset)
 
@@ -329,17 +312,21 @@ def _show_tally(level: Level, pair: Pair) -> str:
     return f"{tally.wins}/{tally.ties}/{tally.losses}"
 
 
-def moved_questions(comparison: Comparison, pair: PairedDifference) -> Table:
+def moved_questions(comparison: AnyComparison, pair: Pair) -> Table:
     """Return the questions that move a difference most."""
-    level = Column("Level", lambda question: str(question.level), "number")
-    columns = [
-        Column("Question", lambda question: printable(question.id, 40)),
-        *([level] if any(comparison.level_counts) else []),
-        Column("A", attrgetter("a"), "number"),
-        Column("B", attrgetter("b"), "number"),
-        Column("Adds", lambda question: f"{question.adds:+.4f}", "number"),
-    ]
-    return make_table(columns, pair.questions)
+    columns = list(_MOVERS)
+    if any(comparison.level_counts):
+        columns.insert(1, _MOVER_LEVEL)
+    return make_table(columns, pair.questions or ())
+
+
+_MOVER_LEVEL: Final = Column("Level", lambda question: str(question.level), "number")
+_MOVERS: Final = (
+    Column("Question", lambda question: printable(question.id, 40)),
+    Column("A", attrgetter("a"), "number"),
+    Column("B", attrgetter("b"), "number"),
+    Column("Adds", lambda question: f"{question.adds:+.4f}", "number"),
+)
 
 
 # --- What a comparison says in words ---
@@ -371,13 +358,12 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
 
 def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
     """Say how many questions a difference is of; over all weeks also how many both systems had."""
-    if isinstance(comparison, Comparison):
-        return f"{show_count(comparison.n, 'question')}{in_series(comparison.n_series)}"
     count = comparison.resolved
-    weeks = len(comparison.datasets)
+    questions = show_count(count, "question") + in_series(comparison.n_series)
+    if not comparison.datasets:
+        return questions
     shared = f" (both took part in {pair.n_shared})" if pair.n_shared != count else ""
-    questions = f"{show_count(count, 'question')}{in_series(comparison.n_series)}"
-    return f"{questions} of {show_count(weeks, 'dataset')}{shared}"
+    return f"{questions} of {show_count(len(comparison.datasets), 'dataset')}{shared}"
 
 
 def _say(pair: Pair, evidence: str) -> str:

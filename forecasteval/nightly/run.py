@@ -52,7 +52,7 @@ from forecasteval.nightly.store import (
     write_changed,
 )
 from forecasteval.nightly.tasks import NightOptions, score_files
-from forecasteval.ranking.board import Board, PooledTable, RankedTable, SystemTable, read_board
+from forecasteval.ranking.board import Board, RankedTable, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
 from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
@@ -158,14 +158,9 @@ def _read_last(folder: Path) -> Board:
 
 def _add_owners(task: Files, last: Board) -> Files:
     """Add the files of the forecasters on the dataset's last board."""
-    owners = {
-        (row.name, row.file)
-        for table in last.tables
-        if isinstance(table, ForecasterTable)
-        and table.dataset in [path.name for path in task.datasets]
-        for row in table.rows
-    }
-    return task._replace(owners=frozenset(owners))
+    datasets = [path.name for path in task.datasets]
+    owners = [table.owners for table in last.tables if table.dataset in datasets]
+    return task._replace(owners=frozenset[tuple[str, str]]().union(*owners))
 
 
 class _Plan(NamedTuple):
@@ -457,20 +452,20 @@ def _add_withdrawn(board: Board) -> Board:
         return sum(not label or name.startswith(f"{label}@") for name in of_system)
 
     def add(table: Any) -> Any:
-        label = "" if isinstance(table, PooledTable) else table.label
+        label = "" if table.datasets else table.label
         rows = [replace(row, withdrawn=count(row, label)) for row in table.rows]
         return replace(table, rows=rows)
 
-    tables = [table if isinstance(table, ForecasterTable) else add(table) for table in board.tables]
+    # What forecasters have withdrawn is left out before they are scored.
+    tables = [table if table.kind == "forecasters" else add(table) for table in board.tables]
     return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
 
 def _without(table: RankedTable, names: Collection[str]) -> RankedTable:
     """Leave out of a table the rows of systems that have one as missing."""
-    if not isinstance(table, SystemTable):
-        return table
     rows = [row for row in table.rows if all(file.name not in names for file in row.files)]
-    return replace(table, rows=rows)
+    changed: Any = table
+    return replace(changed, rows=rows)  # type: ignore[no-any-return]
 
 
 def _count_gone(

@@ -2,18 +2,30 @@
 
 A score is `overall_score` of systems, lower or higher is better by the table's scale; intervals are
 those of 95 %, None where nothing measures the error. What a field is called is its key in JSON.
+
+Tables, and their rows, are stored in three forms: systems on a dataset, systems over all datasets,
+and forecasters. Each answers whatever is asked of the others, if need be by a constant, so that
+nothing that draws them has to know its form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from forecasteval.common.forms import Score, from_record
 
-from .files import FileRow, ForecasterRow, ForecasterTable, Ranked, Signature, label_dataset
+from .files import (
+    FileRow,
+    ForecasterRow,
+    ForecasterTable,
+    OneDataset,
+    Ranked,
+    Signature,
+    label_dataset,
+)
 from .names import UNKNOWN, About
 from .scale import Interval, Level, Scaled
 
@@ -79,6 +91,12 @@ class SystemRow(Ranked, ScoredRow):
     withdrawn: int = 0  # runs that are no entries
     about: About = UNKNOWN
 
+    metric: ClassVar[str] = "overall"
+    provisional: ClassVar[None] = None  # its rank needs no number of datasets or events
+    is_barred: ClassVar[bool] = False
+    blank: ClassVar[Sequence[str]] = ()
+    kept_datasets: ClassVar[Sequence[str]] = ()
+
     @property
     def is_blank(self) -> bool:
         """Return whether no answer of it could be read."""
@@ -97,7 +115,7 @@ class QuestionScores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemTable(Scaled):
+class SystemTable(OneDataset, Scaled):
     """The systems that answered the same questions, the best first."""
 
     kind: Literal["systems"]
@@ -113,14 +131,39 @@ class SystemTable(Scaled):
     guess: float | None = None  # the score that a blind guess expects, where it is known
     rows: list[SystemRow]
 
+    unit: ClassVar[str] = "question"
+    prediction: ClassVar[None] = None
+    owners: ClassVar[Set[tuple[str, str]]] = frozenset()
+    warnings: ClassVar[int] = 0
+    kept: ClassVar[bool] = False
+    is_adjusted_as_one: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return self.dataset or ""
+
     @property
     def label(self) -> str:
-        return label_dataset(self.dataset or "")
+        return label_dataset(self.name)
 
     @property
     def resolved(self) -> int:
-        """Count the questions that have a truth."""
+        """Return how many questions have a truth."""
         return sum(self.level_counts.values())
+
+    @property
+    def used(self) -> int:
+        """Return how many questions count: small levels may not."""
+        return sum(self.level_counts[level] for level in self.weights)
+
+    @property
+    def files(self) -> list[FileRow]:
+        return [file for row in self.rows for file in row.files]
+
+    @property
+    def is_alone(self) -> bool:
+        """Return whether a single system answered these questions: nothing is ranked."""
+        return len(self.rows) == 1
 
 
 # --- Systems on all datasets ---
@@ -148,6 +191,8 @@ class SeasonRow(_Overall):
     blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it
     kept: list[str] = field(default_factory=list)  # datasets of which its row is that of before
 
+    runs: ClassVar[Sequence[RunRow]] = ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class PooledRow(Ranked, SeasonRow):
@@ -159,9 +204,24 @@ class PooledRow(Ranked, SeasonRow):
     withdrawn: int = 0  # datasets and runs that are no entries
     about: About = UNKNOWN
 
+    metric: ClassVar[str] = "pooled"
+    is_barred: ClassVar[bool] = False
+    runs_differ: ClassVar[None] = None
+    prediction: ClassVar[None] = None
+    files: ClassVar[Sequence[FileRow]] = ()
+
     @property
     def system_name(self) -> str:
         return self.name
+
+    @property
+    def is_blank(self) -> bool:
+        """Return whether a dataset has no readable answer of it."""
+        return bool(self.blank)
+
+    @property
+    def kept_datasets(self) -> Sequence[str]:
+        return self.kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,10 +249,16 @@ class SeasonTable(Scaled):
     guess: float | None = None  # the score that a blind guess expects, where it is known
     signature: Signature
 
+    dataset: ClassVar[None] = None
+
     @property
     def resolved(self) -> int:
-        """Count the questions that have a truth and count."""
+        """Return how many questions have a truth and count."""
         return sum(week.n for week in self.datasets)
+
+    @property
+    def used(self) -> int:
+        return sum(self.level_counts[level] for level in self.weights)
 
     @property
     def pending(self) -> int:
@@ -212,6 +278,23 @@ class PooledTable(SeasonTable):
     kind: Literal["pooled"]
     apart: list[str]  # systems that share no dataset with these
     rows: list[PooledRow]
+
+    unit: ClassVar[str] = "question"
+    prediction: ClassVar[None] = None
+    warnings: ClassVar[int] = 0
+    kept: ClassVar[bool] = False
+    is_alone: ClassVar[bool] = False
+    is_adjusted_as_one: ClassVar[bool] = True
+    questions: ClassVar[Sequence[QuestionScores]] = ()
+    files: ClassVar[Sequence[FileRow]] = ()
+
+    @property
+    def name(self) -> str:
+        return f"all {len(self.datasets)} datasets"
+
+    @property
+    def label(self) -> str:
+        return f"{len(self.datasets)} weeks"
 
 
 # --- Boards ---
@@ -271,10 +354,7 @@ class Board:
     @property
     def files(self) -> list[FileRow]:
         """List what stands for a file each: systems or their runs, and tables of forecasters."""
-        rows = (
-            [table] if isinstance(table, ForecasterTable) else table.rows for table in self.tables
-        )
-        return [file for row in chain.from_iterable(rows) for file in row.files]
+        return [file for table in self.tables for file in table.files]
 
 
 def read_board(record: Any) -> Board:
@@ -308,26 +388,7 @@ class BothRead:
     interval: Interval | None
     levels: dict[Level, Tally]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """The score of A less that of B; `p_holm` is adjusted over all pairs."""
-
-    a: str
-    b: str
-    difference: float
-    interval: Interval | None
-    p: float
-    p_holm: float
-    detectable: float | None  # the least difference that is found four times out of five
-    levels: dict[Level, Tally]
-    n_differing: int  # questions, or series in sum, that contribute differently to both scores
-    both_read: BothRead | None  # of the first system's pairs, if it says something else
-
-    @property
-    def n_shared(self) -> int:
-        """Count the questions that both systems had."""
-        return sum(tally.wins + tally.ties + tally.losses for tally in self.levels.values())
+    p_holm: ClassVar[None] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,6 +398,8 @@ class LevelDifference:
     scores: list[float]  # of A and B
     difference: float
     interval: Interval | None
+
+    p_holm: ClassVar[None] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,15 +414,33 @@ class Mover:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedDifference(Pair):
-    """Two systems on the same questions, with those that move the difference most."""
+class Pair:
+    """The score of A less that of B; `p_holm` is adjusted over all pairs.
 
-    level_differences: dict[Level, LevelDifference]
-    questions: list[Mover]
+    On the same questions it has the differences by level, and the questions that move it most.
+    """
+
+    a: str
+    b: str
+    difference: float
+    interval: Interval | None
+    p: float
+    p_holm: float
+    detectable: float | None  # the least difference that is found four times out of five
+    levels: dict[Level, Tally]
+    n_differing: int  # questions, or series in sum, that contribute differently to both scores
+    both_read: BothRead | None  # of the first system's pairs, if it says something else
+    level_differences: dict[Level, LevelDifference] | None = None
+    questions: list[Mover] | None = None
+
+    @property
+    def n_shared(self) -> int:
+        """Count the questions that both systems had."""
+        return sum(tally.wins + tally.ties + tally.losses for tally in self.levels.values())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Scaled):
+class Comparison(OneDataset, Scaled):
     """Systems compared on the same questions."""
 
     dataset: str | None
@@ -368,12 +449,22 @@ class Comparison(Scaled):
     pending: int = 0  # questions without a truth yet, not among the n
     level_counts: dict[Level, int]
     systems: list[ScoredRow]
-    pairs: list[PairedDifference]
+    pairs: list[Pair]
     signature: Signature
+
+    by_dataset: ClassVar[Sequence[DatasetDifference]] = ()
+
+    @property
+    def benchmark(self) -> str:
+        return self.systems[0].benchmark
 
     @property
     def resolved(self) -> int:
         return self.n
+
+    def list_levels(self, pair: Pair) -> dict[Level, LevelDifference]:
+        """List the differences of a pair by level."""
+        return pair.level_differences or {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,3 +487,18 @@ class SeasonComparison(SeasonTable):
     systems: list[SeasonRow]
     pairs: list[Pair]
     by_dataset: list[DatasetDifference]  # of the first system and each other one
+
+    apart: ClassVar[Sequence[str]] = ()
+
+    def list_levels(self, pair: Pair) -> dict[Level, LevelDifference]:
+        """List the differences of a pair's estimated scores by level, which have no intervals."""
+        scores = {row.name: row.level_scores for row in self.systems}
+        a = scores[pair.a]
+        b = scores[pair.b]
+        return {
+            level: LevelDifference(
+                scores=[a[level], b[level]], difference=a[level] - b[level], interval=None
+            )
+            for level in pair.levels
+            if level in a and level in b
+        }

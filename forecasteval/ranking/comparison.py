@@ -29,7 +29,6 @@ from .board import (
     LevelDifference,
     Mover,
     Pair,
-    PairedDifference,
     SeasonComparison,
     Tally,
 )
@@ -190,7 +189,7 @@ def _make_pairs(
     ]
 
 
-def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[PairedDifference]:
+def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[Pair]:
     import numpy as np
 
     from .pairs import compare_systems
@@ -206,8 +205,8 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
         gaps.append(Gap(difference, interval, test, least if is_possible else None))
     pairs = _make_pairs(gaps, both, [system.name for system in systems], levels)
     return [
-        PairedDifference(
-            **vars(pair),
+        replace(
+            pair,
             level_differences={level: _compare_level(a, b, level) for level in levels},
             questions=_find_movers(a, b, levels),
         )

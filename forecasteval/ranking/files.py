@@ -103,14 +103,33 @@ class ForecasterRow(Ranked):
     removed: int = 0  # closed forecasts that were changed or removed
     about: About = UNKNOWN
 
+    # What rows of systems have, too; the file is that of the table.
+    prediction: ClassVar[None] = None
+    degraded: ClassVar[bool] = False
+    runs: ClassVar[Sequence[FileRow]] = ()
+    files: ClassVar[Sequence[FileRow]] = ()
+
     @property
     def system_name(self) -> str:
         """Return the name of the forecaster, which has no other."""
         return self.name
 
+    @property
+    def is_barred(self) -> bool:
+        """Return whether it has no rank because it changed or removed closed forecasts."""
+        return self.removed > 0
+
+
+class OneDataset:
+    """A table or comparison of a single dataset, which has none of what several have."""
+
+    datasets: ClassVar[Sequence[Any]] = ()
+    apart: ClassVar[Sequence[str]] = ()
+    design_effect: ClassVar[float | None] = None
+
 
 @dataclass(frozen=True, kw_only=True)
-class ForecasterTable(FileRow):
+class ForecasterTable(OneDataset, FileRow):
     """A result that ranks the forecasters in it is a table of the board as it stands."""
 
     kind: Literal["forecasters"]
@@ -125,7 +144,16 @@ class ForecasterTable(FileRow):
     weights: ClassVar[Mapping[Level, float]] = {}
     level_counts: ClassVar[Mapping[Level, int]] = {}
     questions: ClassVar[Sequence[Any]] = ()
+    unit: ClassVar[str] = "event"
     scale: ClassVar[Scale] = Scale(0.0, 1.0, False)
+    higher_is_better: ClassVar[None] = None  # a title need not say it: the metrics are known
+    is_alone: ClassVar[bool] = False
+    is_adjusted_as_one: ClassVar[bool] = False  # each forecaster is judged by itself
+
+    @property
+    def owners(self) -> set[tuple[str, str]]:
+        """Return the forecasters with the files that name them."""
+        return {(row.name, row.file) for row in self.rows}
 
     @property
     def label(self) -> str:
@@ -133,7 +161,11 @@ class ForecasterTable(FileRow):
 
     @property
     def resolved(self) -> int:
-        """Count the events that have an outcome."""
+        """Return how many events have an outcome."""
+        return self.n_events
+
+    @property
+    def used(self) -> int:
         return self.n_events
 
 
