@@ -204,10 +204,59 @@ def test_what_asking_again_cannot_mend_leaves_nothing_open(folder: Path, server:
         3: error(400, "content management policy"), 4: error(400, "maximum context length is 9"),
     })  # fmt: skip
     done = ask(folder, "w1")
-    assert (done.code, len(rows(folder))) == (0, 10)
+    assert (done.code, len(rows(folder))) == (0, 12)
+    assert f"{NAME}.jsonl: 10 of 12 questions answered" in done.err
     assert 'failed, content filter: 1 (q3); the server says: "content management' in done.err
     assert "failed, too long: 1 (q4)" in done.err
     assert list_files(folder) == [f"{NAME}.jsonl"]
+    assert re.search(r"Overall +0.8333 .* 12 +2 +0$", done.out, re.MULTILINE)
+    failed = {row["id"]: row["failed"] for row in rows(folder)[10:]}
+    assert failed["q3"].startswith("content filter: content management policy")
+    assert failed["q4"].startswith("too long: maximum context length")
+
+
+def test_what_asking_again_cannot_mend_is_asked_again_by_an_option_alone(
+    folder: Path, server: LlmServer
+) -> None:
+    server.script = but({3: error(400, "content management policy"), 4: completion("", "length")})
+    assert ask(folder, "w1").code == 3  # q4 is open
+    server.script = yes
+    days(server)
+    done = ask(folder, "w1")
+    assert (done.code, days(server)) == (0, [4])
+    expected = "failed before, content filter: 1 (q3); they count as missing, --again asks again"
+    assert expected in done.err
+    assert "11 of 12 questions answered" in done.err
+    assert rows(folder)[-1]["id"] == "q3"
+    done = ask(folder, "w1", "--again")
+    assert (done.code, days(server), "12 of 12" in done.err) == (0, [3], True)
+    assert [row["id"] for row in rows(folder)] == [q["id"] for q in QUESTIONS]
+
+
+@pytest.mark.parametrize("change", ["prompt", "limit"])
+def test_what_failed_for_good_is_asked_if_the_question_changes(
+    folder: Path, server: LlmServer, change: str
+) -> None:
+    server.script = but({3: error(400, "maximum context length is 9")})
+    assert ask(folder, "w1").code == 0
+    server.script = yes
+    days(server)
+    changed = [
+        {**q, "prompt": f"Shorter: {q['prompt']}"} if q["id"] == "q3" else q for q in QUESTIONS
+    ]
+    words = ("--again", "--param", "max_tokens=9") if change == "limit" else ()
+    write(folder, {"dataset/w1.json": QUESTIONS if words else changed})
+    done = ask(folder, "w1", *words)
+    assert (done.code, days(server), len(rows(folder))) == (0, [3], 12), done.err
+    assert rows(folder)[3]["answer"] == r"I think \boxed{Yes}"
+
+
+def test_a_dataset_of_which_everything_fails_for_good(folder: Path, server: LlmServer) -> None:
+    server.script = lambda request: error(400, "content management policy")
+    for _ in range(2):
+        done = ask(folder, "w1")
+        assert "failed, content filter: 12 (q0" in done.err
+        assert (done.out, list_files(folder)) == ("", [])
 
 
 def test_a_refusal_is_what_the_model_says(folder: Path, server: LlmServer) -> None:
@@ -663,7 +712,8 @@ def test_what_a_batch_refuses_for_good(folder: Path) -> None:
     replies.append({"custom_id": "q11", "response": {"status_code": 400, "body": filtered}})
     write(folder, {"out.jsonl": replies})
     done = ask(folder, "w1", "--replies", str(folder / "out.jsonl"))
-    assert (done.code, len(rows(folder))) == (0, 11)
+    assert (done.code, len(rows(folder))) == (0, 12)
+    assert rows(folder)[-1]["failed"] == "content filter"
     assert "failed, content filter: 1 (q11); asking again cannot mend it" in done.err
 
 

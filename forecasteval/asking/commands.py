@@ -59,7 +59,7 @@ class Run(NamedTuple):
         if not any(file.has_part for file in self.files):
             return ""
         total = sum(len(prompts) for prompts, _ in self.rounds)
-        answered = sum(len(file.select_rows(prompts)) for prompts, file in self.rounds)
+        answered = sum(len(file.select_replies(prompts)) for prompts, file in self.rounds)
         return f"partial: {answered} of {total} questions answered, the others count as missing"
 
     @property
@@ -78,7 +78,7 @@ class Run(NamedTuple):
             paths = []
             for file in self.files:
                 path = file.path
-                if not file.rows:
+                if not file.has_replies:
                     continue
                 if file.has_part:
                     path = Path(folder, file.path.name)
@@ -136,7 +136,11 @@ def add_options(add: Callable[..., object]) -> None:
         action="store_true",
         help="ask nothing more, and take the file with the replies that it has",
     )
-    add("--again", action="store_true", help="ask what was cut off by a limit of tokens again")
+    add(
+        "--again",
+        action="store_true",
+        help="ask again what was cut off by a limit of tokens, or failed for good",
+    )
     add("--market", action="store_true", help="show the market's prices (Prophet Arena)")
     add(
         "--dry-run",
@@ -214,9 +218,10 @@ class Command:
             self.tell(line)
         for run in runs:
             for file in run.files:
-                whole = args.finish or outcome.is_whole(file, run.list_prompts(file))
-                if whole and file.has_part:
-                    file.finish(run.list_prompts(file))
+                prompts_of_file = run.list_prompts(file)
+                is_whole = args.finish or file.is_whole(prompts_of_file)
+                if is_whole and file.has_part:
+                    file.finish(prompts_of_file)
         is_open = any(file.has_part for run in runs for file in run.files)
         line = f"{shlex.join(self.words)} goes on; with --finish it takes the replies as they are"
         return Asked(runs, outcome.has_failed, line if is_open else "")

@@ -15,6 +15,11 @@ A row is one reply:
     prompt_sha256   of the prompt
     usage, thinking, left_out (parameters that the server refused), problem: where there are any
 
+A question that no other call can get a reply to (a content filter, a prompt that is too long) has a
+row, too, so that no later run pays for it again: its answer is null, which is missing, and
+
+    failed          the kind of failure, and what the server says
+
 The first line of a part has the command that goes on with it.
 """
 
@@ -56,8 +61,8 @@ class ReplyFile:
     """A prediction file to which one process adds replies, from several threads.
 
     path: the file as it is called when it is whole. request: the model and its parameters, which
-    all rows must have. again: replies that were cut off do not count. command: what goes on with
-    the file.
+    all rows must have. again: replies that were cut off, and failures, do not count. command: what
+    goes on with the file.
     """
 
     def __init__(
@@ -80,6 +85,11 @@ class ReplyFile:
     def has_part(self) -> bool:
         """Return whether the file is not whole yet."""
         return self.part.exists()
+
+    @property
+    def has_replies(self) -> bool:
+        """Return whether the file has a reply to anything."""
+        return not all(map(has_failed, [*self.rows.values(), *self._stored]))
 
     def _read_stamps(self) -> list[object]:
         return [stamp_of(self.part), stamp_of(self.path)]
@@ -104,7 +114,7 @@ class ReplyFile:
         return rows
 
     def find_left(self, prompts: Iterable[Prompt]) -> list[Prompt]:
-        """List the prompts that have no reply; InputError for replies to other ones."""
+        """List the prompts that are left to ask; InputError for replies to other ones."""
         by_id = {id_of(prompt): prompt for prompt in prompts}
         keys = sorted({key for prompt in by_id.values() for key in prompt.names})
         others = Counter[str]()
@@ -113,12 +123,12 @@ class ReplyFile:
             prompt = by_id.get(name)
             if prompt is None:
                 continue
-            # A row of another program says neither, and is taken as it is.
-            request = row.get("request", self.request)
-            if row.get("prompt_sha256", prompt.sha256) != prompt.sha256:
-                others["of another prompt"] += 1
-            elif _without_limit(request) != _without_limit(self.request):
-                others[f"of {describe_request(request)}"] += 1
+            other = self._find_difference(row, prompt)
+            if other and has_failed(row):
+                # Another prompt may succeed.
+                continue
+            if other:
+                others[other] += 1
             self.rows[name] = row
         if others:
             expected = f"expected replies of {describe_request(self.request)} to these prompts"
@@ -126,14 +136,25 @@ class ReplyFile:
             raise InputError(
                 str(self.path), f"{expected} (-o FILE names another file)", f"{count} {kind}"
             )
-        return [prompt for name, prompt in by_id.items() if not self._has_reply(name)]
+        return [prompt for name, prompt in by_id.items() if not self._is_done(name)]
 
-    def _has_reply(self, name: Id) -> bool:
-        """Return whether a prompt has a reply that counts."""
+    def _find_difference(self, row: JsonObject, prompt: Prompt) -> str:
+        """Find what a row was asked with that this run does not ask with; "" for nothing."""
+        # A row of another program says neither, and is taken as it is.
+        request = row.get("request", self.request)
+        if row.get("prompt_sha256", prompt.sha256) != prompt.sha256:
+            return "of another prompt"
+        if _without_limit(request) != _without_limit(self.request):
+            return f"of {describe_request(request)}"
+        return ""
+
+    def _is_done(self, name: Id) -> bool:
+        """Return whether a prompt need not be asked: it has a reply, or can have none."""
         row = self.rows.get(name)
         if row is None:
             return False
-        return not (self._again and row.get("finish_reason") == "length")
+        is_cut = row.get("finish_reason") == "length"
+        return not (self._again and (is_cut or has_failed(row)))
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
@@ -151,8 +172,8 @@ class ReplyFile:
                         os.fsync(self._file)
                     os.close(self._file)
                     self._file = -1
-                # If the key is refused, nothing is begun.
-                if not self.rows and not self._stored:
+                # If the key is refused, or whatever is asked, nothing is begun.
+                if not self.has_replies:
                     self.part.unlink()
 
     @contextlib.contextmanager
@@ -213,10 +234,19 @@ class ReplyFile:
         """Write the rows to a file, in the order of their questions."""
         write_atomic(path, [f"{dump_json(row)}\n" for row in self._sort_rows(prompts)])
 
+    def is_whole(self, prompts: Iterable[Prompt]) -> bool:
+        """Return whether every prompt has a reply, or can have none."""
+        return all(id_of(prompt) in self.rows for prompt in prompts)
+
     def select_rows(self, prompts: Iterable[Prompt]) -> list[JsonObject]:
-        """Select the rows of prompts, in their order."""
+        """Select the rows of prompts, in their order, those that failed behind the replies."""
         ids = dict.fromkeys(map(id_of, prompts))
-        return [self.rows[name] for name in ids if name in self.rows]
+        rows = [self.rows[name] for name in ids if name in self.rows]
+        return sorted(rows, key=has_failed)
+
+    def select_replies(self, prompts: Iterable[Prompt]) -> list[JsonObject]:
+        """Select the replies to prompts, in their order."""
+        return [row for row in self.select_rows(prompts) if not has_failed(row)]
 
     def _sort_rows(self, prompts: Iterable[Prompt]) -> Iterator[JsonObject]:
         """Give the rows of the prompts, one each, and behind them what else the file has."""
@@ -228,6 +258,11 @@ class ReplyFile:
     def _list_part_lines(self) -> Iterator[str]:
         yield f"{dump_json({'command': [*self.command]})}\n"
         yield from (f"{dump_json(row)}\n" for row in self._stored)
+
+
+def has_failed(row: JsonObject) -> bool:
+    """Return whether a row says that its question can have no reply."""
+    return "failed" in row
 
 
 def _name_row(row: JsonObject, keys: Sequence[str]) -> Id:

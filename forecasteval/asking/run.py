@@ -1,6 +1,6 @@
 """Ask what has no reply yet, of a server or by a batch, and say how that went.
 
-What failed has no row, so that the next run asks it again.
+What failed has no row, so that the next run asks it again, unless asking again cannot mend it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from forecasteval.common.records import JsonObject, dump_json, group_by, load_re
 from forecasteval.common.replies import estimate_tokens, is_failed
 from forecasteval.common.server import LASTING, Call, find_lasting, read_completion
 
-from .reply_file import ReplyFile, id_of
+from .reply_file import ReplyFile, has_failed, id_of
 
 if TYPE_CHECKING:
     from forecasteval.common.llm import Calls
@@ -80,12 +80,6 @@ class Outcome:
         """Return whether anything failed that asking again may mend."""
         return not LASTING.issuperset(self.failed)
 
-    def is_whole(self, file: ReplyFile, prompts: Iterable[Prompt]) -> bool:
-        """Return whether every prompt of a file has a reply, or can have none."""
-        lost = [job for kind in LASTING for job in self.failed.get(kind, ()) if job.file is file]
-        ended = file.rows.keys() | {id_of(job.prompt) for job in lost}
-        return bool(file.rows) and all(id_of(prompt) in ended for prompt in prompts)
-
 
 def list_jobs(rounds: Sequence[Round], limit: int | None = None) -> list[Job]:
     """List what has no reply yet, of the first prompts of each dataset where a limit is given;
@@ -134,6 +128,32 @@ def make_row(prompt: Prompt, call: Call, request: JsonObject, asked: datetime) -
     }
 
 
+def _make_failed_row(
+    prompt: Prompt, call: Call, request: JsonObject, asked: datetime
+) -> dict[str, Any]:
+    """Make the row of a question to which there can be no reply."""
+    return {
+        **prompt.names,
+        "answer": None,
+        "failed": ": ".join(filter(None, (call.failure, call.reason))),
+        "timestamp": asked.isoformat(timespec="seconds"),
+        "request": request,
+        "prompt_sha256": prompt.sha256,
+    }
+
+
+def _store(job: Job, call: Call, asked: datetime) -> None:
+    """Add a reply to the file, or a failure that no other call can mend."""
+    prompt, file = job
+    if is_answer(call):
+        file.add(prompt, make_row(prompt, call, file.request, asked))
+        return
+    # A reply that was cut off, and is asked for again, is better than none.
+    is_without_reply = id_of(prompt) not in file.rows
+    if call.failure in LASTING and is_without_reply:
+        file.add(prompt, _make_failed_row(prompt, call, file.request, asked))
+
+
 # --- Of a server ---
 
 
@@ -173,8 +193,7 @@ def _ask(server: Server, params: JsonObject, job: Job) -> Call:
     """Ask a prompt, and add its reply to the file."""
     asked = datetime.now(UTC)
     call = server.call([{"role": "user", "content": job.prompt.message}], params)
-    if is_answer(call):
-        job.file.add(job.prompt, make_row(job.prompt, call, job.file.request, asked))
+    _store(job, call, asked)
     return call
 
 
@@ -213,15 +232,13 @@ def read_batch(rounds: Sequence[Round], jobs: Sequence[Job], path: Path) -> Outc
     if unknown := [name for name in replies if name not in known]:
         outcome.notes.append(f"replies to no question: {grouped_names(unknown)}")
     with _open_files(jobs):
-        for prompt, file in jobs:
-            call = _read_reply(replies.get(prompt.id))
-            outcome.add(Job(prompt, file), call)
-            if is_answer(call):
-                # The batch was answered when it was, not now.
-                created = call.body.get("created")
-                moment = created if type(created) is int else time.time()
-                asked = datetime.fromtimestamp(moment, UTC)
-                file.add(prompt, make_row(prompt, call, file.request, asked))
+        for job in jobs:
+            call = _read_reply(replies.get(job.prompt.id))
+            outcome.add(job, call)
+            # The batch was answered when it was, not now.
+            created = call.body.get("created")
+            moment = created if type(created) is int else time.time()
+            _store(job, call, datetime.fromtimestamp(moment, UTC))
     return outcome
 
 
@@ -245,10 +262,10 @@ def describe(rounds: Sequence[Round], outcome: Outcome) -> list[str]:
     rows: list[JsonObject] = []
     for file, same in group_by(rounds, lambda each: each.file).items():
         prompts = [prompt for prompts, _ in same for prompt in prompts]
-        answered = file.select_rows(prompts)
-        rows += answered
+        rows += file.select_rows(prompts)
+        answered = len(file.select_replies(prompts))
         count = show_count(len(prompts), "question")
-        lines.append(f"{file.path}: {len(answered)} of {count} answered")
+        lines.append(f"{file.path}: {answered} of {count} answered")
         if file.damaged:
             lines.append(f"{file.path}: {show_count(file.damaged, 'damaged line')} left out")
         cut = [prompt.id for prompt in prompts if _is_cut(prompt, file.rows.get(id_of(prompt)))]
@@ -258,6 +275,7 @@ def describe(rounds: Sequence[Round], outcome: Outcome) -> list[str]:
     if outcome.calls:
         lines.append(_describe_costs(outcome))
     lines += _describe_rows(rows)
+    lines += _describe_earlier_failures(rows, outcome)
     lines += _describe_failures(outcome)
     return lines
 
@@ -299,6 +317,15 @@ def _describe_rows(rows: Sequence[JsonObject]) -> Iterator[str]:
         yield f"not read, {problem}: {grouped_names([*map(_name, same)])}"
 
 
+def _describe_earlier_failures(rows: Sequence[JsonObject], outcome: Outcome) -> Iterator[str]:
+    """Say what an earlier run has failed to get for good."""
+    failed_now = {job.prompt.id for jobs in outcome.failed.values() for job in jobs}
+    earlier = [row for row in rows if has_failed(row) and _name(row) not in failed_now]
+    for kind, failed in group_by(earlier, _name_failure).items():
+        names = grouped_names([*map(_name, failed)])
+        yield f"failed before, {kind}: {names}; they count as missing, --again asks again"
+
+
 def _describe_failures(outcome: Outcome) -> Iterator[str]:
     """Say what failed: what no other call can mend, then what may be mended, and how."""
     reasons = {call.failure: call.reason for call in outcome.calls if call.reason}
@@ -317,6 +344,10 @@ def _name(row: JsonObject) -> str:
 
 def _name_problem(row: JsonObject) -> str:
     return str(row["problem"]).partition(": ")[0]
+
+
+def _name_failure(row: JsonObject) -> str:
+    return str(row["failed"]).partition(": ")[0]
 
 
 def _show_counts(counts: Mapping[str, int]) -> str:
