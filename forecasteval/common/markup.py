@@ -66,7 +66,7 @@ _ALONE: Final = " \t*$.-•>_`"  # what may stand beside a box that is alone on 
 _BESIDE: Final = 40  # characters on each side of a box that are looked for in the prompt
 _LONG: Final = 25  # characters of a line in front of a box that nobody repeats by chance
 # In a prompt's box, and of who copied it
-_PLACEHOLDERS: Final = frozenset(
+PLACEHOLDERS: Final = frozenset(
     split_words(
         "your answer, your final answer, your prediction, your final prediction, your forecast,"
         " your choice, final answer, answer, prediction, insert answer, …, ..., x"
@@ -79,7 +79,7 @@ def is_placeholder(text: str) -> bool:
     if len(text) > 40:  # most lists
         return False
     words = text.strip(" []<>{}()\n").lower().replace("_", " ").removesuffix(" here")
-    return words in _PLACEHOLDERS
+    return words in PLACEHOLDERS
 
 
 class _Box(NamedTuple):

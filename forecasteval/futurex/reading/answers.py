@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from forecasteval.common.markup import (
+    PLACEHOLDERS,
     clean,
     drop_invisible,
     is_placeholder,
@@ -265,6 +266,19 @@ _CANNOT: Final = lazy(
     r"(?:predict|determine|know|answer|say)(?:\s[a-z]{1,12}){0,4}"
 )
 _ENDS: Final = lazy(r"\s?(?:\Z|[-–—(:;,.!?\n])")
+# The first two letters of all of these, and of what `_CANNOT` finds
+_HEADS: Final = frozenset(
+    head[:2].lower()
+    for head in (*_KINDS, *_DECLINES, *PLACEHOLDERS, "can", "could", "unable", "do", "I")
+)
+
+
+def may_be_status(text: str) -> bool:
+    """Return whether a text begins like a status, by its first two letters: this is fast."""
+    head = text[:2].lower()
+    if head.isalnum():
+        return head in _HEADS
+    return not head[:1].isdigit()
 
 
 def find_status(text: str) -> tuple[str, str]:
@@ -275,6 +289,8 @@ def find_status(text: str) -> tuple[str, str]:
     >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"), find_status("B")
     (('refusal', ''), ('refusal', 'N/A'), ('', ''))
     """
+    if not may_be_status(text):  # most
+        return "", ""
     head = text[:200].replace(" / ", "/")
     word = _STATUSES.find(head)
     kind = _KINDS.get(word)

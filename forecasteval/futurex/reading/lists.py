@@ -13,10 +13,11 @@ from forecasteval.common.markup import clean
 from forecasteval.common.patterns import lazy
 from forecasteval.questions.states import Unparsed
 
-from .answers import SENTENCE_END, Answer
+from .answers import SENTENCE_END, Answer, may_be_status
 from .grammar import write_digits
 from .language import pattern_of, question_words, table_of, words
 from .names import IS_CJK, Name, fold, parse_name
+from .statements import find_lead_in
 from .walk import SHARE, are_whole, share_of
 
 NO_LIST: Final = Unparsed("no box, and no list of names", "prose", is_silent=True)
@@ -185,6 +186,37 @@ def _skip_bullets(masked: str, begin: int, end: int) -> int:
     return bullets.end() if bullets else begin
 
 
+# --- Plain lists ---
+
+# Words that say something else in a list: `and`, a legal form alone, `Confidence High`
+_NO_PLAIN: Final = r"(?!(?:And|Inc|Corp|Corporation|Ltd|Plc|Confidence|Certainty|Probability)\b)"
+_PLAIN_WORD: Final = rf"{_NO_PLAIN}[A-Z][a-z]+"
+_PLAIN_ITEM: Final = lazy(  # 6. Red Fox; 第6名：灯塔; Red Fox
+    r"(?:(?P<place>第)?(?P<rank>[0-9]{1,2})(?(place)名[:：]|\. ))?"
+    rf"(?P<name>{_PLAIN_WORD}(?: {_PLAIN_WORD}){{0,5}}\.?|(?:(?![第和以])[\u4e00-\u9fff]){{2,12}})"
+)
+_PLAIN_SEPARATOR: Final = lazy(", |[，、]")
+_HEDGES: Final = table_of("hedges")
+
+
+def parse_plain_items(text: str) -> tuple[Name, ...]:
+    """Read the names of a list whose items are plain names, with ranks that count on or without:
+    most answers, before anything else is looked at. Empty for any other text.
+
+    >>> [name.key for name in parse_plain_items("6. Red Fox, 7. Teal")]
+    ['red fox', 'teal']
+    """
+    if may_be_status(text) or find_lead_in(text):
+        return ()
+    items = [_PLAIN_ITEM.fullmatch(part) for part in _PLAIN_SEPARATOR.split(text)]
+    names = [item["name"] for item in items if item]
+    ranks = [int(item["rank"]) for item in items if item and item["rank"]]
+    count_on = [*range(ranks[0], ranks[0] + len(items))] if ranks else []
+    if len(names) < len(items) or ranks != count_on or _HEDGES.find(names[0]):
+        return ()
+    return tuple(map(parse_name, names))
+
+
 # --- The names of an answer ---
 
 _WINS: Final = lazy(  # Evelyn Marsh wins, Sketch will be the #1
@@ -192,7 +224,6 @@ _WINS: Final = lazy(  # Evelyn Marsh wins, Sketch will be the #1
     r"|\s(?:will\s(?:be|remain|top|lead)|is|remains)\s(?:the\s|at\s)?(?:latest\s)?"
     r"(?:#\s?1|no\.\s?1|number[\s-]one|top\b|first\splace)(?![0-9]).*\Z"
 )
-_HEDGES: Final = table_of("hedges")
 _SURE: Final = lazy(  # , confidence 0.8; with 70% confidence
     r"(?i)[\s,;(–-]*\b(?:confidence|certainty|probability|置信度|概率)[\s:=]*"
     r"(?:[0-9.]+\s?%?|high|medium|moderate|low)[.]?\)?\s*\Z"
@@ -265,7 +296,7 @@ _WORD: Final = lazy(r"[a-z]+(?=\s[a-z])")
 _SENTENCE_CJK: Final = lazy(r"[^\n0-9、《]{6,}[。!:]\s?")
 _REMARKS: Final = table_of("fillers", "guesses", "but", "parting")  # Sweden, but Norway could win
 _BRACKETED: Final = lazy(r"\([^()]*\)")
-_PLAIN_WORD: Final = lazy(r"(?<!\S)[a-z]{4,}(?=[\s.!?:]|\Z)")  # in lower case, of four letters
+_LOW_WORD: Final = lazy(r"(?<!\S)[a-z]{4,}(?=[\s.!?:]|\Z)")  # in lower case, of four letters
 MAX_SHARE: Final = 30  # characters of a share behind a name
 MAX_WORDS: Final = 12  # of a name
 _MAX_PLAIN: Final = 3
@@ -289,7 +320,7 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
             length > MAX_WORDS
             or ends
             or remark
-            or (bare and len(_PLAIN_WORD.findall(name)) > _MAX_PLAIN)
+            or (bare and len(_LOW_WORD.findall(name)) > _MAX_PLAIN)
         ):
             return False
     return True

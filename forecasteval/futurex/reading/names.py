@@ -363,6 +363,8 @@ def match_names(
     That side of the dashes counts which matches more, of equal ones the one in order.
     """
     sides = find_sides(predicted, prompt)
+    if len(sides) == 1:  # most
+        return _match_side(truth, predicted, sides[0], prompt, known)
     matches = [_match_side(truth, predicted, side, prompt, known) for side in sides]
     return max(matches, key=lambda match: (len(match), list(match) == list(match.values())))
 

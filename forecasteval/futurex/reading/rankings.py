@@ -15,6 +15,7 @@ from .lists import (
     is_name_of,
     looks_like_names,
     parse_items,
+    parse_plain_items,
     show_names,
 )
 from .names import Name, Pairs, match_names, parse_name
@@ -45,6 +46,10 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the predicted names, best first, or why there are none."""
+        if answer.boxed and not (answer.elements or self._compounds):
+            names = parse_plain_items(answer.text)
+            if names:
+                return names
         whole = parse_name(answer.sentence) if len(self.names) == 1 else None
         if whole and whole.key == self.names[0].key:
             return (whole,)  # one name with "and" or "/" in it
