@@ -1428,6 +1428,18 @@ def test_questions_without_a_reply(folder: Path, model: LlmServer, door: str, op
     succeed(folder, "-f", "d-m")
 
 
+@advice("failed before, {}: {}; they count as missing, --again asks again")
+def test_questions_that_failed_for_good(folder: Path, model: LlmServer) -> None:
+    write(folder, {"dataset/d.json": [{**row, "prompt": f"{row['id']}?"} for row in DATASET]})
+    filtered = error(400, "content_filter")
+    model.script = lambda request: completion("A") if request.prompt == "q1?" else filtered
+    call(folder, *ASK)
+    model.script = lambda request: completion("A")
+    done = call(folder, *ASK)
+    call(folder, *ASK, find(r"missing, (--\w+) asks again", done.err))
+    assert sorted({request.prompt for request in model.requests[-2:]}) == ["q2?", "q3?"]
+
+
 @advice("expected another name (-o FILE)", "expected another name (-o FILE): this is one of {}")
 @pytest.mark.parametrize("other", ["prediction/d-m.json", "dataset/d-m.json"])
 def test_a_name_that_is_taken(folder: Path, model: LlmServer, other: str) -> None:
