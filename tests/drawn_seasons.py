@@ -14,10 +14,10 @@ from forecasteval.futurex.rules import WEIGHTS
 from forecasteval.ranking.systems import ALPHA
 from forecasteval.ranking.weeks import (
     compare_pairs,
-    difference_spread,
+    estimate_differences,
+    estimate_scores,
     fit_scores,
     half_widths,
-    score_spread,
 )
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -151,7 +151,7 @@ def judge_season(season: Season, systems: int) -> dict[str, float]:
     cover.
     """
     fit = fit_scores(season.scores, season.levels, season.weeks, LEVEL_WEIGHTS, blank=season.blank)
-    truth, differences = season.truth, difference_spread(fit)
+    truth, differences = season.truth, estimate_differences(fit)
     p = compare_pairs(fit, differences)
     gaps = truth[:, None] - truth
     upper = np.triu_indices(systems, 1)
@@ -170,7 +170,7 @@ def judge_season(season: Season, systems: int) -> dict[str, float]:
         ),
         "the best one is first": float(fit.scores.argmax() == truth.argmax()),
         "intervals of scores hold": float(
-            (np.abs(fit.scores - truth) <= half_widths(score_spread(fit)))[:systems].mean()
+            (np.abs(fit.scores - truth) <= half_widths(estimate_scores(fit)))[:systems].mean()
         ),
         "intervals of differences hold": float(held[upper].mean()),
         "all ranks within Ranks": float(

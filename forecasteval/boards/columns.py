@@ -3,8 +3,8 @@
 A column stands in text if it has a title, in CSV and frames if it has a key, and in the rows of a
 page if it has a head. To add one, add a `Column` to `list_columns`. What it shows is a field of a
 row (`ranking/board.py`, whose `schema` is then raised), made by `describe_system` in
-`ranking/datasets.py`, over all weeks by `Season._row`. Tables of several `-f`, of one system each,
-and of `compare` have columns of their own.
+`ranking/datasets.py`, over all weeks by `PooledFit.rows`. Tables of several `-f`, of one system
+each, and of `compare` have columns of their own.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Two systems or more compared: on the same questions with all that decides a difference, or over
-all weeks.
+all datasets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, compress
 from operator import and_
-from typing import Final
+from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import JsonObject
@@ -34,11 +34,11 @@ from .board import (
 )
 from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
-from .pooled import Gap, Season, connect_systems, fit_season
+from .pooled import Answered, DatasetKey, PooledFit, TestedDifference, connect_systems, fit_pooled
 from .reading import distinct_names, list_results, read_system
 from .repeats import add_run_luck, measure_runs, weigh_scores
 from .scale import Interval, Level
-from .significance import least_found
+from .significance import min_detectable
 from .systems import (
     QuestionColumns,
     Strata,
@@ -50,16 +50,21 @@ from .systems import (
     sum_by_cluster,
 )
 
-_NOISE: Final = 1e-12  # relative size of rounding errors in sums
 SYSTEMS: Final = 50  # that are compared at a time
-_NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
 MOVERS: Final = 10  # questions that are shown to move a difference most
+_LISTED: Final = 3  # questions that a message names
+_NOISE: Final = 1e-12  # relative size of rounding errors in sums
+_NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
 
 
 def group_results(results: object) -> list[list[Mapping[str, object]]]:
     """List the results of each system's runs; InputError for what is not two systems or more."""
-    systems = results if isinstance(results, Iterable) else [results]
-    groups = [list_results([entry] if isinstance(entry, Mapping) else entry) for entry in systems]
+    if not isinstance(results, Iterable):
+        results = [results]
+    groups = []
+    for entry in results:
+        runs = [entry] if isinstance(entry, Mapping) else entry
+        groups.append(list_results(runs))
     if not all(groups):
         raise InputError("compare", "expected the results of a system's runs", "none")
     _require_items(chain.from_iterable(groups))
@@ -87,20 +92,23 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
     first = systems[0]
     levels = levels_that_count(first.counts, 0)
     counts = {level: first.counts[level] for level in levels}
+    questions = [first.questions[level] for level in levels]
+    signature = {
+        **first.policy,
+        "leaderboard": __version__,
+        "questions_sha256": first.group[2],
+    }
+    described = [describe_system(system, levels) for system in systems]
     return Comparison(
         **first.scale.describe(),
         dataset=groups[0][0].get("dataset"),
         n=sum(counts.values()),
-        n_series=count_series([first.questions[level] for level in levels]),
+        n_series=count_series(questions),
         pending=first.pending,
         level_counts=counts,
-        systems=[describe_system(system, levels) for system in systems],
+        systems=described,
         pairs=_compare_pairs(systems, levels),
-        signature={
-            **first.policy,
-            "leaderboard": __version__,
-            "questions_sha256": first.group[2],
-        },
+        signature=signature,
     )
 
 
@@ -115,7 +123,8 @@ def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[Syst
     systems: list[System] = []
     first_name = ""
     for name, results in zip(names, groups, strict=True):
-        runs = [read_system(result, name if len(results) == 1 else None) for result in results]
+        own_name = name if len(results) == 1 else None
+        runs = [read_system(result, own_name) for result in results]
         first_name = first_name or runs[0].name
         for result, run in zip(results, runs, strict=True):
             _require_same_questions(groups[0][0], result, (first_name, run.name))
@@ -125,9 +134,11 @@ def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[Syst
 
 
 def _name_runs(runs: Sequence[JsonObject]) -> JsonObject:
-    if len(runs) < 2 or "name" not in runs[0]:
-        return runs[0]
-    return {"name": without_run(str(runs[0]["name"]), runs[0].get("dataset"))}
+    """Return what names a system: its only run, or the name that its runs share."""
+    first = runs[0]
+    if len(runs) < 2 or "name" not in first:
+        return first
+    return {"name": without_run(str(first["name"]), first.get("dataset"))}
 
 
 def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]) -> None:
@@ -140,14 +151,14 @@ def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]
     if a["signature"]["questions_sha256"] == b["signature"]["questions_sha256"]:
         return
     for field in ("id", "level", "truth"):
-        of_a, of_b = (
-            Counter((str(item["id"]), str(item.get(field))) for item in result["items"])
-            for result in (a, b)
-        )
-        only = [_list_some(counts) for counts in (of_a - of_b, of_b - of_a)]
-        if any(only) and field != "id":
-            raise InputError(where, f"expected the same {field}s", f"other ones for {only[0]}")
-        listed = [f"only in {name}: {some}" for name, some in zip(names, only, strict=True) if some]
+        of_a = _count_values(a, field)
+        of_b = _count_values(b, field)
+        only_in = dict(zip(names, (of_a - of_b, of_b - of_a), strict=True))
+        if field != "id" and any(only_in.values()):
+            raise InputError(
+                where, f"expected the same {field}s", f"other ones for {_list_ids(of_a - of_b)}"
+            )
+        listed = [f"only in {name}: {_list_ids(only)}" for name, only in only_in.items() if only]
         if listed:
             raise InputError(where, "expected the same questions", "; ".join(listed))
     raise InputError(
@@ -155,38 +166,63 @@ def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]
     )
 
 
-def _list_some(counts: Counter[tuple[str, str]]) -> str:
+def _count_values(result: JsonObject, field: str) -> Counter[tuple[str, str]]:
+    """Count the values of a field, each with the id of its question."""
+    return Counter((str(item["id"]), str(item.get(field))) for item in result["items"])
+
+
+def _list_ids(counts: Counter[tuple[str, str]]) -> str:
     """List the ids of the first three questions, and how many there are."""
-    names = sorted(name for name, _ in counts.elements())
-    more = f", … ({len(names)})" if len(names) > 3 else ""
-    return ", ".join(printable(name, 40) for name in names[:3]) + more
+    ids = sorted(name for name, _ in counts.elements())
+    listed = ", ".join(printable(name, 40) for name in ids[:_LISTED])
+    if len(ids) > _LISTED:
+        listed += f", … ({len(ids)})"
+    return listed
 
 
 # --- Pairs ---
 
 
+class _Difference(NamedTuple):
+    """The weighted score of A minus that of B, its interval, and what measures its error.
+
+    clustered: what clusters differ by. luck: what the luck of runs adds to the variance.
+    """
+
+    value: float
+    interval: Interval | None
+    clustered: Strata
+    luck: tuple[float, float]
+
+
 def _make_pairs(
-    gaps: Sequence[Gap],
-    answers: Sequence[tuple[System, System]],
+    differences: Sequence[TestedDifference],
+    matchups: Sequence[tuple[System, System]],
     names: Sequence[str],
     levels: Sequence[Level],
 ) -> list[Pair]:
-    """Make the pairs of systems, those of the first one first; `answers` to the same questions."""
-    adjusted = holm([gap.p for gap in gaps]).tolist()
-    return [
-        Pair(
-            a=a,
-            b=b,
-            **gap._asdict(),
+    """Make the pairs of systems, those of the first one first.
+
+    matchups: both systems of each pair, on the same questions.
+    """
+    adjusted = holm([difference.p for difference in differences]).tolist()
+    tested = zip(combinations(names, 2), differences, matchups, adjusted, strict=True)
+    pairs = []
+    for (name, other), difference, (a, b), p_holm in tested:
+        both_read = None
+        if name == names[0]:
+            both_read = _compare_read(a, b, levels)
+        pair = Pair(
+            a=name,
+            b=other,
+            **difference._asdict(),
             p_holm=p_holm,
-            levels=_tally(*both, levels),
-            n_differing=_count_differing(*both, levels),
-            both_read=_compare_read(*both, levels) if a == names[0] else None,
+            levels=_tally(a, b, levels),
+            n_differing=_count_differing(a, b, levels),
+            both_read=both_read,
         )
-        for (a, b), gap, both, p_holm in zip(
-            combinations(names, 2), gaps, answers, adjusted, strict=True
-        )
-    ]
+        pairs.append(pair)
+    return pairs
 
 
 def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[Pair]:
@@ -195,46 +231,41 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     from .pairs import compare_systems
 
     p = compare_systems(systems, levels)
-    both = list(combinations(systems, 2))
-    tests = p[np.triu_indices(len(p), 1)].tolist()
-    gaps = []
-    for (a, b), test in zip(both, tests, strict=True):
-        difference, interval, spread = _subtract(a, b, levels, a.share)
-        least = least_found(spread, _find_luck(a, b, levels, a.share))
-        is_possible = least <= a.share * a.scale.width
-        gaps.append(Gap(difference, interval, test, least if is_possible else None))
-    pairs = _make_pairs(gaps, both, [system.name for system in systems], levels)
+    p_of_pairs = p[np.triu_indices(len(p), 1)].tolist()
+    matchups = list(combinations(systems, 2))
+    differences = []
+    for (a, b), p_of_pair in zip(matchups, p_of_pairs, strict=True):
+        value, interval, clustered, luck = _subtract(a, b, levels, a.share)
+        smallest = min_detectable(clustered, luck)
+        is_possible = smallest <= a.share * a.scale.width
+        detectable = smallest if is_possible else None
+        differences.append(TestedDifference(value, interval, p_of_pair, detectable))
+    pairs = _make_pairs(differences, matchups, [system.name for system in systems], levels)
     return [
         replace(
             pair,
             level_differences={level: _compare_level(a, b, level) for level in levels},
             questions=_find_movers(a, b, levels),
         )
-        for pair, (a, b) in zip(pairs, both, strict=True)
+        for pair, (a, b) in zip(pairs, matchups, strict=True)
     ]
 
 
-def _subtract(
-    a: System, b: System, levels: Sequence[Level], share: float
-) -> tuple[float, Interval | None, Strata]:
-    """Compute the weighted score of A minus that of B, its interval, and what clusters differ by.
+def _subtract(a: System, b: System, levels: Sequence[Level], share: float) -> _Difference:
+    """Subtract the weighted score of B from that of A.
 
-    `share` is that of the weights which count (`System.share`).
+    share: of the weights that count (`System.share`).
     """
     strata = [
         (a.weights[level], [share * (x - y) for x, y in _pair_scores(a, b, level)])
         for level in levels
     ]
-    spread = a.cluster(strata, levels)
-    most = share * a.scale.width
-    luck = _find_luck(a, b, levels, share)
-    return stratified_mean(strata), stratified_interval(spread, (-most, most), luck), spread
-
-
-def _find_luck(a: System, b: System, levels: Sequence[Level], share: float) -> tuple[float, float]:
-    """Find what the luck of runs adds to the variance of a difference (`add_run_luck`)."""
+    clustered = a.cluster(strata, levels)
     variance, freedom = add_run_luck(measure_runs(a, levels), measure_runs(b, levels))
-    return (share / a.share) ** 2 * variance, freedom
+    luck = (share / a.share) ** 2 * variance, freedom
+    limit = share * a.scale.width
+    interval = stratified_interval(clustered, (-limit, limit), luck)
+    return _Difference(stratified_mean(strata), interval, clustered, luck)
 
 
 def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]]:
@@ -242,49 +273,55 @@ def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]
 
 
 def _compare_level(a: System, b: System, level: Level) -> LevelDifference:
-    difference, interval, _ = _subtract(a, b, [level], 1.0)
+    difference = _subtract(a, b, [level], 1.0)
     scores = [mean(system.questions[level].scores) for system in (a, b)]
-    return LevelDifference(scores=scores, difference=difference, interval=interval)
+    return LevelDifference(scores=scores, difference=difference.value, interval=difference.interval)
 
 
 def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | None:
     """Measure the difference over the questions of which both answers were read. None if there are
     none, or if both answers to all of them were.
     """
-    both = {
+    masks = {
         level: list(map(and_, a.questions[level].answered, b.questions[level].answered))
         for level in levels
     }
-    count = sum(map(sum, both.values()))
-    if count in (0, sum(map(len, both.values()))):
+    count = sum(map(sum, masks.values()))
+    all_questions = sum(map(len, masks.values()))
+    if count in (0, all_questions):
         return None
-    a, b = _keep(a, both), _keep(b, both)
-    difference, interval, _ = _subtract(a, b, levels, a.share)
+    a = _select(a, masks)
+    b = _select(b, masks)
+    difference = _subtract(a, b, levels, a.share)
     return BothRead(
         n=count,
-        scores=[stratified_mean(system.strata(levels)) for system in (a, b)],
-        difference=difference,
-        interval=interval,
+        scores=_score_both(a, b, levels),
+        difference=difference.value,
+        interval=difference.interval,
         levels=_tally(a, b, levels),
     )
 
 
-def _keep(system: System, kept: Mapping[Level, Sequence[bool]]) -> System:
-    """Return the system on the questions that are kept."""
-    questions = {
-        level: QuestionColumns(*(list(compress(c, each)) for c in system.questions[level].columns))
-        for level, each in kept.items()
-    }
-    runs = tuple(_keep(run, kept) for run in system.runs)
+def _score_both(a: System, b: System, levels: Sequence[Level]) -> list[float]:
+    return [stratified_mean(system.strata(levels)) for system in (a, b)]
+
+
+def _select(system: System, masks: Mapping[Level, Sequence[bool]]) -> System:
+    """Return the system on the questions of which the mask is true."""
+    questions = {}
+    for level, mask in masks.items():
+        columns = [list(compress(column, mask)) for column in system.questions[level].columns]
+        questions[level] = QuestionColumns(*columns)
+    runs = tuple(_select(run, masks) for run in system.runs)
     return replace(system, questions=questions, runs=runs)
 
 
 def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
-    """Wins, ties and losses of A by level."""
+    """Count wins, ties and losses of A by level."""
+    better = a.scale.sign
     tallies = {}
     for level in levels:
         signs = Counter((x > y) - (x < y) for x, y in _pair_scores(a, b, level))
-        better = a.scale.sign
         tallies[level] = Tally(wins=signs[better], ties=signs[0], losses=signs[-better])
     return tallies
 
@@ -302,17 +339,19 @@ def _count_differing(a: System, b: System, levels: Sequence[Level]) -> int:
 def _find_movers(a: System, b: System, levels: Sequence[Level]) -> list[Mover]:
     """Find the questions that add most to a difference, the largest first."""
     total = math.fsum(a.weights[level] for level in levels)
-    shares = {level: a.weights[level] / total / a.counts[level] for level in levels}
-    movers = [
-        Mover(id=name, level=level or None, a=x, b=y, adds=shares[level] * (a.share * (x - y)))
-        for level in levels
-        for name, (x, y) in zip(a.questions[level].ids, _pair_scores(a, b, level), strict=True)
-        if x != y
-    ]
-    return sorted(movers, key=lambda mover: (-abs(mover.adds), str(mover.id)))[:MOVERS]
+    movers = []
+    for level in levels:
+        share = a.weights[level] / total / a.counts[level]
+        scores = _pair_scores(a, b, level)
+        for name, (x, y) in zip(a.questions[level].ids, scores, strict=True):
+            if x != y:
+                adds = share * (a.share * (x - y))
+                movers.append(Mover(id=name, level=level or None, a=x, b=y, adds=adds))
+    movers.sort(key=lambda mover: (-abs(mover.adds), str(mover.id)))
+    return movers[:MOVERS]
 
 
-# --- Over all weeks ---
+# --- Over all datasets ---
 
 
 def compare_over_weeks(
@@ -320,7 +359,7 @@ def compare_over_weeks(
 ) -> SeasonComparison:
     """Compare systems by the table over all datasets of `results`.
 
-    The fit is that of the table (`pooled.fit_season`), of all systems that datasets connect with
+    The fit is that of the table (`pooled.fit_pooled`), of all systems that datasets connect with
     these; a difference is a contrast of it. For each pair A, B: the difference of their scores
     (A − B), its 95 % interval, p by Student's t, Holm's adjustment over the pairs, and on the
     questions that both answered the wins, ties and losses of A by level; for each pair of the first
@@ -328,69 +367,65 @@ def compare_over_weeks(
     that of questions alone. Raises InputError unless exactly one benchmark and rule set connects
     the systems.
     """
-    season = _find_season(results, names)
-    rows = {row.name: row for row in season.rows()}
-    places = {name: place for place, name in enumerate(season.answered)}
-    gaps: list[Gap] = []
-    answers: list[tuple[System, System]] = []
+    fit = _fit_connected(results, names)
+    rows = {row.name: row for row in fit.rows()}
+    indices = {name: index for index, name in enumerate(fit.answered)}
+    is_higher_better = fit.scale.higher_is_better
+    differences: list[TestedDifference] = []
+    matchups: list[tuple[System, System]] = []
     for a, b in combinations(names, 2):
         # A − B is how much better A is, and where lower scores are better how much better B is.
-        better, other = (a, b) if season.scale.sign > 0 else (b, a)
-        gaps.append(season.gap(places[better], places[other]))
-        answers.append((_join_weeks(season, a, b), _join_weeks(season, b, a)))
+        better, other = (a, b) if is_higher_better else (b, a)
+        differences.append(fit.measure_difference(indices[better], indices[other]))
+        matchups.append((_join_datasets(fit, a, b), _join_datasets(fit, b, a)))
+    by_dataset = chain.from_iterable(_compare_datasets(fit, names[0], other) for other in names[1:])
     return SeasonComparison(
-        **vars(season.describe()),
+        **vars(fit.describe()),
         systems=[rows[name] for name in names],
-        pairs=_make_pairs(gaps, answers, names, [*season.weights]),
-        by_dataset=[
-            difference
-            for other in names[1:]
-            for difference in _compare_datasets(season, names[0], other)
-        ],
+        pairs=_make_pairs(differences, matchups, names, [*fit.weights]),
+        by_dataset=list(by_dataset),
     )
 
 
-def _compare_datasets(season: Season, name: str, other: str) -> Iterator[DatasetDifference]:
+def _compare_datasets(fit: PooledFit, name: str, other: str) -> Iterator[DatasetDifference]:
     """Measure the difference of two systems on each dataset that both answered.
 
     An interval is that of the questions alone, and no test is made: the model over all datasets
     decides between two systems.
     """
-    shared = season.answered[name].keys() & season.answered[other].keys()
-    for group in sorted(shared):
-        a = season.answered[name][group]
-        b = season.answered[other][group]
-        levels = [level for level in season.weights if a.counts[level]]
+    for key in _list_shared(fit, name, other):
+        a = fit.answered[name][key]
+        b = fit.answered[other][key]
+        levels = [level for level in fit.weights if a.counts[level]]
         if not levels:
             continue
-        difference, interval, _ = _subtract(a, b, levels, a.share)
+        difference = _subtract(a, b, levels, a.share)
+        questions = sum(a.counts[level] for level in levels)
         yield DatasetDifference(
             a=name,
             b=other,
-            dataset=group[1],
-            n=sum(a.counts[level] for level in levels),
-            scores=[stratified_mean(system.strata(levels)) for system in (a, b)],
-            difference=difference,
-            interval=interval,
+            dataset=key[1],
+            n=questions,
+            scores=_score_both(a, b, levels),
+            difference=difference.value,
+            interval=difference.interval,
         )
 
 
-def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> Season:
+def _fit_connected(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> PooledFit:
+    """Fit the systems that datasets connect with the named ones."""
     listed = list_results(results)
     _require_items(listed)
     systems = map(read_system, listed, distinct_names(listed))
-    connected = [
-        (system, part)
-        for system, parts in connect_systems(combine_all(systems)[0])
-        for part in parts
-        if part.keys() >= {*names}
-    ]
+    connected: list[tuple[System, Answered]] = []
+    for system, parts in connect_systems(combine_all(systems)[0]):
+        connected += [(system, part) for part in parts if part.keys() >= {*names}]
     if len(connected) != 1:
-        where = ", ".join(printable(name, 40) for name in names)
+        count = f"{len(connected)} such benchmarks" if connected else "none"
         raise InputError(
-            where,
+            ", ".join(printable(name, 40) for name in names),
             "expected systems that are connected by shared datasets of one benchmark and rule set",
-            f"{len(connected)} such benchmarks" if connected else "none",
+            count,
         )
     ((system, part),) = connected
     if math.isinf(system.scale.width):
@@ -399,20 +434,25 @@ def _find_season(results: Sequence[Mapping[str, object]], names: Sequence[str]) 
             "expected scores with bounds; others are compared within one dataset",
             system.group[0],
         )
-    season = fit_season(part, 0)
-    if season is None:
+    fit = fit_pooled(part, 0)
+    if fit is None:
         raise InputError("compare", "expected questions", "none")
-    return season
+    return fit
 
 
-def _join_weeks(season: Season, name: str, other: str) -> System:
+def _join_datasets(fit: PooledFit, name: str, other: str) -> System:
     """Join a system on the questions of all datasets that another one answered, too."""
-    groups = sorted(season.answered[name].keys() & season.answered[other].keys())
+    shared = _list_shared(fit, name, other)
     questions = {}
-    for level in season.weights:
-        weeks = [season.answered[name][group].questions[level] for group in groups]
+    for level in fit.weights:
+        cells = [fit.answered[name][key].questions[level] for key in shared]
         # The two may share no dataset.
-        columns = zip(_NO_QUESTIONS, *(week.columns for week in weeks), strict=True)
+        columns = zip(_NO_QUESTIONS, *(cell.columns for cell in cells), strict=True)
         joined = QuestionColumns(*(list(chain(*column)) for column in columns))
-        questions[level] = replace(joined, clusters=join_clusters(weeks))
-    return replace(season.first, questions=questions, runs=())
+        questions[level] = replace(joined, clusters=join_clusters(cells))
+    return replace(fit.first, questions=questions, runs=())
+
+
+def _list_shared(fit: PooledFit, name: str, other: str) -> list[DatasetKey]:
+    """List the datasets that both systems answered."""
+    return sorted(fit.answered[name].keys() & fit.answered[other].keys())

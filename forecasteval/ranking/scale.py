@@ -30,6 +30,10 @@ class Scale(NamedTuple):
     def width(self) -> float:
         return self.high - self.low
 
+    @property
+    def worst(self) -> float:
+        return self.low if self.higher_is_better else self.high
+
     def to_unit(self, scores: Any) -> Any:
         """Turn a score, or an array of them, into ones in [0, 1], higher is better; nan without
         bounds.

@@ -1,4 +1,4 @@
-"""Ranks of systems, power."""
+"""Ranks of systems, and the power of their tests."""
 
 from __future__ import annotations
 
@@ -17,43 +17,58 @@ from forecasteval.common.statistics import (
 
 from .systems import ALPHA, Strata
 
-_FEWEST: Final = 6  # clusters that must differ for p < ALPHA
-_USUAL: Final = 7.5  # that differ on average where so many do four times out of five
+# p is 2 / 2^n at least if n clusters differ, so that six must, all in one direction, for p < ALPHA.
+_MIN_DIFFERING: Final = 6
+_MEAN_DIFFERING: Final = 7.5  # on average, where at least six differ four times out of five
+Ranks = dict[int, tuple[int, tuple[int, int]]]  # by index: the rank, and its range
 
 
-def assign_ranks(
-    places: Sequence[int], scores: Sequence[float], better: Any, p: Any
-) -> dict[int, tuple[int, tuple[int, int]]]:
-    """Map the places of systems, best first, to their ranks, and the ranks that no test
-    contradicts.
+def assign_ranks(indices: Sequence[int], scores: Sequence[float], better: Any, p: Any) -> Ranks:
+    """Assign ranks to systems, and the ranges of ranks that no test contradicts.
 
-    `scores` are theirs; `better` and `p` as in `rank_ranges`.
+    Args:
+        indices: of the systems, best first.
+        scores: of the same systems.
+        better: as in `rank_ranges`, and so is `p`.
     """
     ranges = rank_ranges(better, p, ALPHA)
-    return dict(zip(places, zip(shared_ranks(scores), ranges, strict=True), strict=True))
+    ranks = zip(shared_ranks(scores), ranges, strict=True)
+    return dict(zip(indices, ranks, strict=True))
 
 
 def detectable_difference(error: tuple[float, float], power: float = 0.8) -> float:
-    """Return the smallest true difference that a two-sided t test at the level 0.05 finds with
-    probability `power`.
+    """Compute the smallest true difference that a two-sided t test at the level 0.05 finds with
+    probability `power`:
 
-    (t at 0.975 + t at power) · standard error, with `error` = (standard error, degrees of freedom);
-    the usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).
+        (t at 0.975 + t at power) · standard error
+
+    It is the usual approximation of the noncentral t (Cohen, Statistical Power Analysis, 1988).
+    error: the standard error, and its degrees of freedom.
     """
-    return (t_quantile(0.975, error[1]) + t_quantile(power, error[1])) * error[0]
+    standard_error, freedom = error
+    return (t_quantile(0.975, freedom) + t_quantile(power, freedom)) * standard_error
 
 
-def least_found(spread: Strata, added: tuple[float, float] = (0.0, 1.0)) -> float:
-    """Return the least difference of two systems that is found four times out of five, from what
-    their clusters differ by; infinite where none is.
+def min_detectable(clustered: Strata, added: tuple[float, float] = (0.0, 1.0)) -> float:
+    """Compute the smallest difference of two systems that is found four times out of five.
 
-    p is 2 / 2^n at least if n clusters differ, so that six must, all in one direction. Where six
-    do four times out of five, 7.5 do on average; what these add is the least, if they differ by as
-    much as those that do. `added`: see `stratified_interval`.
+    It is at least what 7.5 clusters add to the difference, if they add as much as those that
+    differ: a p below 0.05 needs six (`_MIN_DIFFERING`).
+
+    Args:
+        clustered: what clusters differ by, level by level.
+        added: a variance with its degrees of freedom, as in `stratified_interval`.
+
+    Returns:
+        The difference; infinite where none is found.
     """
-    error = add_variance(stratified_error(spread), *added)
-    total = math.fsum(weight for weight, _ in spread)
-    parts = [abs(weight / total / len(each) * value) for weight, each in spread for value in each]
-    if error is None or len(parts) < _FEWEST:
+    error = add_variance(stratified_error(clustered), *added)
+    clusters = sum(len(values) for _, values in clustered)
+    if error is None or clusters < _MIN_DIFFERING:
         return math.inf
-    return max(detectable_difference(error), _USUAL * mean(list(filter(None, parts))))
+    total = math.fsum(weight for weight, _ in clustered)
+    contributions = [
+        weight / total / len(values) * value for weight, values in clustered for value in values
+    ]
+    differing = [abs(contribution) for contribution in contributions if contribution]
+    return max(detectable_difference(error), _MEAN_DIFFERING * mean(differing))

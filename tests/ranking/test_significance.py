@@ -14,7 +14,7 @@ from scipy import stats
 
 from forecasteval.ranking import pairs
 from forecasteval.ranking.pairs import EXACT_FLIPS, FLIPS
-from forecasteval.ranking.significance import detectable_difference, least_found
+from forecasteval.ranking.significance import detectable_difference, min_detectable
 from oracles import brute_force
 
 Strata = list[tuple[float, list[float]]]
@@ -256,7 +256,7 @@ def test_what_few_questions_show_is_found_by_the_test(questions: int, difference
     """Systems that differ by 1 or not at all: of a t test alone, 0.57 would be found on 8."""
     rng = np.random.default_rng(12)
     rows = (rng.random((300, questions)) < difference).astype(float)
-    least = [least_found([(1.0, row.tolist())]) for row in rows]
+    least = [min_detectable([(1.0, row.tolist())]) for row in rows]
     known = [value for value in least if value < math.inf]
     assert float(np.mean(known)) == pytest.approx(difference, abs=0.03)
     both = np.stack([rows, np.zeros_like(rows)], axis=1)
@@ -265,9 +265,9 @@ def test_what_few_questions_show_is_found_by_the_test(questions: int, difference
 
 
 def test_five_questions_show_nothing() -> None:
-    assert least_found([(1.0, [0.1, 0.2, 0.1, 0.1, 0.15])]) == math.inf
-    assert least_found([(1.0, [0.1, 0.2, 0.1, 0.1, 0.15, 0.1])]) < 0.2
-    assert least_found([(1.0, [0.5] * 9)]) == math.inf  # nothing measures an error
+    assert min_detectable([(1.0, [0.1, 0.2, 0.1, 0.1, 0.15])]) == math.inf
+    assert min_detectable([(1.0, [0.1, 0.2, 0.1, 0.1, 0.15, 0.1])]) < 0.2
+    assert min_detectable([(1.0, [0.5] * 9)]) == math.inf  # nothing measures an error
 
 
 def test_detectable_difference_by_simulation() -> None:

@@ -24,10 +24,10 @@ from forecasteval.common.statistics import (
 from forecasteval.ranking.weeks import (
     Fit,
     compare_pairs,
-    difference_spread,
+    estimate_differences,
+    estimate_scores,
     fit_scores,
     half_widths,
-    score_spread,
 )
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -172,7 +172,7 @@ def test_questions_of_a_cluster_count_as_one() -> None:
     scores, _, week = draw(3, gaps=False)
     levels = np.zeros(len(week), int)
     found = fit_scores(scores, levels, week * 0, np.ones(1), week)
-    spread, gaps = score_spread(found), difference_spread(found)
+    spread, gaps = estimate_scores(found), estimate_differences(found)
     for place, row in enumerate(scores):
         error, freedom = clustered_error(row.tolist(), week.tolist()) or (math.nan, math.nan)
         assert math.sqrt(spread.variance[place]) == pytest.approx(error)
@@ -198,7 +198,7 @@ def test_without_gaps_all_is_as_in_one_file(seed: int) -> None:
         [stratified_mean(strata(row, levels)) for row in scores]
     )
     found = fit(scores, levels, week * 0)
-    spread, differences = score_spread(found), difference_spread(found)
+    spread, differences = estimate_scores(found), estimate_differences(found)
     for s, row in enumerate(scores):
         own = strata(row, levels)
         assert found.scores[s] == pytest.approx(stratified_mean(own), abs=1e-12)
@@ -230,7 +230,7 @@ def test_systems_without_a_point_move_nobody(seed: int) -> None:
     assert other.scores == pytest.approx([*one.scores, *np.zeros(5)], abs=1e-12)
     assert other.errors[:, :count, :count] == pytest.approx(one.errors, abs=1e-12)
     assert not other.errors[:, count:].any()
-    assert np.isnan(half_widths(score_spread(other))[count:]).all()
+    assert np.isnan(half_widths(estimate_scores(other))[count:]).all()
 
 
 def blank_some(scores: Array, week: Array) -> tuple[Array, Array]:
@@ -260,7 +260,7 @@ def test_blank_weeks_move_nobody(seed: int) -> None:
 
 def test_a_season_without_any_point() -> None:
     found = fit_scores(np.zeros((2, 8)), np.zeros(8, int), np.arange(8) // 4, np.ones(1))
-    differences = difference_spread(found)
+    differences = estimate_differences(found)
     assert not found.scores.any()
     assert compare_pairs(found, differences).tolist() == [[1, 1], [1, 1]]
 
@@ -287,13 +287,13 @@ def test_order_of_systems_and_questions_changes_nothing() -> None:
         fit(scores[rows][:, columns], levels[columns], 4 - week[columns]),
     )
     assert other.scores == pytest.approx(one.scores[rows], abs=1e-12)
-    assert score_spread(other).variance == pytest.approx(score_spread(one).variance[rows])
+    assert estimate_scores(other).variance == pytest.approx(estimate_scores(one).variance[rows])
 
 
 def test_equal_systems_share_everything() -> None:
     scores, levels, week = draw(5, gaps=False)
     found = fit(np.vstack([scores[:1], scores[:1], scores[1:] / 50]), levels, week * 0)
-    differences = difference_spread(found)
+    differences = estimate_differences(found)
     p = compare_pairs(found, differences)
     assert (differences.variance[0, 1], p[0, 1]) == (0, 1)
     assert math.isnan(half_widths(differences)[0, 1])
@@ -306,12 +306,12 @@ def test_where_nothing_varies_signs_decide() -> None:
     """
     scores = np.array([[1.0] * 5, [0.0] * 5])
     found = fit_scores(scores, np.zeros(5, int), np.zeros(5, int), np.array([1.0]))
-    assert compare_pairs(found, difference_spread(found))[0, 1] == 2 / 2**5
+    assert compare_pairs(found, estimate_differences(found))[0, 1] == 2 / 2**5
     assert found.varies.tolist() == [False, False]
     rng = np.random.default_rng(0)
     noisy = np.vstack([scores, rng.integers(0, 2, (6, 5))])
     found = fit_scores(noisy, np.zeros(5, int), np.array([0, 0, 1, 1, 1]), np.array([1.0]))
-    assert compare_pairs(found, difference_spread(found))[0, 1] == 2 / 2**5
+    assert compare_pairs(found, estimate_differences(found))[0, 1] == 2 / 2**5
     assert found.varies.any()
     assert not found.varies[:2].any()
 
@@ -325,8 +325,8 @@ def test_freedom_is_that_of_the_fewer_questions() -> None:
     scores[4, 2:] = np.nan  # 2 questions
     found = fit_scores(scores, np.zeros(scores.shape[1], int), week, np.array([1.0]))
     found.errors[-1] = 0
-    assert score_spread(found).freedom[:5] == pytest.approx([59, 11, 23, 59, 1])
-    freedom = difference_spread(found).freedom
+    assert estimate_scores(found).freedom[:5] == pytest.approx([59, 11, 23, 59, 1])
+    freedom = estimate_differences(found).freedom
     assert [freedom[0, 1], freedom[1, 2], freedom[2, 0], freedom[0, 3]] == pytest.approx(
         [11, 11, 23, 59]
     )
@@ -352,6 +352,6 @@ def test_large_boards_take_seconds() -> None:
     """Of processor time, which other work on the machine does not change much."""
     season = draw_season(np.random.default_rng(1), systems=300, weeks=26)
     begun = time.process_time()
-    differences = difference_spread(found := fit(season.scores, season.levels, season.weeks))
+    differences = estimate_differences(found := fit(season.scores, season.levels, season.weeks))
     rank_ranges(differences.value, compare_pairs(found, differences))
     assert time.process_time() - begun < 20
