@@ -43,11 +43,24 @@ _RANK: Final = lazy(
 _DENIED: Final = lazy(
     r"(?i)(?:\b(?:not|rather\sthan|instead\sof)\b|而不是|不是|而非|并非)[\s:$*]*\Z"
 )
-# and one that shows what the format is like
-_EXAMPLE: Final = lazy(
-    r"(?i)\b(?:format|output|template|style|user|task|question|prompt|instructions?)\b"
-    r"[^.!?\n]{0,30}\b(?:looks?\slike|(?:should|must)\s(?:be|look\slike)|ask(?:s|ed)\sfor"
-    r"|wants|requires?|such\sas)[\s:*$]*\Z"
+# What stands in front of a box that shows what the format is like, and behind one
+_EXAMPLES: Final = (
+    lazy(
+        r"(?i)\b(?:format|output|template|style|user|task|question|prompt|instructions?)\b"
+        r"[^.!?\n]{0,30}\b(?:looks?\slike|(?:should|must)\s(?:be|look\slike)|ask(?:s|ed)\sfor"
+        r"|wants|requires?|such\sas)[\s:*$]*\Z"
+    ),
+    lazy(
+        r"(?i)\b(?:(?:(?:for|an?)\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|answers?"
+        r"\slike)(?:\sof\s[^.!?\n]{0,20}\sis)?[,:]?|(?:example|sample)(?:\s(?:output|answer|format))?:"
+        r"|(?:would|could)\s(?:write|give|answer|put)|show\sthe\sformat[,:]?)[\s*$`\"“(]*\Z"
+    ),
+    lazy(r"(?:例如|比如|譬如|示例|样例|格式如下?)[，：:,\s*$`“(（]*\Z"),
+)
+_MAX_EXAMPLE: Final = 60  # characters in front of a box
+_IS_EXAMPLE: Final = lazy(
+    r"(?i)\}[\s*$`\"”]{0,4}(?:[(（](?:just\s|only\s)?(?:an?\s)?(?:example|示例|例)"
+    r"|(?:is|was|as)\s(?:just\s|only\s|merely\s)?an?\sexample|(?:只|仅)?(?:是|为)?示例)"
 )
 _SURE: Final = lazy("confidence|certainty|置信度|信心")
 _LEVELS: Final = ("high", "medium", "moderate", "low", "高", "中", "低")
@@ -56,6 +69,7 @@ _LABEL_WORDS: Final = 6  # of a label in front of a box
 _ASIDE: Final = lazy(r"\([^()]*\)")
 _ANSWER_WORD: Final = lazy("answer|prediction|答案|预测")
 _LINE_END: Final = lazy(r"[\n。！？]")
+_SENTENCE_END: Final = lazy(r"[.!?]\s|[;；\n。！？]")
 _SHARE: Final = lazy(r"\s*[~≈]?(?:[0-9]{1,3}(?:\.[0-9]{1,4})?\s?\\?%|0?\.[0-9]{1,4})\s*")
 # Between two boxes on a line: two answers
 _OTHER: Final = lazy(
@@ -118,7 +132,7 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     boxes = [box for box in found if _FILLED.search(text, box.start, box.end)][-_MAX_BOXES:]
     if not boxes:
         return "", True
-    own = [box for box in boxes if not _EXAMPLE.search(text, max(0, box.begin - 60), box.begin)]
+    own = _drop_examples(text, boxes)
     own = [box for box in own if not _stands_in(prompt, text, box)] if "ox" in prompt else own
     if not own:
         return (text[: boxes[0].begin] + text[boxes[-1].end + 1 :]).strip(), False
@@ -166,6 +180,23 @@ def fold_prompt(prompt: str) -> str:
 def is_quoted(text: str, prompt: str) -> bool:
     """Return whether a text stands in a prompt, escaped or not (rule 3)."""
     return _fold(text) in fold_prompt(prompt)
+
+
+def _drop_examples(text: str, boxes: Sequence[_Box]) -> list[_Box]:
+    r"""Return the boxes that do not show what an answer looks like. `e.g. \boxed{A} for one option
+    or \\boxed{B, C} for several` shows two.
+    """
+    own = []
+    end_of_example = -1
+    for box in boxes:
+        front = text[max(0, box.begin - _MAX_EXAMPLE) : box.begin]
+        in_front = any(pattern.search(front) for pattern in _EXAMPLES)
+        goes_on = end_of_example >= 0 and not _SENTENCE_END.search(text, end_of_example, box.begin)
+        if in_front or goes_on or _IS_EXAMPLE.match(text, box.end):
+            end_of_example = box.end
+        else:
+            own.append(box)
+    return own
 
 
 def _stands_in(prompt: str, text: str, box: _Box) -> bool:

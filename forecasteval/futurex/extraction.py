@@ -16,7 +16,7 @@ from forecasteval.common.llm import ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
 from forecasteval.common.patterns import lazy
 
-from .reading.answers import ECHO, TWO_BOXES, hold_answer
+from .reading.answers import ECHO, THOUGHTS_ALONE, TWO_BOXES, hold_answer
 from .reading.grammar import has_scale, parse_number
 from .reading.language import question_words
 from .reading.negation import denies
@@ -27,6 +27,7 @@ ANSWER_PROMPT: Final = 2
 MAX_ANSWER: Final = 4000  # characters at the end of an answer that the model sees
 MAX_QUESTION: Final = 8000
 MAX_PASSAGE: Final = 300
+_NOT_ASKED: Final = (ECHO.note, THOUGHTS_ALONE.note)
 MIN_ECHO: Final = 60  # characters from which on what stands in the prompt is an echo
 MAX_CLAUSE: Final = 160  # characters in front of a passage in which a denial is looked for
 MAX_PASSAGES: Final = 64
@@ -140,7 +141,7 @@ def is_sent(answered: Answered, item: AnswerItem, policy: str) -> bool:
     """
     if item["outcome"] == "unparsed":
         return item["note"] in (TWO_BOXES.note, SEVERAL.note) or (
-            item["reason"] in ("prose", "unreadable") and item["note"] != ECHO.note
+            item["reason"] in ("prose", "unreadable") and item["note"] not in _NOT_ASKED
         )
     number = isinstance(answered.truth, NumberTruth)
     if policy == "always":

@@ -40,8 +40,10 @@ from .statements import (
 
 Read = TypeVar("Read")
 
-# Of most answers, with nothing behind it
-_ONE_BOX: Final = lazy(r"(?s)(?:[^{}\t]*\n)?[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*")
+# Of most answers, with nothing behind it, nor `For example:` in front
+_ONE_BOX: Final = lazy(
+    r"(?s)(?:[^{}\t]*(?<![:：])(?<![:：]\n)\n)?[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*"
+)
 SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
 # Behind a list, not behind `St.`
 _REMARK: Final = lazy(
@@ -52,6 +54,11 @@ _NOTHING: Final = Unparsed("")
 _NO_BRACKETS: Final = str.maketrans("()", ",,")
 _BOX_BEGINS: Final = ("oxed", "fbox", "\\box")
 _ENDS_OF_ANSWERS: Final = lazy("<eo[ae]>")  # of Chinese models
+_THINKING: Final = r"(?:think|thinking|thoughts?|reasoning|scratchpad)"
+# Up to where they end, and from where they never end, but for a tag with the answer
+_THOUGHTS: Final = lazy(
+    rf"(?is)\A.*</{_THINKING}>|<{_THINKING}>(?:.*(?=<answer>[^<]*</answer>)|.*)"
+)
 _FENCE: Final = lazy(r"\s*```(?:python|json|text|[a-z]{0,8})?[ \t]*\n([^`]*)\n?```\s*")
 _MIN_AROUND: Final = 12  # characters around the content of a box that may say something
 _MIN_BEHIND: Final = 4  # those behind it: `}更正否`
@@ -69,8 +76,8 @@ class Answer:
     """The part of an answer that counts: `text`, its `elements` if it is a list.
 
     `boxed` is False without a box; then the text is `stated` to be the answer, or all of it. A
-    `problem` says why there is no text. `before` is the statement in front of this one, `outside`
-    the whole text around it, and its prompt.
+    `problem` says why there is no text. `before` is the statement in front of this one, which it
+    `corrects` or not; `outside` the whole text around it, and its prompt.
     """
 
     text: str
@@ -79,6 +86,7 @@ class Answer:
     stated: bool = False
     problem: Unparsed = _NOTHING
     before: Answer | None = None
+    corrects: bool = False
     outside: tuple[str, str] = ("", "")
     _cleaned: str | None = None
 
@@ -137,7 +145,10 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     if not isinstance(raw, str):
         text = number_text(raw)
         return Answer(text, boxed=bool(text), problem=Unparsed("" if text else "no text"))
+    is_marked = "<" in raw
     raw = _drop_frame(raw)
+    if is_marked and not raw.strip():
+        return Answer("", boxed=False, problem=THOUGHTS_ALONE)
     one = None
     if "ox" not in raw and raw.isprintable():  # most truths
         text, in_box = raw, False
@@ -160,8 +171,7 @@ def _drop_frame(raw: str) -> str:
     """
     raw = drop_invisible(raw)
     if "<" in raw:
-        reply = _ENDS_OF_ANSWERS.sub("", raw.rpartition("</think>")[2])
-        raw = reply if reply.strip() else raw
+        raw = _ENDS_OF_ANSWERS.sub("", _THOUGHTS.sub("", raw))
     if "```" in raw and (fence := _FENCE.fullmatch(raw)):
         return fence[1]
     return raw
@@ -224,7 +234,7 @@ def find_statement(text: str, prompt: str = "", before: Answer | None = None) ->
     answer = before
     for stated in find_statements(text, prompt, corrects=before is not None):
         following = _hold_stated(stated)
-        if not stated.problem:  # what is withdrawn leaves nothing
+        if not (stated.problem or stated.withdraws):  # what is withdrawn leaves nothing
             following.before = answer
         answer = following
     if mapped and mapped.text and answer and answer.text != mapped.text:
@@ -243,7 +253,9 @@ def hold_text(text: str, boxed: bool = True, stated: bool = False) -> Answer:
 def _hold_stated(stated: Stated) -> Answer:
     if stated.problem:
         return Answer("", boxed=False, problem=stated.problem)
-    return hold_text(stated.text, boxed=False, stated=not stated.is_whole)
+    answer = hold_text(stated.text, boxed=False, stated=not stated.is_whole)
+    answer.corrects = stated.corrects
+    return answer
 
 
 def hold_answer(passages: Sequence[str]) -> Answer:
@@ -256,6 +268,7 @@ def hold_answer(passages: Sequence[str]) -> Answer:
 # --- What is no answer to any question ---
 
 TWO_BOXES: Final = Unparsed("boxes that name two answers", "contradiction")
+THOUGHTS_ALONE: Final = Unparsed("thoughts without an answer", "prose")
 ECHO: Final = Unparsed("no box, and words of the prompt", "prose", is_silent=True)
 _KINDS: Final = {word: kind for kind in ("errors", "lacks", "refusals") for word in words(kind)}
 _STATUSES: Final = WordTable(*_KINDS)
@@ -347,6 +360,10 @@ class TruthOf(Generic[Read]):
         """
         return False
 
+    def accepts(self, answer: Answer) -> bool:
+        """Return whether a clause may be read that nothing states to be an answer."""
+        return self.is_plain
+
     def find_status(self, answer: Answer) -> Unparsed | None:
         """Find the kind of status that an answer is; what this truth means is none, and no list of
         several.
@@ -355,7 +372,10 @@ class TruthOf(Generic[Read]):
             return None
         text = drop_lead_in(answer.cleaned)
         status, words = find_status(text)
-        return Unparsed(status, status) if status and not self.means(text, words) else None
+        if not status or self.means(text, words):
+            return None
+        # `Sorry, I can't say more` below an answer
+        return Unparsed(status, status, is_silent=answer.is_bare and answer.before is not None)
 
     def compare(self, read: Read) -> AnswerScore:
         """Compute the score of what an answer says."""
@@ -363,8 +383,8 @@ class TruthOf(Generic[Read]):
 
     def score(self, answer: Answer) -> AnswerScore:
         """Compute the score of an answer: of its last statement that can be read."""
-        while answer.before and answer.is_bare and not self.is_plain:
-            answer = answer.before  # names need more than a clause
+        while answer.before and answer.is_bare and not self.accepts(answer):
+            answer = answer.before
         read = self.read(answer)
         if not isinstance(read, Unparsed):
             return self.compare(read)

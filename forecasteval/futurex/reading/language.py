@@ -28,9 +28,9 @@ _ENGLISH: Final = {
     " I predict that, I conclude that",
     "it is": "it is, it's, it will be, this is, that it is, that it's",
     "articles": "the",
-    "owners": "my, our, final, best, overall, predicted, most likely, single, correct, right,"
-    " closest, selected, most, accurate, comprehensive, appropriate, suitable, plausible,"
-    " probable, likely",
+    "owners": "my, our, final, revised, corrected, updated, new, best, overall, predicted,"
+    " most likely, single, correct, right, closest, selected, most, accurate,"
+    " comprehensive, appropriate, suitable, plausible, probable, likely",
     "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans, estimate,"
     " point estimate, correction",
     "choices": "outcome, pick, picks, choice, choices, selection, selections, call, guess,"
@@ -79,8 +79,25 @@ _ENGLISH: Final = {
     " alternatively, alternative, backup, if not, as likely",
     "degrees": "very, highly, extremely, quite, so, the, my",
     "can": "can be, can",
-    "corrections": "actually, I mean, I meant, wait, hmm, correction, edit, update, erratum,"
-    " on reflection, on second thought, scratch that, scrap that, make that",
+    "corrections": "actually, I mean, I meant, I meant to say, I should have said, wait, wait no,"
+    " no wait, hmm, oops, my mistake, correction, corrected, revised, edit, update, erratum,"
+    " on reflection, on second thought, on second thoughts, scratch that, scrap that, strike that,"
+    " make that, make it",
+    # Below an answer: what begins another one, what may stand between, and what takes one back
+    "second thoughts": "sorry, apologies, I apologize, I apologise, I stand corrected, instead,"
+    " I changed my mind, I've changed my mind, I have changed my mind, I change my mind,"
+    " I was wrong, that was wrong, that is wrong, that's wrong, that was a mistake,"
+    " that is a mistake, I now say, I now think, I now believe, I now predict, I now expect,"
+    " I now choose, I now pick, I'd rather say, I would rather say, that should be,"
+    " that should have been, it should have been, should have been, I am switching to,"
+    " I'm switching to, I switch to, I'll switch to, switching to, changing to",
+    "replacements": "it should be, it should have been, should be, should read, to, no:",
+    "selves": "I, I'll, I'm, I've, am, will, have to, must, need to, want to, would like to,"
+    " hereby, let me, let us, let's, now, please, sorry",
+    "withdraws": "disregard, ignore, withdraw, retract, scrap, scratch, strike, replace, change,"
+    " changing, revise, revising, amend, amending, switch, switching, correct, correcting, update,"
+    " updating, take, take back, have changed, have revised, have corrected, have updated",
+    "revised": "revised, corrected, updated, new",
     "but": "but, could, might, may, probably",
     # How a line begins that speaks of the one above, or of the lines below
     "above": "this, that, it, one",
@@ -120,7 +137,7 @@ _CHINESE: Final = {
     "or": "或",
     "openers": "所以, 因此, 故, 综上所述, 综上, 总之, 显然",
     "mine": "我",
-    "owners": "我的, 我, 最终, 最后, 正确, 的",
+    "owners": "我的, 我, 最终, 最后, 正确, 修改后, 更正后, 修正后, 更新后, 订正, 修正, 的",
     "nouns": "答, 答案, 预测, 预测结果, 预测值, 回答, 结果, 结论, 选择, 判断",
     "claims": "我认为, 我觉得",
     "copulas": "是, 为, 选, 应为, 应是, 应该是, 应该为, 应选, 应该选",
@@ -130,8 +147,20 @@ _CHINESE: Final = {
     "picks": "选, 改选",
     "conditions": "如果, 假如, 若",
     "only": "只有, 仅有",
-    "corrections": "更正, 修正, 纠正, 等等, 补充, 注意, 勘误, 改为, 我改为, 改成,"
-    " 我改成, 答案改为, 修改为",
+    "corrections": "更正, 修正, 纠正, 等等, 等一下, 补充, 注意, 勘误, 编辑, 其实, 实际上, 改为,"
+    " 我改为, 改成, 我改成, 答案改为, 修改为",
+    "second thoughts": "抱歉, 对不起, 不对, 写错了, 说错了, 答错了, 选错了, 应为, 应是,"
+    " 应该是, 应该为, 我改变主意, 我改变主意了, 我改主意, 我改主意了, 重新考虑, 重新考虑后",
+    "replacements": "应为, 应是, 应该是, 应该为",
+    "notes": "补充, 注意",
+    "selves": "我, 请, 现, 现在, 特此, 决定, 还是, 需要, 必须, 那么, 最终",
+    "withdraws": "收回, 撤回, 忽略, 取消",
+    "answer above": "将, 把, 我的, 以上, 上述, 上面, 上面的, 之前, 前面, 刚才, 最终, 框内, 框中,"
+    " 此, 该, 的, 已, 已经, 全部, 均, 都, 答案, 预测, 选择, 回答, 结果, 它",
+    "gone": "作废, 收回, 撤回, 有误, 错了, 写错, 写错了, 答错了, 说错了, 选错了, 搞错了, 不对,"
+    " 错误, 是错的",
+    "changed to": "改为, 更改为, 改成, 改选, 改投, 更正为, 修改为, 修正为, 调整为, 变更为, 订正为",
+    "revised": "修改后, 更正后, 修正后, 更新后, 订正, 修正",
     "hedges": "大概率是, 很可能是, 可能是",
     "refusals": "无正确答案, 不知道, 不确定, 不适用, 未知, 无, 暂无, 无数据, 暂无数据, 无答案,"
     " 无法预测, 无法确定, 无法判断, 无法回答",
@@ -170,6 +199,9 @@ _SPANISH: Final = {
     "copulas": "es, son, será",
     "verbs": "predigo, elijo",
     "hedges": "probablemente",
+    "corrections": "corrección, correccion, fe de erratas, mejor dicho",
+    "second thoughts": "perdón, perdon, lo siento",
+    "replacements": "debería ser, deberia ser, debe ser",
     "guesses": "o, quizá, quizás, tal vez",
     "lacks": "no lo sé, no lo se, no sé, no se sabe, no hay datos, no tengo",
     "declines": "Lo siento, No puedo",
@@ -184,6 +216,10 @@ _OTHERS: Final = {  # French, German, Portuguese, Italian, Japanese, Korean, Rus
     " previsão, risposta, previsione, 正解, 答え, 回答, 予測, 予想, 정답, 답변, 답, 예측, ответ,"
     " прогноз, jawaban, cevap",
     "copulas": "est, ist, lautet, é, è, は, は、, 은, 는",
+    "corrections": "Korrektur, correção, correzione, rectification, 訂正, 修正, 정정, 수정,"
+    " исправление, поправка",
+    "second thoughts": "désolé, pardon, Entschuldigung, desculpe, scusate, すみません, 죄송합니다,"
+    " извините",
     "and": "et, und, и, と, 및",  # no e, which is a label, too
     "or": "ou, oder, или, または, 또는",
 }

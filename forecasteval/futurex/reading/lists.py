@@ -326,6 +326,14 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
     return True
 
 
+def are_plain_names(text: str) -> bool:
+    """Return whether a text is nothing but names: no word of four letters is in lower case."""
+    items = split_items(text)
+    begins = [item[:1] for item in items]
+    is_name = all(not begin.islower() for begin in begins) and not _PLAIN_WORD.search(text)
+    return bool(items) and is_name and looks_like_names(text)
+
+
 def _speaks(text: str) -> bool:
     """Return whether a text is a sentence: `I would go with`, `Norway will win`, `我认为`."""
     speaker = _SPEAKERS.find(text)

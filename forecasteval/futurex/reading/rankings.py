@@ -12,6 +12,7 @@ from .lists import (
     ITEM_SEPARATOR,
     NO_LIST,
     UNNAMED,
+    are_plain_names,
     is_name_of,
     looks_like_names,
     parse_items,
@@ -59,6 +60,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             return NO_LIST
         count = len(self.names) or None
         return parse_items(answer, self._prompt, count, self._keys, self._compounds) or UNNAMED
+
+    def accepts(self, answer: Answer) -> bool:
+        return answer.corrects and are_plain_names(answer.sentence)
 
     def means(self, text: str, words: str) -> bool:
         return is_name_of(text, words, self.names)

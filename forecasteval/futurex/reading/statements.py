@@ -151,11 +151,15 @@ def drop_lead_in(text: str) -> str:
 class Stated(NamedTuple):
     """What a text states as its answer.
 
-    `is_whole`: it is one only if all of it is a value. A `problem`: nothing is stated any more.
+    `is_whole`: it is one only if all of it is a value. `withdraws`: what stands before counts no
+    more, whether this can be read or not; `corrects`: it stands in place of what stands before. A
+    `problem`: nothing is stated any more.
     """
 
     text: str
     is_whole: bool = False
+    withdraws: bool = False
+    corrects: bool = False
     problem: Unparsed | None = None
 
 
@@ -204,18 +208,31 @@ _PREDICATES: Final = (  # B is the right answer, 选项B是正确的
 )
 _LEANINGS: Final = table_of("leanings")
 _ONLY: Final = table_of("only")
-_CORRECTIONS: Final = table_of("corrections")
-_WITHDRAWING: Final = (
-    r"(?:(?:so|therefore|hence|please|i)[\s,]+){0,3}(?:disregard|ignore|withdraw|retract|scrap"
-    r"|replace|change|revise|amend|switch)\s(?:my|the|this|that)\s"
-    r"(?:(?!earlier|draft|first|initial)\w+\s){0,2}"
-    r"(?:answer|box|prediction|forecast|pick)\b"
+_CORRECTIONS: Final = table_of("corrections", "second thoughts")
+_NOTES: Final = frozenset(words("notes"))
+_REPLACEMENTS: Final = table_of("replacements", "claims", "it is")
+_PUNCTUATION: Final = lazy(r"[\s,，.。:：;；!！(（—–-]*")
+_IS_CJK: Final = lazy(r"[为是](?=[^\s的。，,])|")
+_REASON_GIVEN: Final = lazy(r"[\s,，—–-]+(?:because|since|given|due\sto)\b|[,，]?\s?(?:因为|由于)")
+_SELVES: Final = table_of("selves")
+_WITHDRAWS: Final = table_of("withdraws")
+_ABOVE_CJK: Final = table_of("answer above")
+_GONE: Final = table_of("gone")
+_CHANGED_TO: Final = table_of("changed to")
+_REVISED: Final = lazy(rf"(?i){alternatives('revised')}")
+_NOUN: Final = r"(?:answer|box|prediction|forecast|pick|choice|estimate)\b"
+_ANSWER_ABOVE: Final = lazy(  # behind `I withdraw`
+    r"(?i)(?:my|the|this|that)\s(?:(?!earlier|draft|first|initial)\w+\s){0,2}"
+    rf"{_NOUN}(?:\sabove)?|(?:everything\s)?(?:the\s)?above\b"
+    r"|(?:that|this|it|myself)\b(?=\s*(?:[.,;:!()—–-]|\Z|(?:to|with|and|back|from)\b))"
 )
-_WITHDRAWN: Final = lazy(
-    rf"(?i){_WITHDRAWING}"
-    r"|(?:撤回|收回|作废|答案|预测|以上)[^。！？，；：\n]{0,4}(?:作废|撤回|收回)"
-    r"|(?:撤回|收回)[^。！？，；：\n]{0,4}(?:答案|预测)"
+_WRONG: Final = lazy(
+    rf"(?i)(?:my|the)\s(?:above|{_NOUN}(?:\sabove)?|box\sabove)\s(?:is|was)\s"
+    r"(?:wrong|incorrect|an?\s(?:mistake|error|typo))\b"
 )
+_TO: Final = lazy(r"(?:\sfrom\s[^.!?,\n]{1,40}?)?,?\s(?:and\s)?(?:to|with)\b[\s:]*")
+_BACK: Final = lazy(r"\sback\b")
+_STOP: Final = lazy(r"[\s。，,.！]|\Z")
 
 
 def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stated]:
@@ -278,9 +295,49 @@ def find_correction(text: str) -> str:
     text = "".join(sentence for sentence in sentences if not CONDITIONS.search(sentence))
     masked = _mask(text)
     for begin in _find_begins(masked):
-        if _CORRECTIONS.find(masked, begin) or _WITHDRAWN.match(masked, begin):
+        if _begins_correction(masked, begin):
             return text[begin:]
     return ""
+
+
+def _begins_correction(masked: str, begin: int) -> bool:
+    """Return whether a clause begins with a correction."""
+    at = _skip_words(_OPENERS, masked, begin)
+    return bool(_CORRECTIONS.find(masked, at)) or _read_withdrawal(masked, at)[0] > at
+
+
+def _skip_words(table: WordTable, masked: str, at: int) -> int:
+    """Return the position behind words and marks."""
+    at = end_of(_PUNCTUATION, masked, at)
+    while word := table.find(masked, at):
+        at = end_of(_PUNCTUATION, masked, at + len(word))
+    return at
+
+
+def _read_withdrawal(masked: str, begin: int) -> tuple[int, bool]:
+    """Read words that take the answer above back: where they end, their beginning without any; and
+    whether another answer follows (`I change it to`).
+    """
+    revised = find_lead_in(masked, begin)
+    if _REVISED.search(masked, begin, revised):  # My revised answer is
+        return revised, True
+    if wrong := _WRONG.match(masked, begin):
+        return wrong.end(), False
+    at = _skip_words(_SELVES, masked, begin)
+    verb = _WITHDRAWS.find(masked, at)
+    behind = end_of(BLANKS, masked, at + len(verb))
+    if verb and (above := _ANSWER_ABOVE.match(masked, behind)):
+        end = end_of(_BACK, masked, above.end())
+        if verb == "take" and end == above.end():  # I take that as given
+            return begin, False
+        to = end_of(_TO, masked, end)
+        return to, to > end
+    end = _ABOVE_CJK.skip(masked, behind)
+    if changed := _CHANGED_TO.find(masked, end):  # 我把答案改为
+        return end_of(_COLON, masked, end + len(changed)), True
+    gone = _GONE.find(masked, end) if end > behind else ""  # 以上答案作废
+    is_object = verb and not verb.isascii() and (end > behind or _STOP.match(masked, end))
+    return (end + len(gone), False) if gone or is_object else (begin, False)
 
 
 class _Clause(NamedTuple):
@@ -310,6 +367,8 @@ def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause |
     """Read what a clause states that begins with a lead-in, or with a correction if it follows a
     statement.
     """
+    if follows and (correction := _read_correction(text, masked, begin)):
+        return correction
     word, kinds = _look_up(masked, begin)
     if word and _end_lead_in(masked, begin, True, word, kinds) > begin:
         return _read_lead_in(text, masked, begin)
@@ -317,14 +376,38 @@ def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause |
         at = _OPENERS.skip(masked, begin)
         if leaning := _LEANINGS.find(masked, at):  # so I'd go with B
             return _read_whole(text, begin, end_of(BLANKS, masked, at + len(leaning)))
-    if not follows:
+    return None
+
+
+def _read_correction(text: str, masked: str, begin: int) -> _Clause | None:
+    """Read a clause that replaces what stands before it: `I change my answer to B`, `Sorry, C`."""
+    at = start = _skip_words(_OPENERS, masked, begin)
+    withdraws = corrects = False
+    while True:
+        end, is_followed = _read_withdrawal(masked, at)
+        if is_followed:
+            value = text[end : end_of(_SENTENCE, text, end)]
+            value = _REASON_GIVEN.split(value)[0]
+            stated = Stated(value, withdraws=True, corrects=True)
+            return _Clause(stated, text[begin:end] + value)
+        withdraws = withdraws or end > at
+        word = "" if end > at else _CORRECTIONS.find(masked, at)
+        if end + len(word) == at:
+            break
+        corrects = corrects or word not in _NOTES
+        at = end_of(_PUNCTUATION, masked, end + len(word))
+    if at == start:
         return None
-    if withdrawn := _WITHDRAWN.match(masked, begin):
-        return _Clause(Stated("", problem=WITHDRAWN), withdrawn[0])
-    at = begin
-    while word := _CORRECTIONS.find(masked, at):
-        at = end_of(_COMMA, masked, at + len(word))
-    return _read_whole(text, begin, at) if at > begin else None
+    at = _REPLACEMENTS.skip(masked, end_of(_IS_CJK, masked, at))
+    at = find_lead_in(masked, at)
+    clause = _read_whole(text, begin, at)
+    if not clause:
+        return _Clause(Stated("", problem=WITHDRAWN), text[begin:at]) if withdraws else None
+    reasoned = _REASON_GIVEN.split(clause.stated.text)
+    stated = Stated(
+        reasoned[0].strip("()（） "), is_whole=True, withdraws=withdraws, corrects=corrects
+    )
+    return clause._replace(stated=stated)
 
 
 def _read_lead_in(text: str, masked: str, begin: int) -> _Clause | None:
