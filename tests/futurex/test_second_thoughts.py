@@ -120,7 +120,7 @@ EXAMPLES: Final = (
 )  # fmt: skip
 ANSWERED: Final = (
     "<think>\\boxed{{}} hm</think>{box}", "{box}<think>or another", "例如，他们都累。{box}",
-    "<think>a <answer>{text}</answer>", "For example, they lost twice. {box}", 
+    "<think>a <answer>{text}</answer>", "For example, they lost twice. {box}",
     "In the format: {box}",
 )  # fmt: skip
 
