@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable, show_count
 from forecasteval.common.markup import show_truth
-from forecasteval.common.records import JsonObject, group_by
+from forecasteval.common.records import JsonObject, group_by, question_key
 from forecasteval.display.charts import Chart
 from forecasteval.display.html import (
     Head,
@@ -69,7 +69,6 @@ from forecasteval.ranking.board import (
     Tally,
 )
 from forecasteval.ranking.files import read_weights
-from forecasteval.ranking.reading import question_key
 from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 

@@ -466,6 +466,15 @@ def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return groups
 
 
+def question_key(item: JsonObject) -> tuple[str, float]:
+    """Return the sort key of an item of a result: its question.
+
+    Equal questions are sorted by their scores, so that the order of a file does not matter; a
+    pending question has none.
+    """
+    return item["question"], item["score"] or 0.0
+
+
 def as_text(raw: object) -> str:
     """Return a raw answer as the text of an item: text unchanged, "" for None, JSON for anything
     else.

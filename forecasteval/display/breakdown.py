@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final, TypedDict
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import JsonObject, group_by
+from forecasteval.common.records import JsonObject, group_by, question_key
 from forecasteval.common.statistics import stratified_interval, stratified_mean
 
 from .clusters import cluster_scores
@@ -38,14 +40,20 @@ def break_down(results: JsonObject, column: str) -> dict[str, Part]:
     items = results.get("items")
     if not items:
         raise InputError("--by", "expected results with items", str(results.get("benchmark")))
-    key = _find_key(items, column)
     weights = {str(level): w for level, w in results["signature"].get("weights", {}).items()}
-    bounds = results.get("score_bounds", (0.0, 1.0))
-    scored = [item for item in items if item["score"] is not None]
-    parts = group_by(scored, lambda item: _format_value(item.get(key)))
-    return {
-        value: _score_part(parts[value], weights, bounds) for value in sorted(parts, key=_order)
-    }
+    parts: defaultdict[str, list[JsonObject]] = defaultdict(list)
+    for item, value in zip(items, list_values(items, column), strict=True):
+        if item["score"] is not None:
+            parts[value].append(item)
+    bounds = _read_bounds(results)
+    values = sorted(parts, key=value_key)
+    return {value: _score_part(parts[value], weights, bounds) for value in values}
+
+
+def _read_bounds(results: JsonObject) -> tuple[float, float]:
+    """Read the bounds of scores, which JSON has as null where there are none."""
+    low, high = results.get("score_bounds", (0.0, 1.0))
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 class PartDifference(TypedDict):
@@ -67,9 +75,10 @@ def compare_parts(a: JsonObject, b: JsonObject, column: str) -> list[PartDiffere
     A difference is the score of `a` less that of `b`, with a t interval on the differences of the
     questions. Both results must be on the same questions. Raises InputError as `break_down`.
     """
-    low, high = a.get("score_bounds", (0.0, 1.0))
+    low, high = _read_bounds(a)
     differences: list[JsonObject] = []
-    for item_a, item_b in zip(_sort_items(a), _sort_items(b), strict=True):
+    items_a, items_b = (sorted(results["items"], key=question_key) for results in (a, b))
+    for item_a, item_b in zip(items_a, items_b, strict=True):
         if item_a["score"] is not None:
             differences.append({**item_a, "score": item_a["score"] - item_b["score"]})
     both = {**a, "items": differences, "score_bounds": (low - high, high - low)}
@@ -92,44 +101,50 @@ def compare_parts(a: JsonObject, b: JsonObject, column: str) -> list[PartDiffere
     return rows
 
 
-def _sort_items(results: JsonObject) -> list[JsonObject]:
-    """Sort the items by question; equal questions by score, so that no order of files matters."""
-    return sorted(results["items"], key=lambda item: (item["question"], item["score"] or 0.0))
-
-
 def list_values(items: Sequence[JsonObject], column: str) -> list[str]:
     """List the value that each item has in a column, as a breakdown names it."""
     key = _find_key(items, column)
     return [_format_value(item.get(key)) for item in items]
 
 
+def list_columns(items: Sequence[JsonObject]) -> list[str]:
+    """List the columns of the dataset that items have."""
+    keys = {key for item in items for key in item if key.startswith(COLUMN_PREFIX)}
+    return sorted(key.removeprefix(COLUMN_PREFIX) for key in keys)
+
+
 def _find_key(items: Sequence[JsonObject], column: str) -> str:
     """Find the key of the items that holds a column: one of the dataset before one of ours."""
-    known = {key for item in items for key in item}
     for key in (COLUMN_PREFIX + column, column):
-        if key in known:
+        if any(key in item for item in items):
             return key
-    columns = sorted(
-        key.removeprefix(COLUMN_PREFIX) for key in known if key.startswith(COLUMN_PREFIX)
-    )
-    expected = f"expected a column of the dataset: {', '.join(columns) or 'it has none'}"
-    raise InputError("--by", expected, printable(column, 60))
+    known = ", ".join(list_columns(items)) or "it has none"
+    raise InputError("--by", f"expected a column of the dataset: {known}", printable(column, 60))
 
 
 def _format_value(value: object) -> str:
+    """Format what an item has in a column; a time becomes its month."""
     if value is None or value == "":
         return NO_VALUE
     text = str(value)
     day = _DAY.match(text)
-    return day[1] if day else text
+    if day:
+        return day[1]
+    return text
 
 
-def _order(value: str) -> tuple[bool, float, str]:
-    """Sort numbers by their size, then texts; what has no value comes last."""
+def value_key(value: str) -> tuple[bool, float, str]:
+    """Return the sort key of a value: numbers by their size, then texts, then what has no value.
+
+    The words `nan` and `inf` are texts: nan is neither less nor more than any number.
+    """
     try:
-        return value == NO_VALUE, float(value), ""
+        number = float(value)
     except ValueError:
-        return value == NO_VALUE, float("inf"), value
+        number = math.inf
+    if not math.isfinite(number):
+        number = math.inf
+    return value == NO_VALUE, number, value
 
 
 def _score_part(
@@ -182,7 +197,7 @@ def systems_table(column: str, systems: Mapping[str, Mapping[str, Part]]) -> Tab
     """Make the table of systems by the values of a column, a row per system."""
     values = {value for parts in systems.values() for value in parts}
     columns = [Column("System", lambda row: printable(row[0], 60))]
-    for value in sorted(values, key=_order):
+    for value in sorted(values, key=value_key):
         title = printable(value, 24)
         columns.append(Column(title, partial(_show_score, value), "number", page="c"))
     return make_table(columns, systems.items())

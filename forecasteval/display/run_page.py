@@ -285,7 +285,8 @@ def _draw_cell(cell: Cell) -> Html:
 def _draw_breakdown(column: str, parts: Mapping[str, Part]) -> Iterator[Html]:
     """Draw the score of each value of a column, and the values as chips that filter the questions.
 
-    The values of a column are few on purpose: more than `_MAX_CHIPS` are a table without chips.
+    There are no chips for more than `_MAX_CHIPS` values: those of a column with an author for every
+    question would fill the screen.
     """
     table = draw_marks(breakdown_table(column, parts), _UNIT)
     yield draw_section(f"By {printable(column, 40)}", draw_scroll(column, table), name="by")

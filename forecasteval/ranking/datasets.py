@@ -15,7 +15,7 @@ from operator import attrgetter, itemgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import JsonObject, as_text, group_by, natural_key
+from forecasteval.common.records import JsonObject, as_text, group_by, natural_key, question_key
 from forecasteval.common.statistics import (
     mean,
     stratified_interval,
@@ -28,7 +28,6 @@ from .board import Board, QuestionScores, RankedTable, RunRow, ScoredRow, System
 from .files import ForecasterTable
 from .names import split_name, without_run
 from .pooled import pool_systems
-from .reading import question_key
 from .repeats import measure_runs
 from .scale import Level
 from .significance import assign_ranks

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.forms import from_record
-from forecasteval.common.records import JsonObject, dump_json
+from forecasteval.common.records import JsonObject, dump_json, question_key
 from forecasteval.display.clusters import list_clusters
 
 from .files import FileRow, ForecasterTable, model_failures, read_weights
@@ -99,13 +99,6 @@ def _columns(items: Sequence[JsonObject]) -> QuestionColumns:
         clusters=list_clusters(items),
         outcomes=outcomes,
     )
-
-
-def question_key(item: JsonObject) -> tuple[str, float]:
-    """Return the sort key of items. Equal questions are sorted by scores, so that the order of a
-    file does not matter. A pending question has none.
-    """
-    return item["question"], 0.0 if item["score"] is None else item["score"]
 
 
 def _file_row(results: JsonObject, name: str) -> FileRow:

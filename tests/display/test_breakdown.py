@@ -122,3 +122,20 @@ def test_forecasters_have_the_categories_of_the_result(folder: Path) -> None:
 
     done = run(ROOT, "-f", "prophet-sample", "--by", "category", "--json")
     assert done.json["by"]["category"] == done.json["by_category"]
+
+
+def test_values_are_in_the_order_of_numbers_then_texts() -> None:
+    values = ["nan", "b", "10", "inf", "9", "", "1e400", "-3"]
+    questions = [q(f"q{place}", code=value) for place, value in enumerate(values)]
+    order = ["-3", "9", "10", "1e400", "b", "inf", "nan", "(none)"]
+    for given in (questions, questions[::-1]):
+        assert list(FutureXEvaluator().evaluate_all(given).by("code")) == order
+
+
+@pytest.mark.parametrize("bounds", [[0.0, None], [None, 1.0], [None, None]], ids=str)
+def test_scores_without_bounds_have_intervals(bounds: list[float | None]) -> None:
+    results = FutureXEvaluator().evaluate_all(make_questions(everything="all"))
+    results["score_bounds"] = bounds
+    low, high = results.by("everything")["all"]["interval"]
+    assert (low < 0.0) == (bounds[0] is None)
+    assert (high > 1.0) == (bounds[1] is None)

@@ -19,7 +19,16 @@ from forecasteval.futurex.reading.rankings import RankingTruth
 # Every word that the rules know, as it stands in a title, and names that hold some.
 WORDS: Final = sorted(map(str.title, words(*{kind for table in LANGUAGES for kind in table})))
 NAMES: Final = ("Red", "Teal Fox", "Owls Inc", "Ltd", "Confidence High", "Red And Blue", "灯塔")
-MORE_NAMES: Final = ("雾岛合唱团", "和平", "第三极", "无", "未知", "潮汐公司", "SEREMES Ann", "Lin HARU")
+MORE_NAMES: Final = (
+    "雾岛合唱团",
+    "和平",
+    "第三极",
+    "无",
+    "未知",
+    "潮汐公司",
+    "SEREMES Ann",
+    "Lin HARU",
+)
 STYLES: Final = ("{name}", "{rank}. {name}", "第{rank}名：{name}", "第{rank}名:{name}")
 ONE_NAME: Final = st.sampled_from((*NAMES, *MORE_NAMES, *WORDS))
 ITEMS: Final = st.one_of(ONE_NAME, st.builds("{} {}".format, ONE_NAME, ONE_NAME))
