@@ -44,12 +44,13 @@ _RUN: Final = lazy(r"[0-9][0-9,.]*")
 # 1. 412.65; 1. It will be 412.65
 _LIST_NUMBER: Final = lazy(r"[0-9]{1,2}[.)]\s+(?=\W?[0-9]|[A-Z][^.!?]{0,80}\swill\s)")
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
-_DATE: Final = lazy(
+_DATE: Final = lazy(  # A glance at the first sign makes the search fast.
+    r"(?=[0-9JFMASONDQHIiBbOoUuSs])(?:"
     rf"\b[0-9]{{4}}[-/.][0-9]{{1,2}}[-/.][0-9]{{1,2}}\b|[0-9]{{1,4}}\s?[年月日号]"
     rf"|\b[0-9]{{1,2}}:[0-9]{{2}}|\b{_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s20[0-9]{{2}}\b)?"
     rf"|\b[0-9]{{1,2}}\s{_MONTH}(?:,?\s20[0-9]{{2}}\b)?|\b{_MONTH},?\s20[0-9]{{2}}\b"
     r"|\b(?:[QH][1-4]|[1-4][QH])\b(?:\s20[0-9]{2}\b)?|(?i:\b(?:in|by|of|until|since))\s(?:19"
-    r"|20)[0-9]{2}\b(?![.,][0-9])"
+    r"|20)[0-9]{2}\b(?![.,][0-9]))"
 )
 _NO_VALUE_BEFORE: Final = lazy(  # Win10, COVID-19; per 100, rank 3, week 23
     r"(?i)[a-z_]-?\Z|(?:/|\bper\s|每|\bof\s|\bweek\s|\bno\.\s?|\btop\s|\brank\s|#|第)[$£€¥]?\Z"
@@ -274,7 +275,10 @@ def sign_fall(quantity: Quantity, prompt: str) -> Quantity:
 
 # --- What a number means ---
 
-_ASKS: Final = lazy(r"(?i)\bin\s(?!%\sterms)(?:units\sof\s)?|\(|(?:多少|几|单位|以)[:：为是]?\s?")
+_ASKS: Final = lazy(  # A set of first signs makes the search fast.
+    r"[iI(多单几以](?:(?<=\()|(?<=\b[iI])[nN]\s(?!%\s(?i:terms))(?i:units\sof\s)?"
+    r"|(?:(?<=多)少|(?<=单)位|(?<=[几以]))[:：为是]?\s?)"
+)
 _MONEY: Final = lazy(r"(?i)(?:USD|US\$|\$|RMB|CNY|HKD|HK\$|EUR|yuan|(?:US\s)?dollars?)\s?")
 _ASKS_PERCENT: Final = lazy("%多少|百分之多少|百分之几")
 _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")

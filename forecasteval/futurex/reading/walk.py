@@ -12,7 +12,7 @@ for all. The gap between two values is one of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy
@@ -34,10 +34,14 @@ _KINDS: Final = {
     **dict.fromkeys(("¬", "≠", "!", *CROSSES), NOT),
 }
 FRONT: Final = WordTable(*_KINDS)  # words in front of a value
+_STOP_MARKS: Final = r"、;；|&\n!！?？()（）\[\]【】—→*\"“”+"
+_FIRST_LETTERS: Final = "".join(sorted({word[0] for word in words("and", "or")}))
 STOP: Final = lazy(  # behind which a value may begin; no comma within 4,000
-    r"[、;；|&\n!！?？()（）\[\]【】—→*\"“”+]|,(?!(?<=[0-9],)[0-9]{3}(?![0-9]))|，|[:：.。/](?![0-9])"
+    # A glance at the first sign halves the time.
+    rf"(?=[{_STOP_MARKS}{_FIRST_LETTERS}\s0-9,，:：.。/–-])(?:"
+    rf"[{_STOP_MARKS}]|,(?!(?<=[0-9],)[0-9]{{3}}(?![0-9]))|，|[:：.。/](?![0-9])"
     r"|\s[–-]+\s|(?<=\S)[–-]\s|(?<=%)\s(?=[A-Z]\W)|(?<=\s)(?=[0-9]{1,2}[.)](?![0-9]))"
-    rf"|{pattern_of('and')}|{pattern_of('or')}"
+    rf"|{pattern_of('and')}|{pattern_of('or')})"
 )
 # Of several kinds in one gap the first of these counts. In front of all values a remark does:
 # `No tengo respuesta: quizá B` states nothing.
@@ -57,10 +61,24 @@ def join(gap: str, strongest: Sequence[str] = _STRONGEST) -> str:
         return AND
     if gap[-1] in _DENYING_MARKS:
         return NOT
-    gap = SHIELDED.sub("", gap)
-    kinds = {kind_of(piece) for piece in STOP.split(gap)}
-    kinds |= {kind_of(word[0]) for word in STOP.finditer(gap) if word[0].isalpha()}
+    kinds = set()
+    for piece in _split_gap(SHIELDED.sub("", gap)):
+        kind = kind_of(piece)
+        if kind == strongest[0]:  # most in front of all values
+            return kind
+        kinds.add(kind)
     return next(kind for kind in strongest if kind in kinds)
+
+
+def _split_gap(gap: str) -> Iterator[str]:
+    """Yield what stands between the stops of a gap, and the words that are stops."""
+    begin = 0
+    for stop in STOP.finditer(gap):
+        yield gap[begin : stop.start()]
+        if stop[0].isalpha():
+            yield stop[0]
+        begin = stop.end()
+    yield gap[begin:]
 
 
 def kind_of(piece: str) -> str:
