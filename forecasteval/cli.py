@@ -76,17 +76,24 @@ CHECKOUT: Final = Path(__file__).resolve().parent.parent
 OUTPUT: Final = "FORECASTEVAL_OUTPUT"
 PROGRAM: Final = program_name(sys.argv[0])
 _RANKING: Final = (  # options of `nightly` that a settings file may have
-    Option("--min-questions", "leave out levels with fewer questions", whole_number(0), "", "N"),
+    Option(
+        "--min-questions",
+        "leave out levels with fewer questions (default: 0)",
+        whole_number(0),
+        "",
+        "N",
+    ),
     Option(
         "--min-datasets",
-        "datasets that a system must answer for a rank over all datasets (half of them, at most 6)",
+        "datasets that a system must answer for a rank over all datasets "
+        "(default: half of them, at most 6)",
         whole_number(1),
         "",
         "N",
     ),
     Option(
         "--late-files",
-        "answers that came after a truth, or closed: keep (default), mark or drop them",
+        "what to do with answers that came after the truth or the deadline (default: keep)",
         ("keep", "mark", "drop"),
         "",
     ),
@@ -94,6 +101,8 @@ _RANKING: Final = (  # options of `nightly` that a settings file may have
 # eval.py works beside itself; `forecasteval` in the current folder, also after `pip install -e .`.
 _BESIDE: Final = PROGRAM == "eval.py" and (CHECKOUT / "pyproject.toml").is_file()
 ROOT: Final = CHECKOUT if _BESIDE else Path()
+_ROOT_SHOWN: Final = "the folder of eval.py" if _BESIDE else "the current folder"
+_BY_NAME: Final = "(default: found by the name of the prediction file)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,7 +193,8 @@ def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
         "--file",
         metavar="NAME",
         action="append",
-        help=f"file in prediction/, or a path, - is stdin; repeatable ({DEFAULT_PREDICTION})",
+        help=f"file in prediction/, a path, or - for stdin; repeatable "
+        f"(default: {DEFAULT_PREDICTION})",
     )
     add(
         "--prediction",
@@ -192,19 +202,19 @@ def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
         action="append",
         type=_name_file,
         dest="file",
-        help="another word for -f; of a file that is there, its path",
+        help="another word for -f, which takes a file of the current folder first",
     )
     add(
         "--dataset",
         metavar="NAME",
         action="append",
-        help="file in dataset/, or a path; repeatable for RxnOptBench (by the file's name)",
+        help=f"file in dataset/, or a path; repeatable for RxnOptBench {_BY_NAME}",
     )
     ITEMS.add_to(add)
     unread = UNREAD.add_to(add)
     add("--by", metavar="COLUMN", help="also score each value of a column of the dataset")
-    add("--save", action="store_true", help="write evaluation/NAME.json")
-    add("--html", action="store_true", help="write the page evaluation/NAME.html")
+    add("--save", action="store_true", help="write the result, evaluation/NAME.json")
+    add("--html", action="store_true", help="write a page of the result, evaluation/NAME.html")
     add(
         "--fail-under",
         metavar="SCORE",
@@ -540,7 +550,7 @@ def nightly(argv: Sequence[str]) -> int:
         "--jobs",
         metavar="N",
         type=whole_number(1),
-        help="number of files scored at a time (the number of processors)",
+        help="files scored at a time (default: the number of processors)",
     )
     where.add_argument(
         "--cluster",
@@ -613,7 +623,7 @@ def _make_compare_parser(least: str = "+") -> tuple[Parser, dict[str, list[argpa
         "--dataset",
         metavar="NAME",
         action="append",
-        help="file in dataset/, or a path; repeatable for RxnOptBench (by the files' names)",
+        help=f"file in dataset/, or a path; repeatable for RxnOptBench {_BY_NAME}",
     )
     over.add_argument(
         "--all-weeks",
@@ -621,7 +631,11 @@ def _make_compare_parser(least: str = "+") -> tuple[Parser, dict[str, list[argpa
         help="compare the systems over all datasets; the default if no NAME is a file",
     )
     add("--by", metavar="COLUMN", help="also compare by each value of a column of the dataset")
-    add("--html", action="store_true", help="write the page evaluation/compare.html")
+    add(
+        "--html",
+        action="store_true",
+        help="write a page of the comparison, evaluation/compare.html",
+    )
     add(
         "--fail-if-worse",
         action="store_true",
@@ -725,15 +739,14 @@ def check(argv: Sequence[str]) -> int:
         "names",
         metavar="NAME",
         nargs="*",
-        help="file in dataset/ or prediction/, or a path: of a dataset, unless it is in "
-        "prediction/; forecasteval.toml; prediction/systems.json, with the names of all files "
-        "(all of these)",
+        help=f"dataset, prediction file, {SETTINGS_FILE} or {SYSTEMS_FILE}, by name or path "
+        "(default: all)",
     )
     add(
         "--dataset",
         metavar="NAME",
         action="append",
-        help="dataset of a prediction file; repeatable for RxnOptBench (by the files' names)",
+        help=f"dataset of a prediction file; repeatable for RxnOptBench {_BY_NAME}",
     )
     add(
         "--owner",
@@ -744,7 +757,7 @@ def check(argv: Sequence[str]) -> int:
         "--base",
         metavar="DIR",
         type=Path,
-        help="folder before a change: its owners, datasets and settings count for --owner",
+        help="folder before the change, whose owners, datasets and settings count for --owner",
     )
     benchmarks = list_benchmarks(BENCHMARKS)
     for benchmark in benchmarks:
@@ -821,10 +834,15 @@ def init(argv: Sequence[str]) -> int:
     parser = Parser(prog=f"{PROGRAM} init", **describe(PROGRAM, init.__doc__ or "", _INIT, "made"))
     parser.add_argument("root", metavar="DIR", nargs="?", type=Path, help="folder (default: .)")
     parser.add_argument(
-        "--root", metavar="DIR", type=Path, default=Path(), dest="option", help="the same"
+        "--root",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        dest="option",
+        help="another way to name DIR",
     )
     parser.add_argument(
-        "--no-samples", action="store_true", help="without the sample dataset and predictions"
+        "--no-samples", action="store_true", help="leave out the sample dataset and predictions"
     )
     args = parser.parse_args(argv)
     root = args.root or args.option
@@ -966,27 +984,28 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: ExitC
             "--format",
             choices=FORMS,
             default=FORMS[0],
-            help="form of the tables; csv prints one table, that of all files",
+            help=f"form of the tables; csv prints one table of all files (default: {FORMS[0]})",
         )
         add(
             "--columns",
             metavar="A,B",
             default="",
-            help="print only these columns of tables, by their names there or in the CSV",
+            help="print only these columns, by their names in the tables or in the CSV "
+            "(default: all)",
         )
     add(
         "--root",
         metavar="DIR",
         type=Path,
         default=ROOT,
-        help="folder of prediction/, dataset/ and evaluation/",
+        help=f"folder of prediction/, dataset/ and evaluation/ (default: {_ROOT_SHOWN})",
     )
     if command is not check:  # which writes nothing
         add(
             "--output",
             metavar="DIR",
             type=Path,
-            help=f"folder of results, in place of evaluation/ (or environment variable {OUTPUT})",
+            help=f"folder of results (default: environment variable {OUTPUT}, else evaluation/)",
         )
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser

@@ -46,7 +46,7 @@ _EXAMPLES: Final = """\
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
 _PATHS: Final = {
-    "--id": "column of the ids, or a path of keys and places, doc.id (found by the dataset)",
+    "--id": "column of the ids, or a path of keys and places, doc.id (default: by the dataset)",
     "--answer": "column of the model's answers, or a path; messages.-1.content is of the last one",
     "--run": "column that tells the runs of a system apart",
     "--system": "column that names the systems, each of which gets a file",
@@ -108,7 +108,7 @@ def build_parser(program: str) -> argparse.ArgumentParser:
     add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
     for option, what in _PATHS.items():
         add(option, metavar="PATH", default="", help=what)
-    what = "dataset whose ids and prompts show what is what (by the name of FILE)"
+    what = "dataset whose ids and prompts show what is what (default: by the name of FILE)"
     add("--questions", metavar="FILE", type=Path, help=what)
     text = "SOURCE is FutureX-Past: write its questions"
     add("--dataset", action="store_true", help=text)

@@ -29,45 +29,67 @@ if TYPE_CHECKING:
 NAME: Final = "FutureX"
 # Rule sets by which systems can be ranked: they are judged on the same questions.
 _RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
-_RULES: Final = Option("--rules", "rule set (readme), see docs/scoring.md", tuple(RULE_SETS), "run")
+_RULES: Final = Option(
+    "--rules", "rule set, see docs/scoring.md (default: readme)", tuple(RULE_SETS), "run"
+)
 OPTIONS: Final = (
     _RULES,
     _RULES._replace(kind=_RANKED, scope="ranked"),
     Option(
-        "--missing", "missing answers score 0 (default) or are left out", MISSING_POLICIES, "run"
+        "--missing", "score a missing answer 0, or skip it (default: zero)", MISSING_POLICIES, "run"
     ),
-    Option("--relative-sigma", "sigma = X * |truth| for numbers without Std", float, metavar="X"),
+    Option(
+        "--relative-sigma",
+        "sigma = X * |truth| for numbers without Std (default: none)",
+        float,
+        metavar="X",
+    ),
     Option(
         "--padding",
-        "names beyond those asked for count (keep, default), or do not",
+        "keep or cut the names of an answer beyond those asked for (default: keep)",
         PADDING_POLICIES,
     ),
-    Option("--loose", "read numbers also of prose that states nothing", bool),
-    Option("--llm", "let a language model read what no rule can read", metavar="MODEL"),
-    Option("--llm-policy", "unsure: only what is unclear (default); always: all", LLM_POLICIES),
-    Option("--llm-names", "let it also match names, which sends it true names", bool),
-    Option("--workers", "simultaneous calls to the language model (8)", int, metavar="N"),
+    Option("--loose", "also read numbers from prose that states no answer", bool),
+    Option(
+        "--llm",
+        "let this language model extract answers that the rules cannot read",
+        metavar="MODEL",
+    ),
+    Option(
+        "--llm-policy",
+        "ask the model about unclear answers, or always about all (default: unsure)",
+        LLM_POLICIES,
+    ),
+    Option("--llm-names", "let the model also match names; this sends it the true names", bool),
+    Option("--workers", "simultaneous calls to the model (default: 8)", int, metavar="N"),
     Option(
         "--llm-deadline",
-        "seconds after which no reply is awaited (900)",
+        "seconds after which no reply is awaited (default: 900)",
         float,
         metavar="SECONDS",
         keyword="deadline",
     ),
     Option(
-        "--llm-url", "address of its server (OPENAI_BASE_URL)", metavar="URL", keyword="base_url"
+        "--llm-url",
+        "address of the model's server (default: the environment variable OPENAI_BASE_URL)",
+        metavar="URL",
+        keyword="base_url",
     ),
     Option(
         "--llm-max-tokens",
-        "tokens of a reply, with the model's thoughts (2000)",
+        "tokens of a reply, including the model's thoughts (default: 2000)",
         whole_number(1),
         metavar="N",
         keyword="max_tokens",
     ),
     Option(
-        "--llm-dry-run", "send nothing: show the number of prompts", bool, "run", keyword="dry_run"
+        "--llm-dry-run",
+        "send nothing, and show the number of prompts",
+        bool,
+        "run",
+        keyword="dry_run",
     ),
-    Option("--cache", "keep replies in evaluation/llm-cache.sqlite3 (default)", bool),
+    Option("--cache", "keep replies in evaluation/llm-cache.sqlite3 (default: yes)", bool),
     UNREAD,
     ITEMS,
 )

@@ -169,29 +169,35 @@ CONTRACTS: Final = ("yes", "both")
 PRICES: Final = ("event", "each")
 _LEAST: Final = (
     "forecasters with fewer events are provisional, without ranks "
-    "(5, or 20 %% of the events if more)"
+    "(default: 5, or 20 %% of the events if more)"
 )
 OPTIONS: Final = (
     Option(
         "--gamma",
-        "risk aversion of a return; repeatable (0, 0.5 and 1)",
+        "risk aversion of a return; repeatable (default: 0, 0.5 and 1)",
         float,
         "score",
         "G",
         True,
         "gammas",
     ),
-    Option("--contracts", "contracts that a return buys: yes, or both with No (yes)", CONTRACTS),
-    Option("--prices", "the price of a return: of the event, or of each forecast (event)", PRICES),
+    Option(
+        "--contracts",
+        "contracts that a return buys: Yes, or both Yes and No (default: yes)",
+        CONTRACTS,
+    ),
+    Option(
+        "--prices", "price of a return: of the event, or of each forecast (default: event)", PRICES
+    ),
     Option(
         "--max-spread",
-        "only events of which every option's ask is at most so far above its bid (all)",
+        "use only events whose asks are all at most X above their bids (default: all events)",
         float,
         metavar="X",
     ),
     Option(
         "--column",
-        "which column is what, where names do not say it, as probability=pred; repeatable",
+        "column of a role, if its name does not say so, as probability=pred; repeatable",
         parse_column,
         "read",
         "ROLE=NAME",
@@ -199,16 +205,20 @@ OPTIONS: Final = (
         "roles",
     ),
     Option("--min-events", _LEAST, int, metavar="N"),
-    Option("--late", "what to do with forecasts after their event closed (drop)", ("keep", "drop")),
+    Option(
+        "--late",
+        "what to do with forecasts made after their event closed (default: drop)",
+        ("keep", "drop"),
+    ),
     Option(
         "--horizon",
-        "only forecasts so long before closing: 24h, or 7d,24h,1h, which ranks by the first",
+        "use only forecasts made so long before closing: 24h, or 7d,24h,1h (the first ranks)",
         parse_horizons,
         metavar="TIME",
     ),
     Option(
         "--sort",
-        "the metric that orders the leaderboard (adjusted_brier)",
+        "metric that orders the leaderboard (default: adjusted_brier)",
         parse_metric,
         "report",
         "METRIC",

@@ -119,7 +119,7 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         "DATASET: file of questions, JSON or JSONL",
         "FILE: JSONL file to write (default: the screen)",
     )
-    text = "language (en), unless the folder of DATASET has prompts, prompt_*.txt, of its own"
+    text = "language of the prompts (default: prompt_*.txt beside DATASET if there is one, else en)"
     add("--language", choices=LANGUAGES, help=text)
     return parser
 
@@ -175,12 +175,14 @@ def _list_columns(path: Path, sheet_name: str | None) -> None:
 
 
 def _build_options(add: Add) -> None:
-    add("--seed", metavar="N", type=int, default=0, help="seed of the order of options (0)")
+    add(
+        "--seed", metavar="N", type=int, default=0, help="seed of the order of options (default: 0)"
+    )
     add(
         "--language",
         choices=LANGUAGES,
         default="en",
-        help="language of the prompts and of report.md (en)",
+        help="language of the prompts and of report.md (default: en)",
     )
     for name, setting in SETTINGS.items():
         default = setting.default
@@ -191,7 +193,7 @@ def _build_options(add: Add) -> None:
             dest=name,
             metavar="VALUE",
             **switch,
-            help=f"{SETTING_HELP[name]} ({shown})",
+            help=f"{SETTING_HELP[name]} (default: {shown})",
         )
 
 
