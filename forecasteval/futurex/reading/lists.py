@@ -330,7 +330,7 @@ def are_plain_names(text: str) -> bool:
     """Return whether a text is nothing but names: no word of four letters is in lower case."""
     items = split_items(text)
     begins = [item[:1] for item in items]
-    is_name = all(not begin.islower() for begin in begins) and not _PLAIN_WORD.search(text)
+    is_name = all(not begin.islower() for begin in begins) and not _LOW_WORD.search(text)
     return bool(items) and is_name and looks_like_names(text)
 
 
