@@ -222,7 +222,7 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         resolved = [item for item in scores if item["score"] is not None]
         values = [item["score"] for item in scores if item["score"] is not None]
         outcomes = Counter(item["outcome"] for item in scores)
-        return {
+        summary: dict[str, object] = {
             "overall_score": mean(values),
             "overall_interval": stratified_interval([(1.0, cluster_scores(resolved))], self.bounds),
             "missing_count": outcomes["missing"],
@@ -232,6 +232,10 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             "signature": {"questions_sha256": hash_questions(item["question"] for item in scores)},
             "items": scores,
         }
+        if self.worst is not None:
+            # A file that is gone has no result: its score is made of those of others.
+            summary["missing_score"] = self.worst
+        return summary
 
     def report(self, results: Results, items: bool = False) -> Report:
         """Make the report: the score and what is not scored; with `items` a line per question."""

@@ -66,6 +66,7 @@ from .tables import (
     GUESS,
     describe_waiting,
     list_failed,
+    list_removed,
     list_withdrawn,
     say_unranked,
     season_remarks,
@@ -383,6 +384,7 @@ def _draw_remarks(board: Board) -> Iterator[Html]:
         ("Runs apart", board.remarks),
         ("Without a result", board.without_result),
         ("Withdrawn by the owner of the board", list_withdrawn(board)),
+        ("Removed after the questions closed", list_removed(board)),
     ):
         if texts:
             shown = [tag("li", printable(text, 420)) for text in texts]

@@ -24,6 +24,8 @@ _WORDS: Final = {
     "removed": "removed",
     "withdrawn": "withdrawn by the owner of the board",
     "left": "no longer in its file",
+    "all_late": "all its forecasts came late",
+    "not_counted": "none of its forecasts counts",
     "returned": "in its file again",
     "rules": "other rules or version",
     "answers": "new answers",
@@ -72,6 +74,48 @@ class Reason:
     count: StrictInt | None = None
     total: StrictInt | None = None
     datasets: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ChangedQuestion:
+    """A question of a changed kind, with its truth or Std before and now where these differ."""
+
+    id: str
+    before: str | None = None
+    now: str | None = None
+
+
+@dataclass(frozen=True)
+class QuestionChange:
+    """A kind of change of a dataset's questions: a code, how many there are, and the first ones."""
+
+    code: str
+    count: StrictInt
+    questions: list[ChangedQuestion]
+
+
+def describe_question_changes(changes: Sequence[QuestionChange]) -> str:
+    """Say what happened to questions, which are named.
+
+    >>> change = QuestionChange("corrected", 2, [ChangedQuestion("q1", "A", "B")])
+    >>> describe_question_changes([change])
+    '2 truths corrected: q1 (A → B) and 1 more'
+    """
+    return "; ".join(map(_describe_question_change, changes))
+
+
+def _describe_question_change(change: QuestionChange) -> str:
+    names = ", ".join(map(_name_question, change.questions))
+    left = change.count - len(change.questions)
+    more = f" and {left} more" if left > 0 else ""
+    return f"{_describe(Reason(change.code, change.count))}: {names}{more}"
+
+
+def _name_question(question: ChangedQuestion) -> str:
+    if question.before == question.now:
+        return question.id
+    before, now = ("–" if value is None else value for value in (question.before, question.now))
+    return f"{question.id} ({before} → {now})"
 
 
 def describe_reasons(reasons: Sequence[Reason]) -> str:

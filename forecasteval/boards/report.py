@@ -27,6 +27,7 @@ from .tables import (
     compared_systems,
     describe_waiting,
     list_failed,
+    list_removed,
     list_verdicts,
     list_withdrawn,
     lower_is_better,
@@ -65,6 +66,7 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     report += [Heading("Open"), view_open(board), "", ENTER, ""] if board.open else []
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
     report += [f"withdrawn by the owner of the board: {text}" for text in list_withdrawn(board)]
+    report += [f"removed after the questions closed: {text}" for text in list_removed(board)]
     return report + describe_waiting(board)
 
 

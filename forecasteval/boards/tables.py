@@ -31,6 +31,7 @@ from forecasteval.ranking.board import (
     Pair,
     RankedRow,
     Ranking,
+    RemovedEntry,
     ScoredRow,
     SeasonComparison,
     SeasonRow,
@@ -218,6 +219,18 @@ def list_withdrawn(board: Board) -> list[str]:
         ]
         lines.append(printable(f"{system}: {', '.join(names)}"))
     return lines
+
+
+def list_removed(board: Board) -> list[str]:
+    """List whose files are gone although their answers counted when the questions closed."""
+    return [
+        printable(f"{system}: {', '.join(_count_removed(entry) for entry in entries)}")
+        for system, entries in group_by(board.removed, attrgetter("system")).items()
+    ]
+
+
+def _count_removed(entry: RemovedEntry) -> str:
+    return f"{label_dataset(entry.dataset)} ({show_count(entry.answers, 'answer')})"
 
 
 def describe_waiting(board: Board) -> list[str]:

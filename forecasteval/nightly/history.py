@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from forecasteval.boards.changes import (
     History,
@@ -24,7 +24,13 @@ from forecasteval.boards.changes import (
     Key,
     history_dataset,
 )
-from forecasteval.boards.reasons import OTHERS, Reason, describe_reasons
+from forecasteval.boards.reasons import (
+    OTHERS,
+    ChangedQuestion,
+    QuestionChange,
+    Reason,
+    describe_reasons,
+)
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import join_checksums, write_atomic
 from forecasteval.common.forms import from_record, to_record
@@ -41,23 +47,16 @@ from forecasteval.ranking.board import (
 from forecasteval.ranking.files import ForecasterRow, ForecasterTable, label_dataset
 
 HISTORY: Final = "history.jsonl"
-_DEEP: Final = 100  # objects and lists in a line, of which settings have a few
-_HUGE: Final = 1e9  # no score is, nor nan, nor the number of a night
-_NAMED: Final = 10  # questions of a kind of change in a line
-_CUT: Final = 60  # characters of an id or a truth
-_LARGEST: Final = 10_000_000  # bytes of a result whose questions are compared
+_MAX_DEPTH: Final = 100  # objects and lists in a line, of which settings have a few
+_MAX_NUMBER: Final = 1e9  # no score is, nor nan, nor the number of a night
+_MAX_NAMED: Final = 10  # questions of a kind of change in a line
+_MAX_TEXT: Final = 60  # characters of an id or a truth
+_MAX_BYTES: Final = 10_000_000  # bytes of a result whose questions are compared
 _METRICS: Final = {"pooled": "pooled", "systems": "overall"}
 
 
-class QuestionChanges(NamedTuple):
-    """What happened to the questions of a dataset: reasons, and a text that names questions."""
-
-    reasons: list[Reason]
-    named: str
-
-
 # Of each pair of checksums of questions, before and now.
-Corrections = Mapping[tuple[object, object], QuestionChanges]
+Corrections = Mapping[tuple[object, object], Sequence[QuestionChange]]
 
 
 # --- Reading ---
@@ -86,9 +85,9 @@ def _read_line(text: bytes) -> HistoryLine | None:
     """Read the known keys of a line; None if one has a value of another type."""
     with contextlib.suppress(ValueError, RecursionError, InputError):
         line = from_record(HistoryLine, json.loads(text))
-        usable = 0 < line.night < _HUGE and abs(line.score or 0.0) < _HUGE
+        usable = 0 < line.night < _MAX_NUMBER and abs(line.score or 0.0) < _MAX_NUMBER
         # Not nested deeper than can be compared.
-        return line if usable and text.count(b"{") + text.count(b"[") < _DEEP else None
+        return line if usable and text.count(b"{") + text.count(b"[") < _MAX_DEPTH else None
     return None
 
 
@@ -100,16 +99,19 @@ def append_night(
     history: History,
     board: Board,
     present: Collection[str],
+    forecasters: Mapping[tuple[str, str], bool],
     corrections: Corrections,
     date: str,
 ) -> History:
     """Append what changed to the file, as a whole or not at all; nothing if nothing did.
 
-    `present` are the names of the files in the folder of predictions. Raises EvaluationError if the
-    file cannot be written.
+    present: the names of the files in the folder of predictions.
+    forecasters: those whose forecasts are there, by dataset and name, and whether all are left out
+        as late.
+    Raises EvaluationError if the file cannot be written.
     """
     last = {line.key: line for line in history.lines}
-    states = {line.key: line for line in _find_lost(board, last.values(), present)}
+    states = {line.key: line for line in _find_lost(board, last.values(), present, forecasters)}
     states |= _read_board(board)
     new: list[HistoryLine] = []
     # What happened to a system on its datasets.
@@ -120,16 +122,18 @@ def append_night(
             continue
         before = None if before and before.gone else before
         checksums = before.questions_sha256 if before else None, state.questions_sha256
-        changes = corrections.get(checksums, QuestionChanges([], ""))
+        changes = corrections.get(checksums, ())
         of_system = events[state.benchmark, state.system]
         if state.is_overall:
             reasons = _explain_overall(before, state, of_system)
         else:
-            reasons = state.reasons or _explain(before, state, changes.reasons)
+            reasons = state.reasons or _explain(before, state, changes)
             if reasons != [Reason(OTHERS)]:
                 of_system.append((reasons, state.dataset))
         line = replace(state, night=history.night + 1, date=date, reasons=reasons)
-        new.append(replace(line, corrections=changes.named or None))
+        # How many truths came is a reason; nobody wants their names.
+        named = [change for change in changes if change.code != "truths"]
+        new.append(replace(line, question_changes=named or None))
     if not new:
         return history
     text = "".join(f"{dump_json(to_record(line))}\n" for line in new)
@@ -147,13 +151,14 @@ def _state_of(line: HistoryLine) -> HistoryLine:
         reasons=None,
         reason=None,
         corrections=None,
+        question_changes=None,
         resolved=None,
         questions=None,
     )
 
 
 def _explain(
-    before: HistoryLine | None, line: HistoryLine, changes: Sequence[Reason]
+    before: HistoryLine | None, line: HistoryLine, changes: Sequence[QuestionChange]
 ) -> list[Reason]:
     """List all that made a line on a dataset differ from the one before.
 
@@ -166,7 +171,8 @@ def _explain(
         returned = Reason("returned")
         reasons.append(returned if before.resolved else Reason("to_score", line.resolved or 0))
     elif before.questions_sha256 != line.questions_sha256:
-        reasons += changes or [Reason("questions")]
+        known = [Reason(change.code, change.count) for change in changes]
+        reasons += known or [Reason("questions")]
         waited = before.resolved != before.questions or line.resolved != line.questions
         if waited and before.resolved not in (None, line.resolved):
             reasons.append(Reason("resolved", line.resolved, line.questions))
@@ -228,7 +234,10 @@ def _explain_overall(
 
 
 def _find_lost(
-    board: Board, last: Collection[HistoryLine], present: Collection[str]
+    board: Board,
+    last: Collection[HistoryLine],
+    present: Collection[str],
+    forecasters: Mapping[tuple[str, str], bool],
 ) -> Iterator[HistoryLine]:
     """List the states of systems as they are if the board does not have them, by their last lines.
 
@@ -248,18 +257,29 @@ def _find_lost(
         if line.gone or not there <= ranked:
             continue
         lost = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
+        is_withdrawn = (line.system, label_dataset(line.dataset)) in withdrawn
         if not there:
-            is_withdrawn = (line.system, label_dataset(line.dataset)) in withdrawn
             reasons = [Reason("withdrawn" if is_withdrawn else "removed")]
             yield replace(lost, gone=True, reasons=None if line.is_overall else reasons)
         elif line.is_overall:
             yield replace(lost, reasons=[Reason("no_table")])
         elif there.isdisjoint(waiting):
-            yield replace(lost, reasons=[Reason("left")])
+            code = _explain_left_out(forecasters.get((line.dataset, line.system)))
+            yield replace(lost, reasons=[Reason("withdrawn" if is_withdrawn else code)])
         else:
             is_void = line.dataset in board.void
             reasons = [Reason("all_void" if is_void else "all_pending")]
             yield replace(lost, resolved=0, reasons=reasons)
+
+
+def _explain_left_out(are_all_late: bool | None) -> str:
+    """Explain why a forecaster has no row although the file is there.
+
+    are_all_late: None if the file has no forecast of this forecaster any more.
+    """
+    if are_all_late is None:
+        return "left"
+    return "all_late" if are_all_late else "not_counted"
 
 
 # --- The board ---
@@ -336,63 +356,72 @@ def _read_row(
 # --- Questions ---
 
 
-def find_corrections(path: Path, written: Path) -> dict[tuple[object, object], QuestionChanges]:
+def find_corrections(
+    path: Path, written: Path
+) -> dict[tuple[object, object], list[QuestionChange]]:
     """Compare the questions of a stored result with those of the one that takes its place.
 
     Nothing is found in what is too large, has no results per question, or cannot be read.
     """
     with contextlib.suppress(OSError, LookupError, TypeError, AttributeError):
-        if path.stat().st_size <= _LARGEST:
-            old, new = (read_stored(each)[0] for each in (path, written))
-            before, now = (each["signature"].get("questions_sha256") for each in (old, new))
-            return {(before, now): compare_questions(old, new)}
+        if path.stat().st_size <= _MAX_BYTES:
+            old, new = (read_stored(file)[0] for file in (path, written))
+            checksums = [result["signature"].get("questions_sha256") for result in (old, new)]
+            return {(checksums[0], checksums[1]): compare_questions(old, new)}
     return {}
 
 
-def compare_questions(before: JsonObject, now: JsonObject) -> QuestionChanges:
-    """Say what happened to the questions that count between two results.
+def compare_questions(before: JsonObject, now: JsonObject) -> list[QuestionChange]:
+    """Find what happened to the questions that count between two results.
 
     >>> old, new = ({"items": [{"id": "q1", "question": t, "truth": t}]} for t in "AB")
-    >>> compare_questions(old, new).named
-    '1 truth corrected: q1 (A → B)'
+    >>> compare_questions(old, new)[0].questions
+    [ChangedQuestion(id='q1', before='A', now='B')]
     """
     old, new = (
-        {(_id_of(item), item["question"]): item for item in each["items"]} for each in (before, now)
+        {(_id_of(item), item["question"]): item for item in result["items"]}
+        for result in (before, now)
     )
-    # By id: several, where questions have none.
-    went = group_by((old[key] for key in old if key not in new), _id_of)
-    came = group_by((new[key] for key in new if key not in old), _id_of)
-    was_void, is_void = ({*map(as_text, each.get("void_ids", ()))} for each in (before, now))
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for name in {**went, **came}:
-        for a, b in zip_longest(went.get(name, ()), came.get(name, ())):
-            (truth, std), (new_truth, new_std) = _find_truth(a), _find_truth(b)
-            step = ""
-            if truth == new_truth is None:  # it does not count
-                continue
-            if a is None:
-                kind = "valid" if name in was_void else "questions_new"
-            elif b is None:
-                kind = "void" if name in is_void else "questions_removed"
-            elif truth is None:
-                kind = "truths"
-            elif new_truth is None:
-                kind, step = "no_truth", _show_step(truth, None)
-            elif truth != new_truth:
-                kind, step = "corrected", _show_step(truth, new_truth)
-            elif std != new_std:
-                kind, step = "std", _show_step(std, new_std)
-            else:
-                kind = "questions_changed"
-            found[kind].append((printable(name, _CUT) or "(no id)") + step)
-    reasons = [Reason(code, len(names)) for code, names in found.items()]
-    named = [
-        f"{describe_reasons([Reason(kind, len(names))])}: {', '.join(names[:_NAMED])}"
-        + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-        for kind, names in found.items()
-        if kind != "truths"
+    # Where questions have no id, they share "".
+    removed = group_by((old[key] for key in old if key not in new), _id_of)
+    added = group_by((new[key] for key in new if key not in old), _id_of)
+    was_void, is_void = (set(map(as_text, result.get("void_ids", ()))) for result in (before, now))
+    changes: defaultdict[str, list[ChangedQuestion]] = defaultdict(list)
+    for name in {**removed, **added}:
+        label = printable(name, _MAX_TEXT) or "(no id)"
+        for old_item, new_item in zip_longest(removed.get(name, ()), added.get(name, ())):
+            code, step = _compare_items(old_item, new_item)
+            if code == "questions_new" and name in was_void:
+                code = "valid"
+            elif code == "questions_removed" and name in is_void:
+                code = "void"
+            if code:
+                changes[code].append(ChangedQuestion(label, *step))
+    return [
+        QuestionChange(code, len(questions), questions[:_MAX_NAMED])
+        for code, questions in changes.items()
     ]
-    return QuestionChanges(reasons, "; ".join(named))
+
+
+def _compare_items(old: JsonObject | None, new: JsonObject | None) -> tuple[str, list[str | None]]:
+    """Find the kind of change of a question, "" if it does not count; then what it was and is."""
+    truth, std = _find_truth(old)
+    new_truth, new_std = _find_truth(new)
+    if truth is None and new_truth is None:
+        return "", []
+    if old is None:
+        return "questions_new", []
+    if new is None:
+        return "questions_removed", []
+    if truth is None:
+        return "truths", []
+    if new_truth is None:
+        return "no_truth", _shorten(truth, None)
+    if truth != new_truth:
+        return "corrected", _shorten(truth, new_truth)
+    if std != new_std:
+        return "std", _shorten(std, new_std)
+    return "questions_changed", []
 
 
 def _id_of(item: JsonObject) -> str:
@@ -406,6 +435,5 @@ def _find_truth(item: JsonObject | None) -> tuple[str | None, object]:
     return str(item.get("truth")), item.get("std")
 
 
-def _show_step(before: object, now: object) -> str:
-    a, b = ("–" if value is None else printable(value, _CUT) for value in (before, now))
-    return f" ({a} → {b})"
+def _shorten(*values: object) -> list[str | None]:
+    return [None if value is None else printable(value, _MAX_TEXT) for value in values]

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.benchmark import Files, without_collector
 from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
+from forecasteval.boards.reasons import QuestionChange
 from forecasteval.boards.report import BoardResults, format_csv, format_markdown
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import hash_file, write_atomic
@@ -34,7 +35,6 @@ from forecasteval.nightly.entry_book import BOOK
 from forecasteval.nightly.first_seen import BookOptions, Observations, record_first_seen
 from forecasteval.nightly.history import (
     Corrections,
-    QuestionChanges,
     append_night,
     find_corrections,
     open_history,
@@ -52,7 +52,7 @@ from forecasteval.nightly.store import (
     write_changed,
 )
 from forecasteval.nightly.tasks import NightOptions, score_files
-from forecasteval.ranking.board import Board, RankedTable, read_board
+from forecasteval.ranking.board import Board, RankedTable, RemovedEntry, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
 from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
@@ -123,7 +123,7 @@ def run_night(
         failures += observed.failures + plan.failures + scored.failures
         board = _rank(last, options, stay, scored, failures, about, observed, present)
         changes, written = _write(
-            board, last, folder, options, about, present, scored.corrections, date
+            board, last, folder, options, about, present, observed, scored.corrections, date
         )
         files = observe_night(inputs, folder, hash_once, observed.next_closing)
     more = {
@@ -254,7 +254,7 @@ class _Scored(NamedTuple):
     notes: list[str]
     waiting: dict[str, list[str]]  # files, by dataset
     void: set[str]  # datasets of these without a question to score
-    corrections: dict[tuple[object, object], QuestionChanges]
+    corrections: dict[tuple[object, object], list[QuestionChange]]
     llm_failures: dict[str, dict[str, int]]  # how often, by kind and file
 
 
@@ -326,7 +326,7 @@ def _rank(
     names = {system.name for system in missing}
     tables = [_without(table, names) for table in stay.tables]
     tables = [table for table in tables if table.rows]
-    missing_counts = _count_gone(options, observed, present, about)
+    removed = _list_removed(options, observed, present, about)
     record = BOOK if observed.has_book else ""
     failed: list[Any] = sorted(failures, key=_BY_FILE)
     least = options.min_questions, options.min_datasets
@@ -346,7 +346,7 @@ def _rank(
                 to_record(observed.withdrawn),
                 {stem: sorted(names) for stem, names in observed.late.items()},
                 {stem: sorted(names) for stem, names in observed.removed.items()},
-                missing_counts,
+                to_record(removed),
                 {system.name: [system.group, system.outcomes] for system in missing},
                 record,
             ]
@@ -372,13 +372,13 @@ def _rank(
             void=sorted(scored.void),
             open=observed.open_datasets,
             withdrawn=observed.withdrawn,
+            removed=removed,
             record=record,
         ),
         about,
     )
     ranked = _add_withdrawn(ranked)
-    if options.late_files == "keep":
-        ranked = _count_missing(ranked, missing_counts)
+    ranked = _count_removed(ranked)
     if mistakes := about.mistakes + taken:
         more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
         failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
@@ -468,30 +468,42 @@ def _without(table: RankedTable, names: Collection[str]) -> RankedTable:
     return replace(changed, rows=rows)  # type: ignore[no-any-return]
 
 
-def _count_gone(
+def _list_removed(
     options: NightOptions, observed: Observations, present: Collection[str], systems: Systems
-) -> list[tuple[str, str, int]]:
-    """Count by benchmark and system the answers of files that are gone, if "keep" ignores them."""
+) -> list[RemovedEntry]:
+    """List the answers of files that are gone, if "keep" ignores them."""
     if options.late_files != "keep":
         return []
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for file in observed.list_entered({Path(name).stem for name in present}):
         system = systems.system_of(file.stem, file.dataset)
-        counts[file.benchmark, system] += len(file.questions)
-    return [(*key, count) for key, count in sorted(counts.items())]
+        counts[file.benchmark, system, file.dataset] += len(file.questions)
+    return [
+        RemovedEntry(benchmark=benchmark, system=system, dataset=dataset, answers=count)
+        for (benchmark, system, dataset), count in sorted(counts.items())
+    ]
 
 
-def _count_missing(board: Board, counts: Sequence[tuple[str, str, int]]) -> Board:
-    """Add the answers of files that are gone to the rows over all datasets."""
-    removed = {(benchmark, system): count for benchmark, system, count in counts}
-    pooled = []
-    for table in board.pooled:
-        rows = [
-            replace(row, removed=row.removed + removed.get((table.benchmark, row.name), 0))
-            for row in table.rows
-        ]
-        pooled.append(replace(table, rows=rows))
-    return replace(board, pooled=pooled)
+def _count_removed(board: Board) -> Board:
+    """Add the answers of files that are gone to the rows of their systems."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for entry in board.removed:
+        for dataset in ("", entry.dataset):
+            counts[entry.benchmark, entry.system, dataset] += entry.answers
+
+    def add(table: Any) -> Any:
+        dataset = "" if table.datasets else table.dataset or ""
+        rows = []
+        for row in table.rows:
+            count = counts[table.benchmark, row.system_name, dataset]
+            rows.append(replace(row, removed=row.removed + count))
+        return replace(table, rows=rows)
+
+    if not counts:
+        return board
+    # Forecasters who removed forecasts are counted when they are scored.
+    tables = [table if table.kind == "forecasters" else add(table) for table in board.tables]
+    return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
 
 # --- What is written ---
@@ -504,6 +516,7 @@ def _write(
     options: NightOptions,
     about: Systems,
     present: Collection[str],
+    observed: Observations,
     corrections: Corrections,
     date: str,
 ) -> tuple[list[Change], list[str]]:
@@ -523,7 +536,9 @@ def _write(
     except InputError as error:
         notes.append(f"{error}; the history is not written")
     else:
-        history = append_night(folder, before, board, present, corrections, date)
+        history = append_night(
+            folder, before, board, present, observed.forecasters, corrections, date
+        )
     changes = history.changes if history else []
     write_changed(folder / f"{BOARD}.csv", format_csv(board))
     write_changed(folder / f"{BOARD}.md", format_markdown(board, changes))

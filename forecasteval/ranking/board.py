@@ -320,6 +320,16 @@ class WithdrawnEntry:
     is_after_truth: bool  # its first truth was known by then
 
 
+@dataclass(frozen=True, kw_only=True)
+class RemovedEntry:
+    """Answers that were taken back with their file after their questions had closed."""
+
+    benchmark: str
+    system: str
+    dataset: str
+    answers: int
+
+
 RankedTable = SystemTable | ForecasterTable
 Ranking = PooledTable | RankedTable
 RankedRow = SystemRow | PooledRow | ForecasterRow
@@ -343,6 +353,7 @@ class Board:
     open: list[OpenDataset] = field(default_factory=list)
     void: list[str] = field(default_factory=list)  # datasets of these whose questions are all void
     withdrawn: list[WithdrawnEntry] = field(default_factory=list)
+    removed: list[RemovedEntry] = field(default_factory=list)  # with `--late-files keep`
     record: str = ""  # the name of the entry book, if there is one
     inputs_sha256: str = ""
 

@@ -49,6 +49,7 @@ class FileRow:
     system: str = ""  # the name on every dataset, where the file has an alias of it
     damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
+    missing_score: float | None = None  # of a missing answer, if it is not the worse bound
     usage: dict[str, int] = field(default_factory=dict)  # of its replies, where it says so
     # What results of the same table add to the score: questions with them against their controls
     gain: float | None = None

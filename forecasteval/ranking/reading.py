@@ -18,7 +18,10 @@ from .scale import Level, read_scale
 from .systems import QuestionColumns, System
 
 _GUESS: Final = "avg_relative_score"  # of RxnOptBench, the mean of its items' scores
-_COPIED: Final = ("benchmark", "dataset", "prediction", "system", "damaged_lines", "usage")
+_COPIED: Final = (
+    *("benchmark", "dataset", "prediction", "system"),
+    *("damaged_lines", "usage", "missing_score"),
+)
 
 
 def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:

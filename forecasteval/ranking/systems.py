@@ -255,7 +255,9 @@ def make_missing(template: System, stem: str, prediction: str | None) -> System:
     template: a system on the same questions, with the same rules.
     """
     scale = template.scale
-    worst = scale.low if scale.higher_is_better else scale.high
+    worst = template.row.missing_score
+    if worst is None:
+        worst = scale.low if scale.higher_is_better else scale.high
     signature = {
         **template.row.signature,
         "prediction_sha256": REMOVED,
@@ -270,6 +272,7 @@ def make_missing(template: System, stem: str, prediction: str | None) -> System:
         degraded=False,
         signature=signature,
         file_sha256=REMOVED,
+        missing_score=template.row.missing_score,
     )
     questions = {}
     for level, columns in template.questions.items():

@@ -281,6 +281,13 @@ def test_keep_counts_and_moves_nothing(season: Path, tmp_path: Path) -> None:
     rows = {row["name"]: row for row in stored(root)["pooled"][0]["rows"]}
     counts = rows["s"]["removed"], rows["s"]["late"], rows["s"]["missing"], rows["s"]["datasets"]
     assert counts == (6, 1, 0, 11)
+    assert "removed after the questions closed: s: w00 (6 answers)" in done.out
+    page = (root / "evaluation/leaderboard.html").read_text(encoding="utf-8")
+    assert "Removed after the questions closed" in page
+    (root / "prediction/w00-runs@3.json").unlink()
+    run(root, "nightly", SOURCE_DATE_EPOCH=str(5 * DAY))
+    w00 = next(table for table in stored(root)["tables"] if table["dataset"] == "w00.json")
+    assert {row["name"]: row.get("removed", 0) for row in w00["rows"]}["w00-runs"] == 6
     assert rows["a"]["overall_score"] == pytest.approx(before["a"], abs=0.01)
 
 
@@ -341,10 +348,15 @@ def test_no_forecaster_gains_a_rank(
     root = copy_folder(arena, tmp_path)
     assert ranks(root, "s") == ([pytest.approx(0.2, abs=0.2)], [4])
     forecasts(root, "s", chances, **more)
+    reasons = []
     for day in (4, 5):
-        assert night(root, day).code in (0, 3)
+        done = night(root, day, "--json")
+        assert done.code in (0, 3)
+        changes = json.loads(done.out)["changes"]
+        reasons += [change["reason"] for change in changes if change["system"] == "s"]
     (table,) = stored(root)["tables"]
     rows = {row["name"]: row for row in table["rows"]}
+    assert ("s" in rows) != ("all its forecasts came late" in reasons)
     assert [rows[name]["rank"] for name in "abc"] == [1, 2, 3]
     assert "s" not in rows or rows["s"]["rank"] is None
     out = night(root, 5).out
@@ -377,8 +389,20 @@ def test_closed_forecasts_that_the_owner_withdraws(arena: Path, tmp_path: Path) 
     night(root, 6)
     assert ranks(root, "s")[1] != []
     write(root, {"prediction/systems.json": {"s": {"withdrawn": ["arena"]}}})
-    night(root, 7)
+    changes = night(root, 7, "--json").json["changes"]
+    assert [change["reason"] for change in changes if change["system"] == "s"] == [
+        "withdrawn by the owner of the board"
+    ]
     assert ranks(root, "s") == ([], [])
+
+
+def test_forecasts_that_came_after_their_own_closing_time(arena: Path, tmp_path: Path) -> None:
+    """They are in the file, and no nightly run has to say that they are late."""
+    root = copy_folder(arena, tmp_path)
+    forecasts(root, "s", [0.5] * 12, timestamp="1970-01-04T00:00:00Z")
+    keep = run(root, "nightly", "--json", SOURCE_DATE_EPOCH=str(4 * DAY))
+    reasons = {change["system"]: change["reason"] for change in keep.json["changes"]}
+    assert reasons["s"] == "none of its forecasts counts"
 
 
 def test_a_column_of_the_settings_is_what_is_hashed(tmp_path: Path) -> None:
@@ -420,7 +444,11 @@ def test_a_column_of_the_settings_is_what_is_hashed(tmp_path: Path) -> None:
 # --- A benchmark of one's own ---
 
 
-def test_a_benchmark_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("worst", "missing"), [(None, -1), (-0.75, -0.75)])
+def test_a_benchmark_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worst: float | None, missing: float
+) -> None:
+    monkeypatch.setattr(crps_wing.CrpsEvaluator, "worst", worst)
     own = crps_wing.BENCHMARK._replace(
         list_deadlines=partial(custom.list_deadlines, truth_key="value"),
         hash_answers=custom.hash_answers,
@@ -436,14 +464,14 @@ def test_a_benchmark_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "Late" in night(tmp_path, 4).out
     _, other = sorted(stored(tmp_path)["tables"][0]["rows"], key=lambda row: row["name"])
     assert (other["overall_score"], other["late"], other["removed"]) == (
-        pytest.approx(-2.5 / 3),
+        pytest.approx((2 * missing - 0.5) / 3),
         1,
         1,
     )
     (tmp_path / "prediction/w-s.json").unlink()
     night(tmp_path, 5)
     rows = {row["name"]: row["overall_score"] for row in stored(tmp_path)["tables"][0]["rows"]}
-    assert rows == {"w-a": pytest.approx(-0.5), "w-s": -1}
+    assert rows == {"w-a": pytest.approx(-0.5), "w-s": missing}
 
 
 def test_lines_are_only_added(season: Path) -> None:

@@ -205,6 +205,7 @@ FORGED: Final = {
     "night huge": _with(night=int("9" * 4300)), "night 0": _with(night=0),
     "resolved text": _with(resolved="4"), "rank text": _with(rank="1"),
     "corrections a list": _with(corrections=["q1"]),
+    "question changes a text": _with(question_changes="q1"),
 }  # fmt: skip
 
 
@@ -646,7 +647,11 @@ def test_hostile_ids_and_truths_are_text(tmp_path: Path) -> None:
     write(tmp_path, {"dataset/d.json": records(" y")})
     done = run(tmp_path, "nightly")
     history = (tmp_path / "evaluation/history.jsonl").read_text("utf-8")
-    (said,) = (json.loads(line)["corrections"] for line in history.splitlines()[1:])
+    (last,) = (json.loads(line) for line in history.splitlines()[1:])
+    assert [change["code"] for change in last["question_changes"]] == [
+        "corrected", "questions_changed",
+    ]  # fmt: skip
+    said = done.out[done.out.index("d.json: ") :].partition("\n")[0].removeprefix("d.json: ")
     assert said.startswith("3 truths corrected: ")
     assert said.endswith("; 1 question changed: 3" + "x" * 58 + "…")
     assert len(said) < 4 * 200

@@ -122,7 +122,7 @@ def test_a_month(tmp_path: Path) -> None:
     says(*said, "5 more truths, 11 of 16 known", "1 truth corrected")
     says(*said, f"250908.json: 1 truth corrected: {corrected} ({before} → {after})")
     assert f"1 truth corrected: {corrected} ({before} → {after})" in month.page()
-    named = [line for line in month.lines_of_the_night() if "corrections" in line]
+    named = [line for line in month.lines_of_the_night() if "question_changes" in line]
     assert {line["dataset"] for line in named} == {"250908.json"}
 
     month.add_week("250922", **{OLD: NEW})
