@@ -41,13 +41,17 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.files import write_atomic
+from forecasteval.common.forms import StrictInt, from_record
 from forecasteval.common.records import dump_json
 from forecasteval.nightly.store import read_journal, set_aside, set_lines_aside
 
 BOOK: Final = "seen.jsonl"
 _MAX_RUNS: Final = 1e9
 # What reading a damaged line can raise.
-_DAMAGE_ERRORS: Final = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_DAMAGE_ERRORS: Final = (
+    *(AttributeError, InputError, LookupError),
+    *(RecursionError, TypeError, ValueError),
+)
 
 # The id of a question or event, and the own time of a forecast, which is "" for an answer.
 AnswerKey = tuple[str, str]
@@ -81,6 +85,25 @@ class FileRecord:
     entries: dict[str, Entry] = field(default_factory=dict)  # by author
 
 
+@dataclass(frozen=True, kw_only=True)
+class BookLine:
+    """A line of the book."""
+
+    night: StrictInt
+    time: str
+    benchmark: str
+    begins: StrictInt
+    dataset: str
+    truths: list[str] = field(default_factory=list)
+    withdrawn: dict[str, list[str]] = field(default_factory=dict)
+    file: str = ""
+    sha256: str | None = None
+    cut: str = ""
+    since: StrictInt | None = None
+    was: dict[str, str] = field(default_factory=dict)
+    entries: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+
+
 class EntryBook:
     """All lines of the book, and those that the present nightly run adds."""
 
@@ -105,30 +128,34 @@ class EntryBook:
             if "nights" in line:
                 self._take_old(line)
             else:
-                self._take(_parse_line(line))
+                self._take(from_record(BookLine, line))
             return True
         return False
 
     def _take_old(self, line: Mapping[str, Any]) -> None:
         """Take over the record of version 3.2.0 or earlier."""
         times = [_parse_time(text) for text in line["nights"]]
-        nights = range(len(times))
         truths = {
-            dataset: {name: _in(nights, night) for name, night in of_dataset.items()}
+            dataset: {name: _require_night(night, len(times)) for name, night in of_dataset.items()}
             for dataset, of_dataset in line["truths"].items()
         }
-        files = {
-            stem: FileRecord(sha256=_text(checksum), entries={"": _read_old(answers, nights)})
-            for stem, (checksum, answers) in line["files"].items()
-        }
+        files = {}
+        for stem, (checksum, answers) in line["files"].items():
+            entries = {"": _read_old(answers, len(times))}
+            files[stem] = FileRecord(sha256=from_record(str, checksum), entries=entries)
         self.times = dict(enumerate(times))
         self.truths = truths
         self.files = files
         self.has_old_lines = True
 
     def _take(self, line: BookLine) -> None:
-        """Take over a line, whether it was read or is new."""
-        self.times[line.night] = line.time
+        """Take over a line, whether it was read or is new; a damaged one raises before that."""
+        time = _parse_time(line.time)
+        since = line.night if line.since is None else line.since
+        for night in (line.night, line.begins, since):
+            _require_night(night)
+
+        self.times[line.night] = time
         self.begins[line.benchmark] = line.begins
         if line.dataset not in self.truths:
             self.first_nights[line.dataset] = line.night
@@ -148,8 +175,8 @@ class EntryBook:
             record.sha256 = line.sha256
         for author, answers in line.entries.items():
             entry = record.entries.setdefault(author, {})
-            for key, answer_hash in answers.items():
-                entry.setdefault(key, []).append(State(answer_hash, line.since))
+            for name, own_time, answer_hash in answers:
+                entry.setdefault((name, own_time), []).append(State(answer_hash, since))
         for author, stem in line.was.items():
             if stem in self.files:
                 former = self.files[stem].entries.pop(author, {})
@@ -177,7 +204,7 @@ class EntryBook:
             **values,
         }
         self.new_lines.append(dump_json(line))
-        self._take(_parse_line(line))
+        self._take(from_record(BookLine, line))
 
     def write(self, path: Path) -> None:
         """Append the lines of the present run, as a whole or not at all."""
@@ -186,87 +213,28 @@ class EntryBook:
             write_atomic(path, self.raw + lines.encode())
 
 
-class BookLine(NamedTuple):
-    """A line of the book whose values have been checked."""
-
-    night: int
-    time: datetime
-    benchmark: str
-    begins: int
-    dataset: str
-    truths: list[str]
-    withdrawn: dict[str, list[str]]
-    file: str
-    sha256: str | None
-    cut: str
-    since: int
-    was: dict[str, str]
-    entries: dict[str, AnswerHashes]
-
-
-def _parse_line(line: Mapping[str, Any]) -> BookLine:
-    """Check the values of a line; raise one of `_DAMAGE_ERRORS` for any of another shape."""
-    night = _number(line["night"])
-    checksum = line.get("sha256")
-    entries: dict[str, AnswerHashes] = {}
-    for author, answers in line.get("entries", {}).items():
-        if not all(type(text) is str for answer in answers for text in answer):
-            raise TypeError(answers)
-        entries[author] = {(name, time): answer_hash for name, time, answer_hash in answers}
-    withdrawn = {
-        system: [_text(name) for name in names]
-        for system, names in line.get("withdrawn", {}).items()
-    }
-    return BookLine(
-        night=night,
-        time=_parse_time(line["time"]),
-        benchmark=_text(line["benchmark"]),
-        begins=_number(line["begins"]),
-        dataset=_text(line["dataset"]),
-        truths=[_text(name) for name in line.get("truths", [])],
-        withdrawn=withdrawn,
-        file=_text(line.get("file", "")),
-        sha256=None if checksum is None else _text(checksum),
-        cut=_text(line.get("cut", "")),
-        since=_number(line.get("since", night)),
-        was={author: _text(stem) for author, stem in line.get("was", {}).items()},
-        entries=entries,
-    )
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
+def _require_night(value: object, end: float = _MAX_RUNS) -> int:
+    """Return the number of a nightly run; TypeError for what is none, or at `end` or later."""
+    if type(value) is not int or not 0 <= value < end:
         raise TypeError(value)
     return value
-
-
-def _number(value: object) -> int:
-    if type(value) is not int or not 0 <= value < _MAX_RUNS:
-        raise TypeError(value)
-    return value
-
-
-def _in(nights: range, value: object) -> int:
-    night = _number(value)
-    if night not in nights:
-        raise ValueError(value)
-    return night
 
 
 def _parse_time(value: object) -> datetime:
     """Parse a time; ValueError if it has no zone, since it is compared with times that have."""
-    time = datetime.fromisoformat(_text(value))
+    time = datetime.fromisoformat(from_record(str, value))
     if time.tzinfo is None:
         raise ValueError(value)
     return time
 
 
-def _read_old(answers: Mapping[str, Any], nights: range) -> Entry:
+def _read_old(answers: Mapping[str, Any], nights: int) -> Entry:
     """Read the answers of a file in the form of version 3.2.0 or earlier."""
-    return {
-        (name, ""): [State(_text(answer_hash), _in(nights, night))]
-        for name, (answer_hash, night) in answers.items()
-    }
+    entry: Entry = {}
+    for name, (answer_hash, night) in answers.items():
+        state = State(from_record(str, answer_hash), _require_night(night, nights))
+        entry[name, ""] = [state]
+    return entry
 
 
 def _continue_entry(former: Entry, present: Entry) -> Entry:

@@ -54,7 +54,7 @@ from forecasteval.nightly.store import (
 from forecasteval.nightly.tasks import NightOptions, score_files
 from forecasteval.ranking.board import Board, RankedTable, RemovedEntry, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
-from forecasteval.ranking.files import FileRow, ForecasterTable
+from forecasteval.ranking.files import FileRow, ForecasterTable, label_dataset
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
 from forecasteval.ranking.systems import (
     System,
@@ -377,8 +377,7 @@ def _rank(
         ),
         about,
     )
-    ranked = _add_withdrawn(ranked)
-    ranked = _count_removed(ranked)
+    ranked = _add_counts(ranked)
     if mistakes := about.mistakes + taken:
         more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
         failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
@@ -441,22 +440,32 @@ def _count_entries(
     return count_entries(result, late, observed.removed.get(result.name, none))
 
 
-def _add_withdrawn(board: Board) -> Board:
-    """Count in the rows of a board what its owner has withdrawn."""
-    if not board.withdrawn:
-        return board
-    names = group_by(board.withdrawn, attrgetter("system"))
-
-    def count(row: Any, label: str) -> int:
-        of_system = [entry.name for entry in names.get(row.system_name, ())]
-        return sum(not label or name.startswith(f"{label}@") for name in of_system)
+def _add_counts(board: Board) -> Board:
+    """Count in the rows of a board what its owner has withdrawn, and what went with its file."""
+    withdrawn = group_by(board.withdrawn, attrgetter("system"))
+    removed: Counter[tuple[str, str, str]] = Counter()
+    for entry in board.removed:
+        for dataset in ("", entry.dataset):
+            removed[entry.benchmark, entry.system, dataset] += entry.answers
 
     def add(table: Any) -> Any:
-        label = "" if table.datasets else table.label
-        rows = [replace(row, withdrawn=count(row, label)) for row in table.rows]
+        is_pooled = bool(table.datasets)
+        dataset = "" if is_pooled else table.dataset or ""
+        rows = []
+        for row in table.rows:
+            names = [entry.name for entry in withdrawn.get(row.system_name, ())]
+            runs = [name for name in names if name.startswith(f"{label_dataset(dataset)}@")]
+            answers = removed[table.benchmark, row.system_name, dataset]
+            counts = {
+                "withdrawn": len(names if is_pooled else runs),
+                "removed": row.removed + answers,
+            }
+            rows.append(replace(row, **counts))
         return replace(table, rows=rows)
 
-    # What forecasters have withdrawn is left out before they are scored.
+    if not (withdrawn or removed):
+        return board
+    # What forecasters have withdrawn or removed is left out, or counted, when they are scored.
     tables = [table if table.kind == "forecasters" else add(table) for table in board.tables]
     return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
@@ -482,28 +491,6 @@ def _list_removed(
         RemovedEntry(benchmark=benchmark, system=system, dataset=dataset, answers=count)
         for (benchmark, system, dataset), count in sorted(counts.items())
     ]
-
-
-def _count_removed(board: Board) -> Board:
-    """Add the answers of files that are gone to the rows of their systems."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for entry in board.removed:
-        for dataset in ("", entry.dataset):
-            counts[entry.benchmark, entry.system, dataset] += entry.answers
-
-    def add(table: Any) -> Any:
-        dataset = "" if table.datasets else table.dataset or ""
-        rows = []
-        for row in table.rows:
-            count = counts[table.benchmark, row.system_name, dataset]
-            rows.append(replace(row, removed=row.removed + count))
-        return replace(table, rows=rows)
-
-    if not counts:
-        return board
-    # Forecasters who removed forecasts are counted when they are scored.
-    tables = [table if table.kind == "forecasters" else add(table) for table in board.tables]
-    return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
 
 # --- What is written ---

@@ -350,7 +350,7 @@ def test_no_forecaster_gains_a_rank(
     forecasts(root, "s", chances, **more)
     reasons = []
     for day in (4, 5):
-        done = night(root, day, "--json")
+        done = night(root, day, "drop", "--json")
         assert done.code in (0, 3)
         changes = json.loads(done.out)["changes"]
         reasons += [change["reason"] for change in changes if change["system"] == "s"]
@@ -389,7 +389,7 @@ def test_closed_forecasts_that_the_owner_withdraws(arena: Path, tmp_path: Path) 
     night(root, 6)
     assert ranks(root, "s")[1] != []
     write(root, {"prediction/systems.json": {"s": {"withdrawn": ["arena"]}}})
-    changes = night(root, 7, "--json").json["changes"]
+    changes = night(root, 7, "drop", "--json").json["changes"]
     assert [change["reason"] for change in changes if change["system"] == "s"] == [
         "withdrawn by the owner of the board"
     ]
