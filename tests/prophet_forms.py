@@ -81,6 +81,21 @@ def divide(column: str) -> Callable[[Cells], Cells]:
     return change(column, lambda cell: f"{float(cell) / 100:g}")
 
 
+def melt(table: Cells) -> Cells:
+    """Write a row per option of each row, whose options are columns."""
+    options = [name for name in table[0] if name in (*OPTIONS, "yes", "no")]
+    rows = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+    names = [name for name in table[0] if name not in options]
+    return [
+        [*names, "option", "probability"],
+        *(
+            [*(row[name] for name in names), option, row[option]]
+            for row in rows
+            for option in options
+        ),
+    ]
+
+
 class Form(NamedTuple):
     """`rows` fill `row` under `header`; `words` are of the refusal, which `advice` obeys.
 
@@ -452,35 +467,36 @@ FORMS: Final = [
         Q,
         "question|resolution|ada|bob",
         "{q}|{Yes}|{ada}|{bob}",
-        "expected a row per forecast, a column for the probability",
+        roles="probability=ada,bob",
     ),
     Form(
         "texts beside forecasters",
         Q,
         "Question ID|Question Title|notes|Resolution|ada|bob",
         "{id}|{title}|so so|{Yes}|{ada}|{bob}",
-        "expected a row per forecast, a column for the probability",
+        roles="probability=ada,bob",
     ),
     Form(
         "a column per option",
         W,
         "question|model|Red|Blue|Green|winner",
         "{q}|{who}|{Red}|{Blue}|{Green}|{won}",
-        "expected a row per forecast, a column for the probability",
+        "expected a row per option, with columns 'option' and 'probability'",
+        melt,
     ),
     Form(
         "a count beside forecasters",
         Q,
         "question|resolution|ada|bob|n",
         "{q}|{Yes}|{ada}|{bob}|{n}",
-        "expected a row per forecast, a column for the probability",
+        roles="probability=ada,bob",
     ),
     Form(
         "options of one forecaster",
         W,
         "question|Red|Blue|Green|winner",
         "{q}|{Red}|{Blue}|{Green}|{won}",
-        "expected a row per forecast, a column for the probability",
+        "expected a row per option, with columns 'option' and 'probability'",
     ),
     Form(
         "percents per forecaster",
@@ -532,7 +548,8 @@ FORMS: Final = [
         Q,
         "question|model|yes|no|result",
         "{q}|{who}|{p}|{no}|{Yes}",
-        "expected a row per forecast, a column for the probability",
+        "expected a row per option, with columns 'option' and 'probability'",
+        melt,
     ),
     Form(
         "options under another name",

@@ -10,6 +10,7 @@ import csv
 import datetime
 import errno
 import json
+import math
 import os
 import re
 import shlex
@@ -767,7 +768,7 @@ def test_the_columns_of_a_table(folder: Path, form: Form) -> None:
     write_cells(folder / "prediction/t.csv", form.table())
     option = next(
         f"--column {word}"
-        for word in re.findall(r"--column ('[^']*'|[^\s):,]+)", refuse(folder, "-f", "t"))
+        for word in re.findall(r"--column ('[^']*'|[^\s):]+)", refuse(folder, "-f", "t"))
         if form.roles in word
     )
     words = ("--min-events", "1", "--json", *shlex.split(option))
@@ -789,6 +790,22 @@ def test_a_table_of_forecasts(folder: Path, form: Form) -> None:
     write_cells(path, follow(form, said))
     shown = call(folder, "-f", "t", "--min-events", "1", "--json").json["forecasters"]
     assert {name: shown[name]["brier"] for name in form.scores} == pytest.approx(form.scores)
+
+
+@advice(": some are below 0, some above 1; of log odds x write 1 / (1 + exp(-x))")
+def test_log_odds(folder: Path) -> None:
+    """No percentages, since some are below 0."""
+    path = folder / "prediction/t.csv"
+    header = ["question", "model", "p", "resolution"]
+    odds = [1.8, -0.1, 2.2, -1.5]
+    write_cells(path, [header, *([f"Q{at}", "ada", str(x), "Yes"] for at, x in enumerate(odds))])
+    said = refuse(folder, "-f", "t")
+    assert "percent" not in said
+    formula = find(r"of log odds x write (.*exp\(-x\)\))", said)
+    p = [eval(formula, {"exp": math.exp, "x": x}) for x in odds]
+    write_cells(path, [header, *([f"Q{at}", "ada", str(x), "Yes"] for at, x in enumerate(p))])
+    shown = call(folder, "-f", "t", "--min-events", "1", "--json").json["forecasters"]["ada"]
+    assert shown["brier"] == pytest.approx(sum((1 - value) ** 2 for value in p) / 4)
 
 
 @advice(": write it as 2025-01-31T18:00:00Z", ": it has two readings, write {}-{}-{} or {}-{}-{}")

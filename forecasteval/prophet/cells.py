@@ -15,16 +15,20 @@ FLAGS: Final = {
     **dict.fromkeys(("1", "1.0", "true", "t", "yes", "y"), True),
     **dict.fromkeys(("0", "0.0", "false", "f", "no", "n"), False),
 }
+NO_OUTCOME: Final = "no outcome yet"
+VOID: Final = "void, neither Yes nor No"
 # What sites write as the result of a question that will have none, or has none yet.
-VOID_WORDS: Final = frozenset(
-    {
-        *("void", "voided", "annulled", "ambiguous", "cancel", "canceled", "cancelled", "invalid"),
-        *("mkt", "n/a", "na", "scalar", "withdrawn", "50-50", "50/50", "no resolution"),
-    }
+_VOID_WORDS: Final = (
+    *("void", "voided", "annulled", "ambiguous", "cancel", "canceled", "cancelled", "invalid"),
+    *("mkt", "n/a", "na", "scalar", "withdrawn", "50-50", "50/50", "no resolution"),
 )
-PENDING_WORDS: Final = frozenset(
-    {"unresolved", "pending", "open", "unknown", "tbd", "null", "none", "nan", "not resolved"}
+_PENDING_WORDS: Final = (
+    *("unresolved", "pending", "open", "unknown", "tbd", "null", "none", "nan", "not resolved"),
 )
+STATES: Final = {
+    **dict.fromkeys(_VOID_WORDS, VOID),
+    **dict.fromkeys(_PENDING_WORDS, NO_OUTCOME),
+}
 # Characters of a Python literal: parsing takes a hundred times its size.
 _MAX_LITERAL: Final = 1_000_000
 
@@ -40,8 +44,7 @@ def parse_flag(value: object) -> bool | None:
 
 def is_state(value: object) -> bool:
     """Return whether a result says that there is none."""
-    word = str(value).casefold()
-    return word in VOID_WORDS or word in PENDING_WORDS
+    return str(value).casefold() in STATES
 
 
 def parse_id(value: object) -> str:

@@ -14,8 +14,9 @@ from forecasteval.common.records import Loaded
 from forecasteval.display.results import Finding, Results, check_results
 from forecasteval.display.submissions import Checked
 
+from .cells import NO_OUTCOME
 from .columns import Given, holds_events
-from .events import NO_OUTCOME, Problem, choose_problems, make_events, read_problems
+from .events import Problem, choose_problems, make_events, read_problems
 from .fields import DataNotes, Label, Named
 from .forecasts import choose_forecasts, read_forecasts
 from .losses import EXCLUDED, UNKNOWN

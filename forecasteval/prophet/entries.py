@@ -13,9 +13,9 @@ from typing import Final
 from forecasteval.benchmark import Deadline
 from forecasteval.common.records import as_text
 
-from .cells import parse_id
+from .cells import NO_OUTCOME, parse_id
 from .columns import Given
-from .events import NO_OUTCOME, read_problems
+from .events import read_problems
 from .tables import load_forecasts, load_problems
 
 # What scores depend on. The own time of a forecast is part of its key.

@@ -71,8 +71,8 @@ class Choice(NamedTuple):
 class ForecastData:
     """Problems and sources of forecasts (files, or records in memory), read when they are scored.
 
-    `where` is what errors name. `owners`: by forecaster the file that has the name. `first_files`:
-    of files that are runs of one system, the first of them.
+    where: what errors name.
+    owners: by forecaster the file that has the name.
     """
 
     where: str
@@ -81,7 +81,6 @@ class ForecastData:
     notes: DataNotes = field(default_factory=DataNotes)
     owners: dict[str, str] = field(default_factory=dict)
     late: Late | None = None
-    first_files: Mapping[str, str] = field(default_factory=dict)
     at_horizons: dict[str, tuple[Events, Forecasts]] = field(default_factory=dict)
     shown: ForecastScores | None = None  # for a page
 
@@ -96,7 +95,7 @@ class ForecastData:
         problems, places = choose_problems(self.problems, notes)
         events = make_events(problems, notes)
         # Nothing else may hold what was read: of millions two copies are enough.
-        files = self.sources, events, places, notes, self.owners, self.late, self.first_files
+        files = self.sources, events, places, notes, self.owners, self.late
         data = [read_forecasts(*files)]
         self.sources = [replace(source, records=()) for source in self.sources]
         if choice.horizons:
@@ -279,7 +278,6 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             board.notes,
             owners=dict(files.owners),
             late=files.late,
-            first_files=board.first_files,
         )
 
     def settings(self) -> dict[str, object]:

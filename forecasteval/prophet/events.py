@@ -19,17 +19,22 @@ from forecasteval.common.records import (
 )
 
 from .arrays import Bools, Floats, Ints, Names, positions
-from .cells import PENDING_WORDS, VOID_WORDS, parse_id, parse_number
-from .fields import (
-    STATES,
-    VOID,
-    DataNotes,
-    Refusal,
-    first_fault,
-    parse_prices,
-)
+from .cells import NO_OUTCOME, STATES, VOID, parse_id, parse_number
+from .fields import STATE_FAULTS, DataNotes, Refusal, parse_prices
 from .losses import EXCLUDED
 from .times import NO_TIME, NO_ZONE, parse_time
+
+# The columns that are fields of problems, and their types.
+_FIELD_TYPES: Final = {
+    "category": object,
+    "series": object,
+    "title": object,
+    "exclusive": bool,
+    "closed": float,
+    "weight": float,
+}
+_COLUMNS_BY_EVENT: Final = ("ids", "sizes", *_FIELD_TYPES)
+_COLUMNS_BY_OPTION: Final = ("option", "outcome", "q", "bid")
 
 
 class Events(NamedTuple):
@@ -65,20 +70,9 @@ class Events(NamedTuple):
     def select(self, events: Ints) -> Events:
         """Select the events of these numbers, in this order."""
         slots = self.slots(events)
-        return Events(
-            ids=self.ids[events],
-            category=self.category[events],
-            series=self.series[events],
-            title=self.title[events],
-            exclusive=self.exclusive[events],
-            closed=self.closed[events],
-            weight=self.weight[events],
-            sizes=self.sizes[events],
-            option=self.option[slots],
-            outcome=self.outcome[slots],
-            q=self.q[slots],
-            bid=self.bid[slots],
-        )
+        by_event = {name: getattr(self, name)[events] for name in _COLUMNS_BY_EVENT}
+        by_option = {name: getattr(self, name)[slots] for name in _COLUMNS_BY_OPTION}
+        return Events(**by_event, **by_option)
 
     def cluster_names(self) -> list[str]:
         """Name each event's cluster: its series, or the event itself."""
@@ -94,61 +88,94 @@ class Events(NamedTuple):
     def classes(self) -> dict[str, int]:
         """Count how many events are exclusive, and why the others are not."""
         winners = np.add.reduceat(self.outcome, self.offsets[:-1])
-        single = self.sizes == 1
-        where = {
+        is_single = self.sizes == 1
+        is_declared = ~is_single & ~self.exclusive & (winners == 1)
+        masks = {
             "exclusive": self.exclusive,
-            "several winners": ~single & (winners > 1),
-            "no winner": ~single & (winners == 0),
-            "one option": single,
-            "declared not exclusive": ~single & ~self.exclusive & (winners == 1),
+            "several winners": ~is_single & (winners > 1),
+            "no winner": ~is_single & (winners == 0),
+            "one option": is_single,
+            "declared not exclusive": is_declared,
         }
-        return {name: int(events.sum()) for name, events in where.items()}
+        return {name: int(mask.sum()) for name, mask in masks.items()}
 
 
-NO_OUTCOME: Final = "no outcome yet"
 FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
 _NO_ID: Final = "no object with 'problem_id'"
 _FIELDS: Final = frozenset(
     {
-        "problem_id",
-        "options",
-        "correct_answer",
-        "correct_option_idx",
-        "exclusive",
-        "weight",
-        "odds",
-        "bids",
-        "series",
+        *("problem_id", "options", "correct_answer", "correct_option_idx", "exclusive", "weight"),
+        *("odds", "bids", "series"),
     }
 )
 
 
-class Problem(NamedTuple):
+class Problem:
     """A problem, the n-th record by its `number`.
 
-    `won` says of each option whether it came true. `fault` is why the problem cannot be used ("" if
-    it can), `cell` what it says there, `odd` what is strange. `is_declared`: not exclusive.
+    won: of each option whether it came true.
+    is_declared: the record says that it is not exclusive.
+    fault: why the problem cannot be used, "" if it can; cell: what it says there.
+    odd: what is strange.
     """
 
-    number: int
-    id: str
-    category: str
-    series: str
-    title: str
-    is_declared: bool
-    closed: float
-    weight: float
-    options: list[str]
-    won: list[bool]
-    odds: object
-    bids: object
-    fault: str
-    cell: str
-    odd: list[str]
+    def __init__(self, number: int, record: JsonObject) -> None:
+        self.number = number
+        self.id = parse_id(record.get("problem_id"))
+        self.category = parse_id(record.get("category")).strip()
+        self.series = parse_id(record.get("series")).strip()
+        self.title = str(record.get("title") or "")
+        self.odds, self.bids = record.get("odds"), record.get("bids")
+        self.is_declared = record.get("exclusive") is False
+        self.weight = _parse_weight(record.get("weight"))
+        self.options = parse_options(record.get("options"))
+        winners, unclear = _parse_winners(record, self.options)
+        self.won = [at in winners for at in range(len(self.options))]
+        closing = _find_closing_time(record)
+        self.closed, self._time_fault = parse_time(closing, is_end=True)
+
+        self.fault = self._find_fault(record) or unclear or _check_fields(record, self.weight)
+        self.odd = [*self._list_oddities(record)]
+        self.cell = ""
+        if isinstance(record, Refusal):
+            self.cell = record.cell
+        elif unclear == VOID:
+            self.cell = printable(as_text(record.get("correct_answer")), 60)
+        elif self._time_fault == NO_TIME:
+            self.cell = printable(as_text(closing), 60)
 
     @property
     def exclusive(self) -> bool:
         return not self.is_declared and len(self.won) > 1 and sum(self.won) == 1
+
+    def _find_fault(self, record: JsonObject) -> str:
+        """Find why a record is no problem with options; "" if it is one."""
+        if isinstance(record, Refusal):
+            return record.reason
+        if not self.id:
+            return _NO_ID
+        if not self.options or "" in self.options:
+            return "'options' must be a list of names"
+        if len(set(self.options)) < len(self.options):
+            return "an option is listed twice"
+        if _FIELDS.intersection(repeated_keys(record)):
+            return "a field is given twice"
+        return ""
+
+    def _list_oddities(self, record: JsonObject) -> Iterator[str]:
+        """List what is strange about a problem that can be used, or is pending."""
+        if self.fault == NO_OUTCOME:
+            for key in ("winner", "resolution"):
+                if record.get(key):
+                    yield f"outcome called {key!r}, not read: call it 'correct_answer'"
+        if self.fault:
+            return
+        if self._time_fault == NO_ZONE:
+            yield f"closing time {NO_ZONE}"
+        if self._time_fault == NO_TIME:
+            yield f"closing time {NO_TIME}, treated as unknown"
+        if record.get("exclusive") is True and sum(self.won) != 1:
+            yield "declared exclusive without exactly one winner, taken as separate markets"
 
 
 def read_problems(records: Iterable[object]) -> Iterator[Problem]:
@@ -156,75 +183,42 @@ def read_problems(records: Iterable[object]) -> Iterator[Problem]:
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             record = Refusal(_NO_ID, record.problem if isinstance(record, BadRecord) else "")
-        yield _parse_problem(number, record)
+        yield Problem(number, record)
 
 
-def _parse_problem(number: int, record: JsonObject) -> Problem:
-    options = record.get("options")
-    names = [parse_id(option) for option in options] if isinstance(options, (list, tuple)) else []
-    winners, unclear = _parse_winners(record, names)
-    exclusive, name = record.get("exclusive"), parse_id(record.get("problem_id"))
-    weight = 1.0 if record.get("weight") is None else parse_number(record["weight"])
-    metadata, closed = record.get("metadata"), record.get("end_date")
-    if closed is None and isinstance(metadata, Mapping):
-        closed = metadata.get("end_date")
-    time, odd_time = parse_time(closed, is_end=True)
-    cell = record.cell if isinstance(record, Refusal) else ""
-    if unclear == VOID:
-        cell = printable(as_text(record.get("correct_answer")), 60)
-    elif odd_time == NO_TIME:
-        cell = printable(as_text(closed), 60)
-    faults = {
-        record.reason if isinstance(record, Refusal) else "": isinstance(record, Refusal),
-        _NO_ID: not name,
-        "'options' must be a list of names": not names or "" in names,
-        "an option is listed twice": len(set(names)) < len(names),
-        "a field is given twice": bool(_FIELDS.intersection(repeated_keys(record))),
-        unclear: bool(unclear),
-        "'exclusive' must be true or false": not isinstance(exclusive, (bool, type(None))),
-        "'weight' must be a positive number": not 1e-100 < weight < 1e100,  # their sums are finite
-    }
-    odd = {
-        f"closing time {odd_time}": odd_time == NO_ZONE,
-        f"closing time {NO_TIME}, treated as unknown": odd_time == NO_TIME,
-        "declared exclusive without exactly one winner, taken as separate markets": (
-            exclusive is True and len(winners) != 1
-        ),
-    }
-    fault = first_fault(faults)
-    odd_of_pending = [
-        f"outcome called {key!r}, not read: call it 'correct_answer'"
-        for key in ("winner", "resolution")
-        if fault == NO_OUTCOME and record.get(key)
-    ]
-    return Problem(
-        number=number,
-        id=name,
-        category=parse_id(record.get("category")).strip(),
-        series=parse_id(record.get("series")).strip(),
-        title=str(record.get("title") or ""),
-        is_declared=exclusive is False,
-        closed=time,
-        weight=weight,
-        options=names,
-        won=[at in winners for at in range(len(names))],
-        odds=record.get("odds"),
-        bids=record.get("bids"),
-        fault=fault,
-        cell=cell,
-        odd=odd_of_pending if fault else [text for text, found in odd.items() if found],
-    )
+def parse_options(value: object) -> list[str]:
+    """Read the names of a problem's options; none of what is no list."""
+    return [parse_id(option) for option in value] if isinstance(value, (list, tuple)) else []
 
 
-def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tuple[set[int], str]:
-    """Find the winners' positions (one, several, or none), or why there is no saying which.
+def _parse_weight(value: object) -> float:
+    return 1.0 if value is None else parse_number(value)
 
-    A name in other capitals is that of an option if only one has it.
-    """
+
+def _find_closing_time(record: JsonObject) -> object:
+    metadata = record.get("metadata")
+    if record.get("end_date") is None and isinstance(metadata, Mapping):
+        return metadata.get("end_date")
+    return record.get("end_date")
+
+
+def _check_fields(record: JsonObject, weight: float) -> str:
+    """Return why fields beside the outcome cannot be used; "" if they can."""
+    if not isinstance(record.get("exclusive"), (bool, type(None))):
+        return "'exclusive' must be true or false"
+    # Within these bounds the sums of weights are finite.
+    if not 1e-100 < weight < 1e100:
+        return "'weight' must be a positive number"
+    return ""
+
+
+def _parse_winners(record: JsonObject, options: Sequence[str]) -> tuple[set[int], str]:
+    """Find the winners' positions (one, several, or none), or why there is no saying which."""
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
-    folded = [name.strip().casefold() for name in options]
     readings = []
-    if answer is not None and not (isinstance(answer, str) and not answer.strip()):
+    is_blank = answer is None or (isinstance(answer, str) and not answer.strip())
+    if not is_blank:
+        folded = [name.strip().casefold() for name in options]
         readings.append(
             {_find_option(parse_id(text), options, folded) for text in _as_list(answer)}
         )
@@ -234,28 +228,22 @@ def _parse_winners(record: Mapping[str, object], options: Sequence[str]) -> tupl
         if len(options) in places:
             return set(), FROM_ONE
         readings.append({int(place) if place in known else -1 for place in places})
-    state = _find_state(answer) if readings == [{-1}] else ""
-    if not readings or state == NO_OUTCOME:
+
+    if not readings:
         return set(), NO_OUTCOME
-    if state:
-        return set(), state
     if any(-1 in reading for reading in readings):
-        return set(), "a winner is not among the options"
+        state = "" if len(readings) > 1 else STATES.get(parse_id(answer).strip().casefold(), "")
+        return set(), state or "a winner is not among the options"
     if readings[0] != readings[-1]:
         return set(), "'correct_answer' and 'correct_option_idx' disagree"
     return readings[0], ""
 
 
-def _find_state(answer: object) -> str:
-    """Find what an answer that names no option says of the question's state; "" if nothing."""
-    word = parse_id(answer).strip().casefold()
-    if word in PENDING_WORDS:
-        return NO_OUTCOME
-    return VOID if word in VOID_WORDS else ""
-
-
 def _find_option(text: str, options: Sequence[str], folded: Sequence[str]) -> int:
-    """Find the place of the option that a text names; -1 if it names none, or several."""
+    """Find the place of the option that a text names; -1 if it names none, or several.
+
+    A name in other capitals is that of an option if only one has it.
+    """
     names, name = (options, text) if text in options else (folded, text.strip().casefold())
     return names.index(name) if names.count(name) == 1 else -1
 
@@ -292,41 +280,39 @@ def choose_problems(
             places[name] = EXCLUDED
             notes.exclude("event", fault, [name] * len(repeated))
             notes.fail_event(source, fault, name, problem.cell)
-        notes.faults[source][""] += fault not in STATES | {NO_OUTCOME}
-    counted = [problem.id for (problem, *_) in by_id.values() if problem.fault == FROM_ONE]
-    if counted and not any(problem.won[0] for problem in usable):
-        # Of a file that counts from 1 all other winners would be the option behind the true one.
-        got = f"as many as the options of {grouped_names(sorted(counted))}"
-        raise InputError(
-            f"{source}: correct_option_idx", "expected to count from 0: subtract 1", got
-        )
+        notes.faults[source][""] += fault not in STATE_FAULTS | {NO_OUTCOME}
+    _require_count_from_0(source, usable, [problem for problem, *_ in by_id.values()])
     return usable, places
+
+
+def _require_count_from_0(
+    source: str, usable: Sequence[Problem], problems: Iterable[Problem]
+) -> None:
+    """Raise InputError for a file whose indices count from 1: all other winners would be the option
+    behind the true one.
+    """
+    from_one = [problem.id for problem in problems if problem.fault == FROM_ONE]
+    if from_one and not any(problem.won[0] for problem in usable):
+        where = f"{source}: correct_option_idx"
+        got = f"as many as the options of {grouped_names(sorted(from_one))}"
+        raise InputError(where, "expected to count from 0: subtract 1", got)
 
 
 def make_events(problems: Sequence[Problem], notes: DataNotes) -> Events:
     """Make the columns of all events."""
-
-    def column(values: Iterable[object], kind: Any = object) -> Any:
-        return np.array([*values], kind)
-
-    ids, series = column(p.id for p in problems), column(p.series for p in problems)
-    sizes = column((len(p.options) for p in problems), np.int64)
-    q, bid, bad = parse_prices([p.odds for p in problems], [p.bids for p in problems], sizes)
+    ids = np.array([problem.id for problem in problems], object)
+    sizes = np.array([len(problem.options) for problem in problems], np.int64)
+    fields: dict[str, Any] = {
+        name: np.array([getattr(problem, name) for problem in problems], kind)
+        for name, kind in _FIELD_TYPES.items()
+    }
+    odds, bids = ([getattr(problem, name) for problem in problems] for name in ("odds", "bids"))
+    q, bid, bad = parse_prices(odds, bids, sizes)
     for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
+    series = fields["series"]
     if series.any():
         notes.warn("events without a series, each a cluster of its own", ids[series == ""])
-    return Events(
-        ids=ids,
-        category=column(p.category for p in problems),
-        series=series,
-        title=column(p.title for p in problems),
-        exclusive=column((p.exclusive for p in problems), bool),
-        closed=column((p.closed for p in problems), float),
-        weight=column((p.weight for p in problems), float),
-        sizes=sizes,
-        option=column(name for p in problems for name in p.options),
-        outcome=column((won for p in problems for won in p.won), float),
-        q=q,
-        bid=bid,
-    )
+    option = np.array([name for problem in problems for name in problem.options], object)
+    outcome = np.array([won for problem in problems for won in problem.won], float)
+    return Events(ids=ids, sizes=sizes, option=option, outcome=outcome, q=q, bid=bid, **fields)

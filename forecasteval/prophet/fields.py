@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
@@ -16,17 +16,16 @@ import numpy as np
 from forecasteval.common.errors import InputError, grouped_names, printable
 
 from .arrays import Bools, Floats, Ints, all_of_each
-from .cells import parse_number
+from .cells import VOID, parse_number
 from .losses import EXCLUDED, Losses, Lost, find_misread
 from .times import NO_TIME, advise_time
 
 NAMES_KEPT: Final = 100  # of forecasts; of events all
 SHARE: Final = "resolved to a share, neither Yes nor No"
 NO_FLAG: Final = "an outcome is neither 0 nor 1"
-VOID: Final = "void, neither Yes nor No"
 NUMERIC: Final = "question of numbers or dates, not scored"
 # States of a question: a file may have many of them, and is no worse for it.
-STATES: Final = frozenset({VOID, NUMERIC})
+STATE_FAULTS: Final = frozenset({VOID, NUMERIC})
 BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
 
 
@@ -52,11 +51,6 @@ class Exclusion(TypedDict):
     example: NotRequired[str]
 
 
-def first_fault(faults: Mapping[str, bool]) -> str:
-    """Return the first reason that holds; "" if none does."""
-    return next((fault for fault, holds in faults.items() if holds), "")
-
-
 class Label(NamedTuple):
     """Names a forecast: who, on what; or by its place in a file alone."""
 
@@ -77,7 +71,8 @@ class DataNotes:
     `pending`: how many events have no outcome yet, and forecasts of them. `examples`: of a reason
     the first by name of what was left out, and the cell that is the reason. `faults`: by file how
     many events cannot be used, by reason, and under "" how many there are. `losses`: the forecasts
-    that are not scored. `untimed`: the files of which no forecast has a time.
+    that are not scored. `untimed`: the files of which no forecast has a time. `min_p`, `max_p`: the
+    least and the largest of all probabilities.
     """
 
     def __init__(self) -> None:
@@ -89,6 +84,7 @@ class DataNotes:
         self.faults: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.losses = Losses()
         self.untimed: list[str] = []
+        self.min_p, self.max_p = 0.0, 1.0
 
     def fail_event(self, source: str, reason: str, name: str, cell: str) -> None:
         """Count an event of a file as unusable, with the cell that is the reason."""
@@ -116,7 +112,7 @@ class DataNotes:
         for source, faults in self.faults.items():
             total = faults.pop("")
             for reason, count in faults.items():
-                if 2 * count > total and reason not in STATES:
+                if 2 * count > total and reason not in STATE_FAULTS:
                     errors[source] = self._refuse(source, f"{count} of {total} events", reason)
         for source, reason, count, total in find_misread(counts):
             errors[source] = self._refuse(source, f"{count} of {total} forecasts", reason)
@@ -141,7 +137,10 @@ class DataNotes:
     def explain(self, reason: str) -> str:
         """Say a reason with an example, and what to do."""
         name, cell = self.examples.get(reason, ("", ""))
-        return f"{reason}, got {cell!r} ({name}){_advise(reason, cell)}" if cell else reason
+        if not cell:
+            return reason
+        advice = _advise(reason, cell, self.min_p < 0 and self.max_p > 1)
+        return f"{reason}, got {cell!r} ({name}){advice}"
 
     def exclude(
         self, what: str, reason: str, names: Iterable[Named], count: int | None = None
@@ -192,16 +191,22 @@ def show_exclusion(entry: Exclusion) -> str:
     return f"{printable(entry.get('example', entry['reason']))}: {names}"
 
 
-def _advise(reason: str, cell: str) -> str:
-    """Say what to write in place of a cell."""
+def _advise(reason: str, cell: str, is_beyond_both: bool) -> str:
+    """Say what to write in place of a cell.
+
+    is_beyond_both: there are probabilities below 0 and above 1.
+    """
     if NO_TIME in reason:
         return advise_time(cell)
     number = parse_number(cell.removesuffix("%").replace(",", "."))
+    if reason == NO_FLAG and number > 1:
+        return ": write 1 where the option came true and 0 elsewhere"
     if reason != BAD_PROBABILITY:
-        advice = ": write 1 where the option came true and 0 elsewhere"
-        return advice if number > 1 and reason == NO_FLAG else ""
+        return ""
     if cell.endswith("%"):
         number /= 100
+    elif is_beyond_both and not 0 <= number <= 1:
+        return ": some are below 0, some above 1; of log odds x write 1 / (1 + exp(-x))"
     elif number > 1:
         return f": {cell} is above 1: percent? divide by 100"
     return f": write {number:g} for {cell}" if 0 <= number <= 1 else ""
@@ -224,25 +229,27 @@ def parse_prices(
     in_cents = all_of_each(q > 1, starts)
     q[np.repeat(~all_of_each((q > 0) & (q <= 1), starts), sizes)] = math.nan
     bid[np.repeat(~all_of_each((bid >= 0) & (bid <= q), starts), sizes)] = math.nan
-    no_odds, no_bids = (
-        np.isnan(values[starts]) & np.array([row is not None for row in rows], dtype=bool)
-        for values, rows in ((q, odds), (bid, bids))
-    )
-    bad = {
+    has_bad_odds = np.isnan(q[starts]) & _are_given(odds) & ~in_cents
+    has_bad_bids = np.isnan(bid[starts]) & _are_given(bids) & ~in_cents
+    warnings = {
         "odds are all above 1, not used: write cents / 100, or 1 / decimal odds": in_cents,
-        "odds are not a number in (0, 1] for every option, not used": no_odds & ~in_cents,
-        "bids are not a number in [0, odds] for every option, not used": no_bids & ~in_cents,
+        "odds are not a number in (0, 1] for every option, not used": has_bad_odds,
+        "bids are not a number in [0, odds] for every option, not used": has_bad_bids,
     }
-    return q, bid, bad
+    return q, bid, warnings
+
+
+def _are_given(lists: Sequence[object]) -> Bools:
+    return np.array([row is not None for row in lists], bool)
 
 
 def _parse_lists(lists: Sequence[object], sizes: Ints) -> Floats:
     """Prices in a row; nan for what is no list with one for every option."""
-    used = [
-        row if isinstance(row, (list, tuple)) and len(row) == n else (math.nan,) * n
-        for row, n in zip(lists, sizes.tolist(), strict=True)
+    rows = [
+        row if isinstance(row, (list, tuple)) and len(row) == size else (math.nan,) * size
+        for row, size in zip(lists, sizes.tolist(), strict=True)
     ]
-    return parse_numbers(used, int(sizes.sum()))
+    return parse_numbers(rows, int(sizes.sum()))
 
 
 def parse_numbers(lists: Sequence[Sequence[object]], size: int) -> Floats:

@@ -7,15 +7,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.records import (
-    as_text,
-    repeated_keys,
-)
+from forecasteval.common.records import as_text, repeated_keys
 
 from .cells import (
     FLAGS,
-    PENDING_WORDS,
-    VOID_WORDS,
+    NO_OUTCOME,
+    STATES,
     complement,
     holds_literal,
     parse_flag,
@@ -23,10 +20,8 @@ from .cells import (
     parse_literal,
     parse_number,
 )
-from .columns import (
-    ROLES,
-)
-from .fields import NUMERIC, SHARE, VOID
+from .columns import ROLES
+from .fields import NUMERIC, SHARE
 from .sheets import Sheet
 
 _NO_OPTION_TYPES: Final = frozenset({"numeric", "number", "date", "discrete", "continuous"})
@@ -91,67 +86,63 @@ class _Reader:
         self.has_both = roles.keys() >= {"probability", "probabilities"}
         self.used = set(roles.values())
 
-    def has_no_options(self, row: int) -> bool:
-        """Return whether a row is of a question of numbers or dates."""
-        is_blank = self.has_both and self.p[row] == "" and self.lists[row] == ""
-        kind = self.type[row]
-        return is_blank or (kind != "" and str(kind).casefold() in _NO_OPTION_TYPES)
-
     def read(self, row: int) -> Line:
         line = Line(self.sheet, row)
-        if row in self.sheet.faults:
-            return line._replace(fault=self.sheet.faults[row])
-        if self.has_no_options(row):
-            return line._replace(fault=NUMERIC)
-        if not self.used.isdisjoint(repeated_keys(self.sheet.table.rows[row])):
-            return line._replace(fault=_TWICE)
-        state = parse_flag(self.state[row]) if self.state[row] != "" else None
-        if state is None and self.state[row] != "":
+        fault = self._find_fault(row)
+        if fault:
+            return line._replace(fault=fault)
+        state = self.state[row]
+        is_resolved = parse_flag(state)
+        if state != "" and is_resolved is None:
             fault = f"{self.sheet.roles['state']!r} must be true or false"
-            return line._replace(fault=fault, cell=str(self.state[row]))
-        result = self.result[row] if state is not False else ""
+            return line._replace(fault=fault, cell=str(state))
+
+        result = "" if is_resolved is False else self.result[row]
         if self.option[row] != "":
             return self._read_option(line, result)
         if self.lists[row] != "" or self.options[row] != "" or self.markets[row] != "":
             return self._read_list(line, result)
-        return self._read_question(line, result)
+        return self._read_question(line, result, bool(is_resolved))
+
+    def _find_fault(self, row: int) -> str:
+        """Find why a row as a whole says nothing; "" if it may."""
+        if row in self.sheet.faults:
+            return self.sheet.faults[row]
+        is_blank = self.has_both and self.p[row] == "" and self.lists[row] == ""
+        if is_blank or str(self.type[row]).casefold() in _NO_OPTION_TYPES:
+            return NUMERIC
+        if self.used.isdisjoint(repeated_keys(self.sheet.table.rows[row])):
+            return ""
+        return _TWICE
 
     def _read_option(self, line: Line, result: Any) -> Line:
         row = line.row
-        part = (
-            as_text(self.option[row]),
-            _read_p(self.p[row]),
-            fold_word(result),
-            self.price[row],
-            self.bid[row],
-        )
+        option, p, word = as_text(self.option[row]), _read_p(self.p[row]), fold_word(result)
+        part = option, p, word, self.price[row], self.bid[row]
         return line._replace(parts=(part,), is_flag=False)
 
-    def _read_question(self, line: Line, result: Any) -> Line:
+    def _read_question(self, line: Line, result: Any, is_resolved: bool) -> Line:
         """Read a row with the probability of Yes, and No as its complement.
 
         No costs 1 less the bid for Yes (without one, its price), and is bid for 1 less the price.
         """
         row = line.row
-        p, no, price, bid = self.p[row], self.no[row], self.price[row], self.bid[row]
-        came_true, fault = _read_result(str(result))
-        if result == "" and parse_flag(self.state[row]):
+        p, no = self.p[row], self.no[row]
+        word, fault = _read_result(str(result))
+        if result == "" and is_resolved:
             fault = NO_RESULT
-        if fault:
-            line = line._replace(fault=fault, cell=str(result))
+        cell = str(result) if fault else ""
         if no != "" and abs(parse_number(p) + parse_number(no) - 1) > _ROUNDING:
-            line = line._replace(fault=_SUM, cell=f"{p} and {no}")
-        yes_word: Word = "" if came_true is None else came_true
-        no_word: Word = "" if came_true is None else not came_true
+            fault, cell = _SUM, f"{p} and {no}"
+
+        price, bid = self.price[row], self.bid[row]
+        has_bid = bid != ""
+        no_price = complement(bid if has_bid else price)
+        no_bid = complement(price) if has_bid else ""
         yes = _read_p(p)
-        no_bid = complement(price) if bid != "" else ""
-        of_yes = bid if bid != "" else price
-        no_price = complement(of_yes) if of_yes != "" else ""
-        parts = (
-            ("Yes", yes, yes_word, price, bid),
-            ("No", complement(yes), no_word, no_price, no_bid),
-        )
-        return Line(self.sheet, row, parts, fault=line.fault, cell=line.cell)
+        no_word = "" if word == "" else not word
+        parts = (("Yes", yes, word, price, bid), ("No", complement(yes), no_word, no_price, no_bid))
+        return line._replace(parts=parts, fault=fault, cell=cell)
 
     def _read_list(self, line: Line, result: Any) -> Line:
         """Read a row with the probabilities of all options, or with a question and its options."""
@@ -159,34 +150,23 @@ class _Reader:
         given = _read_probabilities(self.lists[row])
         outcome = parse_literal(result)
         markets = parse_literal(self.markets[row])
-        listed = parse_literal(self.options[row])
-        is_unread = {
-            "markets": self.markets[row] != "" and not (isinstance(markets, dict) and markets),
-            "result": holds_literal(result) and outcome is None,
-        }
-        for role, is_fault in is_unread.items():
-            if is_fault:
-                name = self.sheet.roles[role]
-                fault = f"{name!r} must be an object with a value per option, none twice"
-                return line._replace(fault=fault)
-        if isinstance(markets, dict):
-            names = [*markets]
-        elif isinstance(listed, list):
-            names = list(map(parse_id, listed))
-        else:
-            names = [*next((value for value in (outcome, given) if isinstance(value, dict)), ())]
+        lacks_markets = self.markets[row] != "" and not (isinstance(markets, dict) and markets)
+        lacks_outcome = holds_literal(result) and outcome is None
+        if lacks_markets or lacks_outcome:
+            name = self.sheet.roles["markets" if lacks_markets else "result"]
+            fault = f"{name!r} must be an object with a value per option, none twice"
+            return line._replace(fault=fault)
+
+        names = _list_options(markets, parse_literal(self.options[row]), outcome, given)
         if not names:
             return line._replace(values=given if isinstance(given, list) else ())
-
         words, fault = _read_words(names, result, outcome, self.index[row])
-        if isinstance(given, list) and len(given) == len(names):
+        p = _by_name(names, given)
+        if isinstance(given, list) and p:
             # An option that did not exist yet has no probability.
-            pairs = zip(names, given, strict=True)
-            p = {name: value for name, value in pairs if value is not None}
-            names = [*p]
-        else:
-            by_name = given if isinstance(given, dict) else {}
-            p = by_name if by_name.keys() == set(names) else {}
+            names = [name for name, value in p.items() if value is not None]
+        elif p.keys() != set(names):
+            p = {}
         prices = self._read_prices(row, names, markets)
         parts = [(name, _read_p(p.get(name)), words[name], *prices[name]) for name in names]
         return line._replace(parts=parts, fault=fault)
@@ -197,7 +177,8 @@ class _Reader:
         """Read asking price and bid of each option; those of a market are cents."""
         if isinstance(markets, dict):
             return {name: _read_market(markets[name]) for name in names}
-        asks, bids = (_by_name(names, column[row]) for column in (self.price, self.bid))
+        cells = self.price[row], self.bid[row]
+        asks, bids = (_by_name(names, parse_literal(cell)) for cell in cells)
         return {name: (asks.get(name, ""), bids.get(name, "")) for name in names}
 
 
@@ -208,12 +189,22 @@ def _read_market(side: object) -> tuple[object, object]:
     return ask / 100, (100 - no_ask if math.isnan(bid) else bid) / 100
 
 
+def _list_options(*sources: object) -> list[str]:
+    """List the options that the first of some sources names: objects by option, or, as the second
+    one, a list.
+    """
+    markets, listed, *objects = sources
+    if isinstance(listed, list) and not isinstance(markets, dict):
+        return list(map(parse_id, listed))
+    by_option = next((value for value in (markets, *objects) if isinstance(value, dict)), {})
+    return [*by_option]
+
+
 def _by_name(names: Sequence[str], value: object) -> Mapping[str, object]:
     """Return a list of values, or an object of them, by the names of the options."""
-    parsed = parse_literal(value)
-    if isinstance(parsed, list) and len(parsed) == len(names):
-        return dict(zip(names, parsed, strict=True))
-    return parsed if isinstance(parsed, dict) else {}
+    if isinstance(value, list) and len(value) == len(names):
+        return dict(zip(names, value, strict=True))
+    return value if isinstance(value, dict) else {}
 
 
 def _read_p(value: object) -> object:
@@ -228,18 +219,18 @@ def fold_word(value: object) -> Word:
 
 
 @lru_cache(maxsize=1 << 10)
-def _read_result(text: str) -> tuple[bool | None, str]:
-    """Read whether a question came true, None if nobody knows yet; or why there is no saying."""
+def _read_result(text: str) -> tuple[Word, str]:
+    """Read whether a question came true, "" if nobody knows yet; or why there is no saying."""
     word = text.casefold()
-    if word == "" or word in PENDING_WORDS:
-        return None, ""
-    if word in VOID_WORDS:
-        return None, VOID
     if word in FLAGS:
         return FLAGS[word], ""
+    if word == "" or STATES.get(word) == NO_OUTCOME:
+        return "", ""
+    if word in STATES:
+        return "", STATES[word]
     if parse_number(word) == 100:
-        return None, PERCENT
-    return None, SHARE if 0 < parse_number(word) < 1 else NO_RESULT
+        return "", PERCENT
+    return "", SHARE if 0 < parse_number(word) < 1 else NO_RESULT
 
 
 def _read_words(
@@ -249,23 +240,20 @@ def _read_words(
     if isinstance(outcome, dict):
         said = {str(name): fold_word(value) for name, value in outcome.items()}
         words = {name: said.pop(name, "") for name in names}
-        return words, NOT_WINNER if any(word not in ("", False) for word in said.values()) else ""
+        names_another = any(word not in ("", False) for word in said.values())
+        return words, NOT_WINNER if names_another else ""
     if index != "":
-        places = outcome_places(index)
+        parsed = parse_literal(index)
+        places = list(map(parse_number, parsed if isinstance(parsed, list) else [index]))
         return {name: at in places for at, name in enumerate(names)}, ""
     folded = [name.casefold() for name in names]
     winners = outcome if isinstance(outcome, list) else [result]
     won = [parse_id(winner).strip().casefold() for winner in winners]
-    if all(winner in folded for winner in won) and won != [""]:
+    if won != [""] and set(won) <= set(folded):
         return {name: fold in won for name, fold in zip(names, folded, strict=True)}, ""
     if isinstance(outcome, list):
         return dict.fromkeys(names, ""), NOT_WINNER
     return dict.fromkeys(names, fold_word(result)), ""
-
-
-def outcome_places(index: object) -> list[float]:
-    parsed = parse_literal(index)
-    return [parse_number(place) for place in (parsed if isinstance(parsed, list) else [index])]
 
 
 def _read_probabilities(value: object) -> list[Any] | dict[str, Any] | None:

@@ -9,16 +9,10 @@ from operator import attrgetter
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError
-from forecasteval.common.records import (
-    group_by,
-)
+from forecasteval.common.records import group_by
 
-from .cells import (
-    PENDING_WORDS,
-    VOID_WORDS,
-    parse_flag,
-)
-from .fields import NO_FLAG, NUMERIC, SHARE, VOID, DataNotes, Refusal, first_fault
+from .cells import NO_OUTCOME, STATES, VOID, parse_flag
+from .fields import NO_FLAG, NUMERIC, SHARE, DataNotes, Refusal
 from .lines import NO_RESULT, NOT_WINNER, PERCENT, Line, Word, fold_word
 from .times import parse_moment
 
@@ -27,7 +21,15 @@ DIFFER: Final = "its rows differ in options or outcome"
 _NO_OPTION: Final = "its rows differ in outcome; if each is about an option, call that 'option'"
 _EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
 _RESULT_FAULTS: Final = frozenset({NUMERIC, VOID, SHARE, NO_RESULT})
-
+_REST: Final = "that differs between the rows of an event, the"
+# By role of which one value of an event counts, what is said of several.
+_DIFFERENCES: Final = {
+    "category": f"category {_REST} first by name counts",
+    "closed": f"closing time {_REST} latest counts",
+    "series": f"series {_REST} last by name counts",
+    "exclusive": f"'exclusive' {_REST} first by name counts",
+    "weight": f"weight {_REST} first by name counts",
+}
 
 Words = dict[str, set[Word]]  # by option what rows say of the result: flags, or other words
 
@@ -56,11 +58,14 @@ def hold_flags(events: Iterable[Words], is_declared: bool) -> bool | None:
     """Return whether the results of rows about options are flags of these, or the winner's name in
     every row; None if neither has more events.
 
-    Flags differ between the options of an event, and are no other words.
+    Flags differ between the options of an event, and are no other words. If a column `is_declared`
+    to hold flags, any flag is one.
     """
     said = [set[Word]().union(*words.values()) for words in events]
-    flags = sum(words >= {True, False} for words in said) + is_declared
+    flags = sum(words >= {True, False} for words in said)
     names = sum(bool(words) and words.isdisjoint({True, False}) for words in said)
+    if is_declared:
+        return names < sum(map(bool, said))
     return None if flags == names else flags > names
 
 
@@ -78,27 +83,43 @@ def read_winners(
     """
     said = set[Word]().union(*words.values())
     named = [option for option in words if fold_word(option) in said]
-    won = [option for option in words if True in words[option]]
+    if not named:
+        states = {STATES.get(str(word)) for word in said}
+        if states <= {NO_OUTCOME}:
+            return None, ""
+        if states == {VOID}:
+            return None, VOID
     is_question = {option.casefold() for option in words} in ({"yes", "no"}, {"true", "false"})
-    if not said or (said <= PENDING_WORDS and not named):
-        return None, ""
-    if said <= VOID_WORDS and not named:
-        return None, VOID
-    faults = {
-        _EITHER: len(words) == 1 or (are_flags is None and not is_question and True in said),
-        "its rows name different winners": len(said) > 1,
-        NOT_WINNER: not named,
-        "its winner's name is that of several options": len(named) > 1,
-    }
     if are_flags:
-        faults = {
-            NO_FLAG: not said <= {True, False},
-            "an option without an outcome": not all(words.values()),
-            DIFFER: any(len(of_option) > 1 for of_option in words.values()),
-            "Yes and No have the same outcome": is_question and len(won) != 1,
-            _EITHER: not is_declared and len(said) == 1 and bool(named),
-        }
-    return won if are_flags else named, first_fault(faults)
+        won = [option for option in words if True in words[option]]
+        may_be_name = not is_declared and len(said) == 1 and bool(named)
+        return won, _find_flag_fault(words, said, is_question and len(won) != 1, may_be_name)
+    may_be_flag = are_flags is None and not is_question and True in said
+    if len(words) == 1 or may_be_flag:
+        return named, _EITHER
+    return named, _find_name_fault(said, named)
+
+
+def _find_flag_fault(words: Words, said: set[Word], is_odd: bool, may_be_name: bool) -> str:
+    """Find why flags do not say which options came true; "" if they do."""
+    if not said <= {True, False}:
+        return NO_FLAG
+    if not all(words.values()):
+        return "an option without an outcome"
+    if any(len(of_option) > 1 for of_option in words.values()):
+        return DIFFER
+    if is_odd:
+        return "Yes and No have the same outcome"
+    return _EITHER if may_be_name else ""
+
+
+def _find_name_fault(said: set[Word], named: Sequence[str]) -> str:
+    """Find why names do not say which option came true; "" if they do."""
+    if len(said) > 1:
+        return "its rows name different winners"
+    if not named:
+        return NOT_WINNER
+    return "its winner's name is that of several options" if len(named) > 1 else ""
 
 
 def make_problems(lines: Sequence[Line], notes: DataNotes) -> dict[str, dict[str, Any]]:
@@ -116,10 +137,8 @@ def make_problems(lines: Sequence[Line], notes: DataNotes) -> dict[str, dict[str
     are_flags = hold_flags(by_option, is_declared)
     problems = {}
     for event, of_event in by_event.items():
-        if of_event[0].is_flag:
-            winners, fault = read_winners(words[event], are_flags=True, is_declared=True)
-        else:
-            winners, fault = read_winners(words[event], are_flags, is_declared)
+        is_flag = of_event[0].is_flag
+        winners, fault = read_winners(words[event], is_flag or are_flags, is_flag or is_declared)
         problems[event] = _make_problem(event, of_event, [*words[event]], winners, fault, notes)
     return problems
 
@@ -147,34 +166,31 @@ def _make_problem(
     if fault or not options:
         return Refusal(fault or bad.fault or DIFFER, _find_cell(good) or bad.cell, problem_id=event)
 
-    roles = ("category", "closed", "series", "exclusive", "weight")
-    said = {role: _list_said(good, role) for role in roles}
-    rest = "that differs between the rows of an event, the"
-    first_row = {
-        "category": f"category {rest} first by name counts",
-        "closed": f"closing time {rest} latest counts",
-        "series": f"series {rest} last by name counts",
-        "exclusive": f"'exclusive' {rest} first by name counts",
-        "weight": f"weight {rest} first by name counts",
-    }
-    for role, text in first_row.items():
-        if len(said[role] - {""}) > 1 or (role in ("category", "closed") and len(said[role]) > 1):
+    said = {role: _list_said(good, role) for role in _DIFFERENCES}
+    for role, text in _DIFFERENCES.items():
+        may_be_blank = role not in ("category", "closed")
+        counted = said[role] - {""} if may_be_blank else said[role]
+        if len(counted) > 1:
             notes.warn(text, [event])
-    ticker = _TICKER.match(event)
     exclusive = min(said["exclusive"])
-    is_exclusive = parse_flag(exclusive)
+    flag = parse_flag(exclusive)
     return {
         "problem_id": event,
         "category": min(said["category"]),
-        # KXMLBGAME of KXMLBGAME-25JUL02SEANYY
-        "series": max(said["series"]) or (ticker and (ticker[1] or ticker[2])),
+        "series": max(said["series"]) or _find_series(event),
         "title": good[0].value("title"),
         "end_date": max(said["closed"], key=_closing_order),
         "options": options,
         "correct_answer": winners,
-        "exclusive": (exclusive or None) if is_exclusive is None else is_exclusive,
+        "exclusive": (exclusive or None) if flag is None else flag,
         "weight": min(said["weight"] - {""}, default=None),
     }
+
+
+def _find_series(event: str) -> str:
+    """Find the series in a ticker: KXMLBGAME of KXMLBGAME-25JUL02SEANYY; "" if it is none."""
+    ticker = _TICKER.match(event)
+    return (ticker[1] or ticker[2]) if ticker else ""
 
 
 def _list_said(lines: Sequence[Line], role: str) -> set[str]:

@@ -20,9 +20,9 @@ from forecasteval.common.errors import printable
 from forecasteval.common.markup import find_objects
 from forecasteval.common.records import JsonObject, as_text
 
-from .cells import parse_number
+from .cells import NO_OUTCOME, parse_number
 from .columns import Given
-from .events import NO_OUTCOME, read_problems
+from .events import read_problems
 from .tables import load_problems
 
 _SHOWN: Final = {  # fields by their heading

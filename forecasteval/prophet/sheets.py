@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, repeat
@@ -13,25 +13,11 @@ from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import NAME_ENDS
-from forecasteval.common.records import (
-    BadRecord,
-    Loaded,
-    as_text,
-)
+from forecasteval.common.records import BadRecord, Loaded, as_text
 from forecasteval.source.tables import read_table
 
-from .cells import (
-    parse_id,
-)
-from .columns import (
-    Given,
-    Table,
-    find_roles,
-    fold,
-    list_candidates,
-    list_rows,
-    list_unread,
-)
+from .cells import parse_id
+from .columns import Given, Table, find_roles, fold, list_candidates, list_rows, list_unread
 
 _SET_KEYS: Final = {"source", "id", "resolution_date"}
 _WHOLE_NUMBER: Final = re.compile(r"([0-9]+)\.0+")
@@ -41,7 +27,12 @@ _LONG: Final = "more cells than columns"
 
 
 class Sheet:
-    """A table with its roles. `faults`: by number of a row why it cannot be read."""
+    """A table with its roles.
+
+    faults: by number of a row why it cannot be read.
+    events: of each row the id of its event.
+    forecast_columns: forecaster, run, time and round of each row.
+    """
 
     def __init__(
         self, loaded: Loaded, table: Table, given: Given, faults: Mapping[int, str]
@@ -52,22 +43,17 @@ class Sheet:
         self.roles = find_roles(table, given)
         self.faults = faults
         self._blank = [""] * len(table.rows)
-        self.file_name = ""  # of its forecaster, if it has no column for that
         self.events = list(map(name_event, self.values("event")))
         roles = ("forecaster", "run", "time", "round")
         self.forecast_columns = [self.texts(role) for role in roles]
 
     def texts(self, role: str) -> list[str]:
         """List the cells of a role as text, "" where there are none."""
-        if role not in self.roles:
-            return self._blank
-        return self.table.texts(self.roles[role])
+        return self.table.texts(self.roles[role]) if role in self.roles else self._blank
 
     def values(self, role: str) -> list[Any]:
         """List the cells of a role, "" where there are none."""
-        if role not in self.roles:
-            return self._blank
-        return self.table.values(self.roles[role])
+        return self.table.values(self.roles[role]) if role in self.roles else self._blank
 
     @cached_property
     def forecasts(self) -> list[Hashable]:
@@ -108,14 +94,11 @@ class Sheet:
 
     def name_forecasters(self, name: str) -> None:
         """Give rows without a forecaster the name of their file, and rows of `NAME@2` the run."""
-        file_name, _, run = name.partition("@")
-        names_forecasters = "forecaster" in self.roles
-        if names_forecasters and not run:
-            return
-        self.file_name = file_name
+        file_name, _, file_run = name.partition("@")
         forecasters, runs, *rest = self.forecast_columns
-        named = forecasters if names_forecasters else [file_name] * len(forecasters)
-        self.forecast_columns = [named, [text or run for text in runs], *rest]
+        if "forecaster" not in self.roles:
+            forecasters = [file_name] * len(forecasters)
+        self.forecast_columns = [forecasters, [run or file_run for run in runs], *rest]
 
     def choose_event(self, ids: Mapping[str, str]) -> None:
         """Choose the column of the event, the one with most of the known ids; titles are known,
@@ -124,42 +107,48 @@ class Sheet:
         if "event" in self.given:
             return
         columns = [self.roles.get("event", ""), *list_candidates(self.table.columns, "event")]
-        counts = {
-            column: len(ids.keys() & set(map(name_event, self.table.values(column))))
-            for column in columns
-            if column
+        names = {
+            column: list(map(name_event, self.table.values(column)))
+            for column in filter(None, columns)
         }
+        counts = {column: len(ids.keys() & set(names[column])) for column in names}
         best = max(counts, key=counts.__getitem__, default="")
         if best and counts[best]:
             self.roles["event"] = best
-            self.events = [ids.get(name, name) for name in map(name_event, self.values("event"))]
+            self.events = [ids.get(name, name) for name in names[best]]
 
     def prefer_id(self) -> None:
         """Take a bare `id` of questions, one per row, before their text."""
-        for name in self.table.columns:
-            values = list(map(name_event, self.table.values(name)))
-            is_id = fold(name) == "id" and len(set(values)) == len(values)
-            if is_id and fold(self.roles.get("event", "")) in _TEXT_NAMES:
-                self.roles["title"] = self.roles["event"]
-                self.roles["event"], self.events = name, values
+        title = self.roles.get("event", "")
+        if fold(title) not in _TEXT_NAMES:
+            return
+        for column in self.table.columns:
+            names = list(map(name_event, self.table.values(column)))
+            if fold(column) == "id" and len(set(names)) == len(names):
+                self.roles |= {"title": title, "event": column}
+                self.events = names
+                return
 
 
 def name_event(value: object) -> str:
     """Write the id of an event as text: 7, "7" and the 7.0 of a column with gaps are one."""
-    text = parse_id(value) if not isinstance(value, (list, dict)) else as_text(value)
+    text = as_text(value) if isinstance(value, (list, dict)) else parse_id(value)
     whole = _WHOLE_NUMBER.fullmatch(text)
     return whole[1] if whole else text
 
 
-def is_canonical(loaded: Loaded, keys: set[str]) -> bool:
+def is_canonical(loaded: Loaded, keys: set[str], given: Given) -> bool:
     """Return whether the records of a file have these keys, so that no column has a role to be
-    found; or whether there is none. A time under another name is looked for.
+    found; or whether there is none. A time under another name, and a column that is named by
+    `--column`, are looked for.
     """
     first = [row for row in islice(loaded, _SAMPLE) if isinstance(row, Mapping)]
+    if not first:
+        return True
     names = {key for row in first for key in row}
     times = list_candidates(names, "time")
     has_other_time = bool(times) and "timestamp" not in times and "options" not in keys
-    return not first or (names >= keys and not has_other_time)
+    return names >= keys and not has_other_time and names.isdisjoint(given.values())
 
 
 def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
@@ -169,40 +158,61 @@ def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
         got = f"{printable(twice[0], 60)} twice"
         raise InputError(str(path), "expected columns of different names", got)
     fields = read_fields(loaded)
-    records = list_rows(loaded) if loaded.is_map else loaded
+    wide_columns = given.get("probability", "").split(",")
+    if len(wide_columns) > 1 and set(wide_columns) <= set(loaded.names):
+        loaded = _melt(loaded, wide_columns)
+        given = {**given, "probability": "probability", "forecaster": "forecaster"}
     rows: list[Mapping[str, Any]] = []
     faults: dict[int, str] = {}
-    for record in records:
-        if isinstance(record, BadRecord) and record.cells:
-            faults[len(rows)] = _LONG
-            record = dict(zip(loaded.names, record.cells, strict=False))
-        elif isinstance(record, BadRecord):
-            faults[len(rows)] = record.problem
-            record = {}
-        elif not isinstance(record, Mapping):
-            faults[len(rows)] = "no object"
-            record = {}
-        rows.append({**fields, **record} if fields else record)
+    for number, record in enumerate(list_rows(loaded)):
+        row, fault = _read_row(record, loaded.names)
+        if fault:
+            faults[number] = fault
+        rows.append({**fields, **row} if fields else row)
     if rows and rows[0].keys() >= _SET_KEYS:
         rows = [{**row, **_read_set_row(row)} for row in rows]
-    names = dict.fromkeys(loaded.names) if rows and loaded.names and not fields else {}
-    if not names or rows[0].keys() - names.keys():
-        names = dict.fromkeys(key for row in rows for key in row)
-    table = Table(str(path), [name for name in names if name], rows)
-    return Sheet(loaded, table, given, faults)
+    names = dict.fromkeys(key for row in rows for key in row if key)
+    return Sheet(loaded, Table(str(path), [*names], rows), given, faults)
+
+
+def _melt(loaded: Loaded, columns: Sequence[str]) -> Loaded:
+    """Make a row per forecaster of each row, with what it says in the forecaster's column."""
+    rows = [*loaded]
+    places = loaded.lines or range(1, len(rows) + 1)
+    records = [
+        {**row, "forecaster": name, "probability": row.get(name)} if isinstance(row, dict) else row
+        for row in rows
+        for name in columns
+    ]
+    return replace(loaded, records=records, lines=[place for place in places for _ in columns])
+
+
+def _read_row(record: object, names: Sequence[str]) -> tuple[Mapping[str, Any], str]:
+    """Read a record as a row, and why it says nothing; "" if it does."""
+    if isinstance(record, Mapping):
+        return record, ""
+    if not isinstance(record, BadRecord):
+        return {}, "no object"
+    if record.cells:
+        return dict(zip(names, record.cells, strict=False)), _LONG
+    return {}, record.problem
 
 
 def join_questions(sheet: Sheet, questions: Sheet) -> Sheet:
     """Add to each row what the questions say of its event (and of its round, if they have any)."""
     roles = [role for role in ("event", "round") if role in sheet.roles and role in questions.roles]
-    keys = zip(*(map(name_event, questions.values(role)) for role in roles), strict=True)
-    known = dict(zip(keys, questions.table.rows, strict=True))
-    own_keys = zip(*(map(name_event, sheet.values(role)) for role in roles), strict=True)
-    rows = [
-        {**row, **known.get(key, {})} for row, key in zip(sheet.table.rows, own_keys, strict=True)
-    ]
+    known = dict(_list_keyed_rows(questions, roles))
+    rows = [{**row, **known.get(key, {})} for key, row in _list_keyed_rows(sheet, roles)]
     names = dict.fromkeys([*sheet.table.names, *questions.table.names])
     return Sheet(sheet.loaded, Table(sheet.where, [*names], rows), sheet.given, sheet.faults)
+
+
+def _list_keyed_rows(
+    sheet: Sheet, roles: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """List the rows, each behind what it says in some roles."""
+    keys = zip(*(map(name_event, sheet.values(role)) for role in roles), strict=True)
+    return zip(keys, sheet.table.rows, strict=True)
 
 
 def add_companion(sheet: Sheet) -> Sheet:

@@ -16,26 +16,17 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import (
-    BadRecord,
-    Loaded,
-    group_by,
-)
+from forecasteval.common.records import BadRecord, Loaded, group_by
 from forecasteval.source.tables import read_table
 
-from .cells import (
-    parse_id,
-    parse_number,
-)
-from .columns import (
-    Given,
-    list_rows,
-)
+from .cells import parse_id, parse_number
+from .columns import Given, list_rows
+from .events import parse_options
 from .fields import DataNotes, Refusal
 from .lines import Line, read_lines
 from .losses import AMBIGUOUS, REPLACED
 from .outcomes import make_problems
-from .requirements import guess_column, refuse, require_roles, require_sense
+from .requirements import require_event, require_roles, require_sense
 from .sheets import (
     Sheet,
     add_companion,
@@ -68,13 +59,14 @@ def make_forecasts(sheet: Sheet, lines: Iterable[Line], options: Options) -> Loa
     records: list[object] = []
     numbers = []
     for (event, _), of_forecast in groups.items():
+        row = of_forecast[0].row
         record = _make_forecast(sheet, event, of_forecast, options)
-        is_replaced = bool(last_rounds) and of_forecast[0].row not in last_rounds
+        is_replaced = bool(last_rounds) and row not in last_rounds
         if is_replaced and isinstance(record, dict):
             ids = {key: record[key] for key in ("problem_id", "username")}
             record = Refusal(REPLACED, **ids)
         records.append(record)
-        numbers.append(sheet.find_line(of_forecast[0].row))
+        numbers.append(sheet.find_line(row))
     # Of records their places, unless several make a forecast.
     has_places = sheet.loaded.lines or len(numbers) < len(sheet.events)
     return replace(sheet.loaded, records=records, lines=numbers if has_places else ())
@@ -118,15 +110,12 @@ def _make_forecast(
         if unknown := given.keys() - set(known):
             return Refusal(f"{options.unknown}: {printable(min(unknown), 60)}", **ids)
     ordered = [given[option] for option in known or given if option in given]
-    record: dict[str, Any] = {
-        **ids,
-        "timestamp": time or None,
-        "prediction": [p for p, _, _ in ordered if p is not None],
-        "odds": _list_prices([price for _, price, _ in ordered]),
-        "bids": _list_prices([bid for _, _, bid in ordered]),
-    }
+    prediction: Sequence[object] = [p for p, _, _ in ordered if p is not None]
     if first.values is not None:
-        record["prediction"] = first.values
+        prediction = first.values
+    record: dict[str, Any] = {**ids, "timestamp": time or None, "prediction": prediction}
+    record["odds"] = _list_prices([price for _, price, _ in ordered])
+    record["bids"] = _list_prices([bid for _, _, bid in ordered])
     if run:
         record["run"] = run
     return record
@@ -144,35 +133,34 @@ class Board(NamedTuple):
     """The events and the forecasts of files, and what is odd about them.
 
     rows: how many a table of both has.
-    first_files: of files that are runs of one system, the first.
     """
 
     problems: Loaded
     forecasts: list[Loaded]
     rows: int
     notes: DataNotes
-    first_files: Mapping[str, str]
 
 
 def load_tables(paths: Sequence[Path], given: Given, any_form: bool) -> Board:
     """Read tables of forecasts that say what came true; InputError if one of them does not."""
-    sheets = []
-    for path in paths:
-        sheet = make_sheet(path, read_table(path, any_form, strict=False), given)
-        sheets.append(add_companion(sheet))
-    return _make_board(sheets, DataNotes())
+    return _make_board([add_companion(_read_sheet(path, given, any_form)) for path in paths])
 
 
-def _make_board(sheets: Sequence[Sheet], notes: DataNotes) -> Board:
-    of_sheets = []
+def _read_sheet(path: Path, given: Given, any_form: bool) -> Sheet:
+    return make_sheet(path, read_table(path, any_form, strict=False), given)
+
+
+def _make_board(sheets: Sequence[Sheet]) -> Board:
+    notes = DataNotes()
+    lines_of_sheets = []
     for sheet in sheets:
         require_roles(sheet, has_dataset=False)
         sheet.name_forecasters(Path(sheet.where).stem)
-        of_sheet = read_lines(sheet)
-        require_sense(sheet, of_sheet)
-        of_sheets.append(of_sheet)
+        lines_of_sheet = read_lines(sheet)
+        require_sense(sheet, lines_of_sheet)
+        lines_of_sheets.append(lines_of_sheet)
         notes.lines += [printable(text, 200) for text in sheet.list_notes()]
-    lines = [line for of_sheet in of_sheets for line in of_sheet]
+    lines = [line for lines_of_sheet in lines_of_sheets for line in lines_of_sheet]
     problems = make_problems(lines, notes)
     options = Options(
         {event: problem.get("options", ()) for event, problem in problems.items()},
@@ -180,44 +168,26 @@ def _make_board(sheets: Sequence[Sheet], notes: DataNotes) -> Board:
     )
     for sheet in sheets:
         sheet.release()
-    pairs = zip(sheets, of_sheets, strict=True)
     forecasts = [
-        (sheet.file_name, make_forecasts(sheet, of_sheet, options)) for sheet, of_sheet in pairs
+        make_forecasts(sheet, lines_of_sheet, options)
+        for sheet, lines_of_sheet in zip(sheets, lines_of_sheets, strict=True)
     ]
-    problems_of_board = _load_problems_of(sheets[0].where, problems, lines)
-    return _join_files(problems_of_board, forecasts, len(lines), notes)
+    loaded = Loaded(sheets[0].where, [*problems.values()], lines=_find_first_lines(problems, lines))
+    return Board(loaded, forecasts, len(lines), notes)
 
 
-def _join_files(
-    problems: Loaded, files: Sequence[tuple[str, Loaded]], rows: int, notes: DataNotes
-) -> Board:
-    return Board(problems, [loaded for _, loaded in files], rows, notes, find_first_files(files))
-
-
-def find_first_files(files: Iterable[tuple[str, Loaded]]) -> dict[str, str]:
-    """Find of each file the first run of its system, as the names of the files say."""
-    first: dict[str, str] = {}
-    found = {}
-    for name, loaded in files:
-        if name:
-            # NAME is a run beside NAME@2.
-            system, _, _ = Path(loaded.path).stem.partition("@")
-            found[str(loaded.path)] = first.setdefault(system, str(loaded.path))
-    return found
-
-
-def _load_problems_of(where: str, problems: Mapping[str, object], lines: Sequence[Line]) -> Loaded:
-    """Return problems with the lines where their first rows stand."""
+def _find_first_lines(problems: Iterable[str], lines: Sequence[Line]) -> list[int]:
+    """Find where the first rows of problems stand."""
     rows: dict[str, int] = {}
     for line in lines:
         rows.setdefault(line.sheet.events[line.row], line.sheet.find_line(line.row))
-    return Loaded(where, [*problems.values()], lines=[rows[event] for event in problems])
+    return [rows[event] for event in problems]
 
 
 def list_events(path: Path, given: Given) -> frozenset[str]:
     """List the events in a table; none if it cannot be read, as reading it again will say."""
     with contextlib.suppress(InputError):
-        return frozenset(make_sheet(path, read_table(path, strict=False), given).events)
+        return frozenset(_read_sheet(path, given, any_form=True).events)
     return frozenset()
 
 
@@ -226,83 +196,68 @@ def load_beside(paths: Sequence[Path], dataset: Path, given: Given, any_form: bo
 
     Of one file that says what came true the dataset may have the rest, such as prices.
     """
-    notes = DataNotes()
     if any_form and len(paths) == 1 and not _holds_problems(dataset, given):
-        sheet = make_sheet(paths[0], read_table(paths[0], any_form, strict=False), given)
+        sheet = _read_sheet(paths[0], given, any_form)
         if sheet.has_results:
-            questions = make_sheet(dataset, read_table(dataset, any_form, strict=False), given)
-            return _make_board([join_questions(sheet, questions)], notes)
+            return _make_board([join_questions(sheet, _read_sheet(dataset, given, any_form))])
+    notes = DataNotes()
     problems = load_problems(dataset, given, any_form, notes)
-    files = [_load_named_forecasts(path, problems, given, any_form) for path in paths]
-    return _join_files(problems, files, 0, notes)
+    forecasts = [load_forecasts(path, problems, given, any_form) for path in paths]
+    return Board(problems, forecasts, 0, notes)
 
 
 def _holds_problems(dataset: Path, given: Given) -> bool:
     """Return whether a dataset says what came true, or which options there are."""
     loaded = read_table(dataset, strict=False)
-    if loaded.is_map or is_canonical(loaded, _PROBLEM_KEYS):
+    if loaded.is_map or is_canonical(loaded, _PROBLEM_KEYS, given):
         return True
     sheet = make_sheet(dataset, loaded, given)
     return sheet.has_results or "options" in sheet.roles
 
 
 def load_problems(
-    path: Path, given: Given | None = None, any_form: bool = False, notes: DataNotes | None = None
+    path: Path, given: Given, any_form: bool = False, notes: DataNotes | None = None
 ) -> Loaded:
     """Load the problems of a dataset, whose columns may have any of the known names."""
     loaded = read_table(path, any_form, strict=False)
-    if is_canonical(loaded, _PROBLEM_KEYS):
+    if is_canonical(loaded, _PROBLEM_KEYS, given):
         return loaded
     if loaded.is_map and list_rows(loaded) == loaded.records:
-        given = {"event": "id", "result": "prediction", **(given or {})}
-    sheet = make_sheet(path, loaded, given or {})
+        given = {"event": "id", "result": "prediction", **given}
+    sheet = make_sheet(path, loaded, given)
     sheet.prefer_id()
-    if "event" not in sheet.roles:
-        raise refuse(
-            sheet, "expected a column for the event", ("event", guess_column(sheet, "event"))
-        )
+    require_event(sheet)
     lines = read_lines(sheet)
     problems = make_problems(lines, notes or DataNotes())
-    return replace(_load_problems_of(str(path), problems, lines), sha256=loaded.sha256)
+    places = _find_first_lines(problems, lines)
+    return Loaded(str(path), [*problems.values()], loaded.sha256, places)
 
 
-def load_forecasts(path: Path, problems: Loaded, given: Given) -> Loaded:
-    """Load the forecasts of a file about the problems of a dataset."""
-    return _load_named_forecasts(path, problems, given, any_form=False)[1]
-
-
-def _load_named_forecasts(
-    path: Path, problems: Loaded, given: Given, any_form: bool
-) -> tuple[str, Loaded]:
-    """Load the forecasts of a file, and their forecaster's name if it is that of the file.
+def load_forecasts(path: Path, problems: Loaded, given: Given, any_form: bool = False) -> Loaded:
+    """Load the forecasts of a file about the problems of a dataset.
 
     The column of the event is the one that has most of their ids. A row of ForecastBench without a
     date, as those of markets are, is about the only date that its question has.
     """
     loaded = read_table(path, any_form, strict=False)
-    name = name_system(path, Path(problems.path))
-    if is_canonical(loaded, _FORECAST_KEYS):
-        return name.partition("@")[0], loaded
+    if is_canonical(loaded, _FORECAST_KEYS, given):
+        return loaded
+    known = [row for row in problems if isinstance(row, Mapping)]
+    ids = [parse_id(row.get("problem_id")) for row in known]
     options = {
-        parse_id(row["problem_id"]): list(map(parse_id, row.get("options") or ()))
-        for row in problems
-        if isinstance(row, Mapping) and "problem_id" in row
+        name: parse_options(row.get("options")) for name, row in zip(ids, known, strict=True)
     }
+    titles = {parse_id(row.get("title")): name for name, row in zip(ids, known, strict=True)}
+    titles.pop("", None)
     sheet = make_sheet(path, loaded, given)
-    titles = {
-        parse_id(row.get("title")): parse_id(row["problem_id"])
-        for row in problems
-        if isinstance(row, Mapping) and "problem_id" in row and row.get("title")
-    }
-    sheet.choose_event({**titles, **{name: name for name in options}})
+    sheet.choose_event(titles | dict(zip(ids, ids, strict=True)))
     require_roles(sheet, has_dataset=True)
-    sheet.name_forecasters(name)
+    sheet.name_forecasters(name_system(path, Path(problems.path)))
     by_series = group_by(options, lambda name: name.rpartition(" ")[0])
-    for at, event in enumerate(sheet.events):
+    for row, event in enumerate(sheet.events):
         dated = by_series.get(event, ())
         if event not in options and len(dated) == 1:
-            sheet.events[at] = dated[0]
+            sheet.events[row] = dated[0]
     lines = read_lines(sheet)
     require_sense(sheet, lines)
-    unknown = "an option that the event lacks"
-    return sheet.file_name, make_forecasts(sheet, lines, Options(options, unknown))
+    return make_forecasts(sheet, lines, Options(options, "an option that the event lacks"))

@@ -310,6 +310,22 @@ def test_hashes_are_of_what_is_read(tmp_path: Path) -> None:
     assert hashes("0.8", name="q-ada@2.csv")["ada"] != given["ada"]
 
 
+def test_records_with_ids_and_names_take_the_option(tmp_path: Path) -> None:
+    """The columns of problem_id and username need no role, which is no reason to ignore one."""
+    problems = [
+        {"problem_id": at, "options": ["Yes", "No"], "correct_answer": "Yes" if won else "No"}
+        for at, won in enumerate(WON)
+    ]
+    rows = [
+        {"problem_id": at, "username": who, "prediction": 0.5, "raw": [p, 1 - p]}
+        for who, at, p, _ in ROWS
+    ]
+    write(tmp_path, {"dataset/d.json": problems, "prediction/d-all.json": rows})
+    words = ("-f", "d-all", "--min-events", "1", "--json", "--column", "probabilities=raw")
+    shown = run(tmp_path, *words).json["forecasters"]
+    assert {who: shown[who]["brier"] for who in SCORES} == pytest.approx(SCORES)
+
+
 def test_check_takes_the_option_that_it_prints(tmp_path: Path) -> None:
     events = [{"problem_id": "q", "options": ["Yes", "No"]}]
     write(tmp_path, {"dataset/d.json": events})

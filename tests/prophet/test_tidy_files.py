@@ -211,6 +211,16 @@ def test_won_is_of_the_option(tmp_path: Path) -> None:
     )
 
 
+def test_a_flag_under_won_is_one_whatever_other_events_say(tmp_path: Path) -> None:
+    """Else a name that somebody typed there would make names of all flags that are alike."""
+    rows = ["Q,Ada,ada,0.5,1", "Q,Bob,ada,0.5,1", "R,Ada,ada,0.5,Bob", "R,Bob,ada,0.5,Bob"]
+    rows += [f"{event},{option},ada,0.5,{option == 'A':d}" for event in "ST" for option in "AB"]
+    found = binary(tmp_path, [*rows, "U,A,ada,1,1", "U,B,ada,1,1"], "question,option,model,p,won")
+    assert found["event_classes"]["several winners"] == 2
+    [entry] = [entry for entry in found["excluded"] if entry["what"] == "event"]
+    assert (entry["reason"], entry["names"]) == ("an outcome is neither 0 nor 1", ["R"])
+
+
 def test_prices_in_cents_are_named(tmp_path: Path) -> None:
     """Of a question, too, whose No would cost 1 - 50."""
     text = "odds are all above 1, not used: write cents / 100, or 1 / decimal odds"
@@ -242,9 +252,15 @@ def test_columns_without_a_name_are_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("names", ["yes_price,no_price", "Yes,No", "ada,bob"])
-def test_columns_of_several_numbers_are_no_row_per_forecast(names: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected a row per forecast, a column for the proba"):
+def test_columns_that_add_up_to_1_are_options(names: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected a row per option, with columns 'option' and"):
         binary(tmp_path, ["0,Q1,0.75,0.25,Yes", "1,Q2,0.5,0.5,No"], f",question,{names},result")
+
+
+def test_several_probabilities_of_named_forecasters_are_no_forecasters(tmp_path: Path) -> None:
+    rows = ["Q1,ada,0.75,0.5,Yes", "Q2,ada,0.5,0.25,No"]
+    with pytest.raises(InputError, match=r"name it with --column probability=NAME\)"):
+        binary(tmp_path, rows, "question,model,first,second,result")
 
 
 def test_a_result_that_may_be_of_the_forecast_is_refused(tmp_path: Path) -> None:
