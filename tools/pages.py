@@ -191,11 +191,13 @@ def is_shown(shown: str, printed: str) -> bool:
 
 
 def shorten(shown: str, printed: str) -> str:
-    r"""What was printed, with as many lines left out as the page leaves out.
+    r"""What was printed, with as many lines left out as the page leaves out at its first `…`.
 
     >>> shorten("a\n…\nd\n", "A\nb\nc\nD\n")
     'A\n…\nD\n'
     """
+    if is_shown(shown, printed):
+        return shown
     head, mark, tail = shown.partition(LEFT_OUT)
     if not mark:
         return printed
