@@ -6,10 +6,10 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cache, wraps
 from pathlib import Path
-from typing import Final
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 from .errors import EvaluationError, InputError, grouped_names, printable
 from .text import BYTE_ORDER_MARK, PACKS, UNREADABLE, unpack
@@ -19,6 +19,9 @@ SUFFIXES: Final = (".json", ".jsonl", ".csv")
 DATASET_SUFFIXES: Final = tuple(end for end in SUFFIXES if end != ".csv")
 TRUTHS_END: Final = ".truths"  # of the stem of a file with the truths of a dataset
 NAME_ENDS: Final = "-_.@"  # what ends a dataset's name at the start of a prediction's
+_MAX_SHARED: Final = 8_000_000  # bytes of files
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -100,13 +103,76 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
 
 
-def stamp_of(path: Path) -> tuple[int, ...] | None:
+class FileStamp(NamedTuple):
+    """What changes when a file does."""
+
+    st_ctime_ns: int
+    st_mtime_ns: int
+    st_size: int
+    st_dev: int
+    st_ino: int
+
+
+def stamp_of(path: Path) -> FileStamp | None:
     """Return a value that changes when the file does; None if there is no file."""
     try:
         status = path.stat()
     except (OSError, ValueError):
         return None
-    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_dev, status.st_ino
+    return FileStamp(*(getattr(status, name) for name in FileStamp._fields))
+
+
+# --- Reading each file once ---
+
+
+class _SharedReads:
+    """What was read of unchanged files lately, of `_MAX_SHARED` bytes in sum."""
+
+    def __init__(self) -> None:
+        self._results: dict[Hashable, Any] = {}  # the one that was used last comes last
+        self._bytes = 0
+
+    def get(self, key: Hashable, size: int, read: Callable[[], T]) -> T:
+        """Return what was read under a key, or read it now."""
+        if key in self._results:
+            _, result = self._results.pop(key)
+        else:
+            result = read()
+            self._bytes += size
+        self._results[key] = size, result
+        while self._bytes > _MAX_SHARED:
+            old_size, _ = self._results.pop(next(iter(self._results)))
+            self._bytes -= old_size
+        return result  # type: ignore[no-any-return]
+
+
+_shared_reads: _SharedReads | None = None
+
+
+@contextlib.contextmanager
+def share_reads() -> Iterator[None]:
+    """Read each file once where it is needed for the entry book and for its score."""
+    global _shared_reads
+    _shared_reads = _SharedReads()
+    try:
+        yield
+    finally:
+        _shared_reads = None
+
+
+def is_shared(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+    """Let `share_reads` share what a function reads of a file. Nobody may change the result."""
+
+    @wraps(read)
+    def read_shared(path: Path, /, *args: P.args, **options: P.kwargs) -> T:
+        if _shared_reads is not None:
+            stamp = stamp_of(path)
+            if stamp is not None and stamp.st_size <= _MAX_SHARED:
+                key = read, path, stamp, args, tuple(options.items())
+                return _shared_reads.get(key, stamp.st_size, lambda: read(path, *args, **options))
+        return read(path, *args, **options)
+
+    return read_shared
 
 
 def hash_file(path: Path) -> str:

@@ -18,7 +18,7 @@ from sys import intern
 from typing import Any, Final, TypeVar
 
 from .errors import UNSAFE, InputError, grouped_names
-from .files import SUFFIXES, read_file, readable, require_plain, require_regular
+from .files import SUFFIXES, is_shared, read_file, readable, require_plain, require_regular
 from .text import (
     BYTE_ORDER_MARK,
     PACKS,
@@ -182,6 +182,7 @@ class Loaded:
         return f"line {self.lines[number - 1]}" if self.lines else f"{self.unit} {number}"
 
 
+@is_shared
 def load_records(
     path: Path,
     is_json: bool | None = None,
@@ -423,6 +424,7 @@ def _holds_lines(text: str) -> bool:
         return False
 
 
+@is_shared
 def first_keys(path: Path, is_json: bool = False) -> set[str]:
     """Return the keys of the first objects in a JSON or JSONL file, by which its benchmark is
     recognised.

@@ -24,7 +24,7 @@ from forecasteval.boards.metadata import add_about
 from forecasteval.boards.reasons import QuestionChange
 from forecasteval.boards.report import BoardResults, format_csv, format_markdown
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
-from forecasteval.common.files import hash_file, write_atomic
+from forecasteval.common.files import hash_file, share_reads, write_atomic
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import dump_json, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
@@ -77,6 +77,7 @@ def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
     return run_night(root, scorer, options)[0]
 
 
+@share_reads()
 def run_night(
     root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
 ) -> tuple[BoardResults, NightFiles]:

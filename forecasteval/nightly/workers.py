@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import EvaluationError, InputError, printable
-from forecasteval.common.files import temporary_name, write_atomic
+from forecasteval.common.files import share_reads, temporary_name, write_atomic
 from forecasteval.common.version import PACKAGE, hash_code
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def _map(
 
 _work: Work  # of a process: the same for all its tasks, as it counts failures
 _folder: Path
+_until_end: Final = contextlib.ExitStack()
 
 
 def run_in_processes(
@@ -95,6 +96,8 @@ def _begin(work: Work, folder: Path, alive: Connection) -> None:
     global _work, _folder
     _work = work
     _folder = folder
+    # A dataset is read once for all its predictions.
+    _until_end.enter_context(share_reads())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(alive,), daemon=True).start()
 

@@ -9,7 +9,14 @@ import pytest
 
 from forecasteval import prophet
 from forecasteval.common.errors import EvaluationError, InputError
-from forecasteval.common.files import find_dataset, find_file, require_plain, write_atomic
+from forecasteval.common.files import (
+    find_dataset,
+    find_file,
+    is_shared,
+    require_plain,
+    share_reads,
+    write_atomic,
+)
 
 # --- Writing ---
 
@@ -188,3 +195,45 @@ def test_a_csv_without_events_has_a_dataset(tmp_path: Path, header: str, found: 
     (tmp_path / "p-x.csv").write_text(header + "\n", encoding="utf-8")
     found_dataset = find_dataset(tmp_path / "p-x.csv", folder, prophet.holds_events)
     assert found_dataset == (folder / "p.json" if found else None)
+
+
+# --- Reading each file once ---
+
+
+def test_a_file_is_read_once_while_it_stays_the_same(tmp_path: Path) -> None:
+    reads = []
+
+    @is_shared
+    def read(path: Path, suffix: str = "") -> str:
+        reads.append(path.name + suffix)
+        return path.read_text() + suffix
+
+    a = tmp_path / "a"
+    a.write_text("1")
+    assert [read(a), read(a)] == ["1", "1"]
+    assert reads == ["a", "a"]
+    with share_reads():
+        assert [read(a), read(a, "!"), read(a)] == ["1", "1!", "1"]
+        a.write_text("22")
+        assert [read(a), read(a)] == ["22", "22"]
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / "b")
+    assert reads[2:] == ["a", "a!", "a", "b"]
+    read(a)
+    assert reads[6:] == ["a"]
+
+
+def test_what_was_read_long_ago_is_dropped(tmp_path: Path) -> None:
+    """Eight megabytes of files are kept, whatever is read of them."""
+    reads = []
+
+    @is_shared
+    def read(path: Path) -> None:
+        reads.append(path.name)
+
+    for name, size in {"a": 3, "b": 3, "c": 3, "huge": 9}.items():
+        (tmp_path / name).write_bytes(bytes(size * 1_000_000))
+    with share_reads():
+        for name in ("a", "b", "a", "c", "a", "b", "huge", "huge", "b"):
+            read(tmp_path / name)
+    assert reads == ["a", "b", "c", "b", "huge", "huge"]
