@@ -64,12 +64,22 @@ NUMBERS: Final = {  # text: value, scale, unit
 }
 
 
+@pytest.mark.parametrize("text", ["> 5", "over 5", "5+", "5 or more", "至少5", "5以上"])
+def test_a_lower_bound(text: str) -> None:
+    assert parse_number(text) == Quantity(5, None, "", bound=">")
+
+
+@pytest.mark.parametrize("text", ["< 5", "up to 5", "5 or less", "不到5", "5以下"])
+def test_an_upper_bound(text: str) -> None:
+    assert parse_number(text) == Quantity(5, None, "", bound="<")
+
+
 @pytest.mark.parametrize("text", NUMBERS)
 def test_number(text: str) -> None:
     value, scale, unit = NUMBERS[text]
     quantity = parse_number(text)
     assert quantity is not None
-    assert quantity._replace(value=0, span=0) == Quantity(0, scale, unit)
+    assert quantity._replace(value=0, span=0, bound="") == Quantity(0, scale, unit)
     assert quantity.value == pytest.approx(value, rel=1e-12)
 
 

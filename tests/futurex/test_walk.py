@@ -134,6 +134,24 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "The answer is (25).",
         "25 is the answer",
     ], ["\\boxed{25, 26, 27}", "\\boxed{25 or 30}"]),
+    (INDEX, 4, "412.65", 3.0, [
+        "\\boxed{about 412.65}", "\\boxed{above 400, at 412.65}", "\\boxed{412.65 (>400)}",
+        "\\boxed{The close will be 412.65, up from 400.}", "\\boxed{412.65 (previous: 400)}",
+        "\\boxed{Last close was 400; I expect 412.65}", "\\boxed{昨日收盘400，预计收盘412.65}",
+        "\\boxed{The price was 400 last week. It will be 412.65.}",
+        "\\boxed{Closing at 412.65 vs previous 400}", "\\boxed{412.65 higher than yesterday's 400}",
+        "\\boxed{Given the previous close of 400, 412.65}", "\\boxed{>400}\n\nFinal answer: 412.65",
+    ], [
+        "\\boxed{>412.65}", "\\boxed{$\\geq$ 412.65}", "\\boxed{at least $412.65}",
+        "\\boxed{It will be above 412.65}", "\\boxed{412.65+}", "\\boxed{412.65 or less}",
+        "\\boxed{超过412.65}", "\\boxed{412.65以上}", "Final answer: over 412.65", "<412.65",
+        "\\boxed{last close was 412.65}", "\\boxed{Previous close: 412.65}",
+        "\\boxed{It closed at 412.65 yesterday}", "\\boxed{412.65 (yesterday's close)}",
+        "\\boxed{昨日收盘价为412.65}", "\\boxed{前值为412.65}", "\\boxed{last week it was 412.65}",
+    ]),
+    (INDEX, 4, ">5%", 0.1, ["\\boxed{>5%}", "\\boxed{more than 5%}", "\\boxed{5%}"], [
+        "\\boxed{<5%}", "\\boxed{at most 5%}",
+    ]),
     (INDEX, 4, "2.5", 0.1, ["\\boxed{2½}"], ["\\boxed{½}"]),
     (RATE, 4, "-0.4%", 0.001, ["\\boxed{(0.4%)}", "\\boxed{down 0.4%}"], ["\\boxed{0.4%}"]),
     (PRICE, 4, "64", 1.0, ["\\boxed{32元/斤}", "\\boxed{64元}"], [

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import BLANKS, WordTable, end_of, lazy, split_words
 
-from .language import pattern_of, table_of, words
+from .language import pattern_of, words
 from .units import UNIT_WORDS
 
 PERCENT: Final = 0.01
@@ -54,7 +54,11 @@ _COUNTED: Final = split_words(
     " 个基点, 基点, 股, 点, 人, 人次, 次, 部, 家, 个, 件, 条, 票, 辆, 台, 张, 只, 种, 例, 起, 场,"
     " 名, 位, 岁, 分, 手, 桶, 度, 级, 套, 册, 席"
 )
-_ABOUT_MARKS: Final = ("≈", "~", "<", ">", "≥", "≤", "=")
+_ABOUT_MARKS: Final = ("≈", "~", "=")
+_BOUNDS: Final = {
+    **dict.fromkeys((*words("more", "more ends"), ">", "≥", "+"), ">"),
+    **dict.fromkeys((*words("less", "less ends"), "<", "≤"), "<"),
+}
 _SIGN_MARKS: Final = ("-", "−", "–", "+")
 _FALLS: Final = frozenset((*words("falls"), "↓", "▼"))
 
@@ -71,13 +75,12 @@ def _both_numbers(names: Iterable[str]) -> Iterator[str]:
 _BEHIND: Final = WordTable(*_both_numbers((*SCALES, *_MONEY, *_COUNTED)), *UNIT_WORDS, *_CURRENCIES)
 _SCALE: Final = WordTable(*_both_numbers(_ASKED), *UNIT_WORDS)
 _CURRENCY: Final = WordTable(*_CURRENCIES)
-_LEAD: Final = WordTable(*words("about", "fall joints"), *_ABOUT_MARKS, *_FALLS)
+_LEADS: Final = (*words("about", "fall joints", "more", "less"), *_ABOUT_MARKS, ">", "<", "≥", "≤")
+_LEAD: Final = WordTable(*_LEADS, *_FALLS)
+_TAIL: Final = WordTable(*words("ends", "more ends", "less ends"), "+", *_FALLS)
 _SIGN: Final = WordTable(*words("minus"), *_SIGN_MARKS)
-_FRONT: Final = WordTable(
-    *words("about", "fall joints", "minus"), *_ABOUT_MARKS, *_SIGN_MARKS, *_FALLS, *_CURRENCIES
-)
+_FRONT: Final = WordTable(*_LEADS, *words("minus"), *_SIGN_MARKS, *_FALLS, *_CURRENCIES)
 _BETWEEN: Final = frozenset(words("between"))
-_ENDS: Final = table_of("ends")
 _GAP: Final = lazy(r"[\s-]{0,3}")
 _DIGITS: Final = lazy(r"[0-9][0-9,.']*[0-9]|\.?[0-9]+|\.[0-9]+")
 _POWER: Final = lazy(
@@ -92,7 +95,7 @@ _AND: Final = lazy(rf"\s*(?:{pattern_of('and')})\s*")
 _ERROR: Final = lazy(
     r"(?i)\s*,?\s?(?:±|\+\s?/?\s?-|give or take\b|plus or minus\b|上下浮动)\s?(?=[$£€¥]?\.?[0-9])"
 )
-_END: Final = lazy(r"[\s.。+]*")
+_END: Final = lazy(r"[\s.。]*")
 _SPACED: Final = lazy(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")  # 1 234 567
 RANGE: Final = lazy(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 
@@ -107,6 +110,7 @@ class Quantity(NamedTuple):
     unit: str  # as written, with the currency; "" if none
     falls: bool = False  # `down 5`, `a 5% decline`: negative where a change is asked for
     span: float = 0.0  # from the middle of a range to its ends
+    bound: str = ""  # > or <: `more than 5`, `5以下`
 
 
 # --- Chinese numerals ---
@@ -244,16 +248,17 @@ def _read_behind(text: str, position: int) -> tuple[float | None, str, int]:
 
 def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     """Read a quantity with its lead, added parts, range and `± 5`, and where it ends."""
-    lead, falls = "", False
+    lead, falls, bound = "", False, ""
     word, position = _take(_LEAD, text, position)
     while word:
         lead, falls = word, falls or word in _FALLS
+        bound = _BOUNDS.get(word, bound)
         word, position = _take(_LEAD, text, position)
     read = _read_one(text, position)
     if not read:
         return None
     low, end = _add_parts(text, *read)
-    if end == len(text) and not falls:  # most
+    if end == len(text) and not (falls or bound):  # most
         return low, end
     to = _TO.match(text, end) or (lead in _BETWEEN and _AND.match(text, end))
     # "-10--6" is a range of negatives, "100--120" has a dash of TeX.
@@ -269,10 +274,10 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         )
     if (error := _ERROR.match(text, end)) and (within := _read_one(text, error.end())):
         low, end = low._replace(unit=low.unit or within[0].unit), within[1]
-    behind, after = _take(_LEAD, text, end_of(_GAP, text, end))
-    if behind in _FALLS and not text[after : after + 1].isdigit():
-        falls, end = True, after
-    return low._replace(falls=falls), end
+    tail, after = _take(_TAIL, text, end_of(_GAP, text, end))
+    if tail and not text[after : after + 1].isdigit():
+        falls, bound, end = falls or tail in _FALLS, _BOUNDS.get(tail, bound), after
+    return low._replace(falls=falls, bound=bound), end
 
 
 def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
@@ -325,10 +330,10 @@ def write_plain(text: str) -> str:
 def parse_number(text: str) -> Quantity | None:
     """Read a cleaned text that is a number: sign, currency, digits, power, scale, %, unit, range.
 
-    A range is its middle; `about`, `>` and `± 5` are dropped.
+    A range is its middle; `about` and `± 5` are dropped.
 
-    >>> parse_number("1.5万亿元"), parse_number("100-120").value, parse_number("7天吧")
-    (Quantity(value=1.5, scale=1000000000000.0, unit='元', falls=False, span=0.0), 110.0, None)
+    >>> parse_number("1.5万亿元")[:3], parse_number("100-120").value, parse_number("7天吧")
+    ((1.5, 1000000000000.0, '元'), 110.0, None)
     """
     if len(text) > 80:
         return None
@@ -336,10 +341,4 @@ def parse_number(text: str) -> Quantity | None:
         return Quantity(float(text), None, "")
     text = write_plain(text)
     found = parse_quantity(text, 0)
-    return found[0] if found and _is_end(text[found[1] :]) else None
-
-
-def _is_end(text: str) -> bool:
-    """Return whether nothing stands behind a number but `左右`, `or so` and full stops."""
-    begin = end_of(_END, text)
-    return bool(_END.fullmatch(text, begin + len(_ENDS.find(text, begin))))
+    return found[0] if found and _END.fullmatch(text, found[1]) else None

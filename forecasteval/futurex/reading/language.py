@@ -106,15 +106,26 @@ _ENGLISH: Final = {
     "denied ends": "not, no",
     # Numbers
     "about": "about, around, approximately, approx., approx, roughly, nearly, almost, circa, ca.,"
-    " over, above, below, under, between, from, more than, less than, fewer than, greater than,"
-    " no more than, not more than, at least, at most, up to",
+    " between, from",
+    "more": "over, above, more than, greater than, higher than, at least, no less than,"
+    " not less than, no fewer than, exceeds, exceeding, in excess of, upwards of, a minimum of",
+    "less": "under, below, less than, fewer than, lower than, at most, no more than, not more than,"
+    " not above, up to, a maximum of",
     "between": "between, from",
+    # In one clause with a number that is no forecast, and in front of what one is compared to
+    "past": "previous, previously, prior, yesterday, last close, last closing, last week, last month,"
+    " last quarter, last year, last season, last session, last trading, last traded,"
+    " last recorded, last known, last reported, last value, last price, latest reported,"
+    " most recent",
+    "compared": "up from, down from, compared to, compared with, versus, vs, than",
     "falls": "down, fell, fall, falls, fallen, decline, declines, declined, declining,"
     " contraction, contracted, lower, decrease, decreases, decreased, drop, drops, dropped,"
     " loss, net outflow, net outflows, net selling, net sales, net sold",
     "fall joints": "of, by",
     "minus": "minus, negative",
-    "ends": "or so, or more, or less",
+    "ends": "or so",
+    "more ends": "or more, or higher, or above, or greater, or over",
+    "less ends": "or less, or fewer, or lower, or below, or under",
     # Two sides, names
     "wins": "win, wins, will win, to win, will, to, victory, in regulation, in overtime, in ot, ot",
     "beats": "over, beat, beats, to beat, will beat, defeat, defeats, to defeat, will defeat,"
@@ -126,6 +137,8 @@ _ENGLISH: Final = {
     " beats, defeat, defeats, ahead",
     # Sentences that are no list of names
     "foretold": "will, would, should, might, could, probably, perhaps, likely",
+    "forecasts": "will, would, should, expect, expected, expecting, forecast, predict, predicted,"
+    " prediction, estimate, answer, suggests, implies, I",
     "speakers": "I, we, it, they, he, she, you, this, that, there, based on, according to, given",
     "questions": "who, whose, what, when, where, why, which, how, is, are, am, do, does, did,"
     " can, could, will, would, should, have, has, may",
@@ -173,15 +186,22 @@ _CHINESE: Final = {
     "guesses": "或, 或者, 可能是, 也可能, 也可能是, 还是, 备选",
     "but": "而是",
     "not all": "以上都",
-    "about": "大约, 大概, 约为, 约, 約, 近, 超过, 超, 不到, 不足, 至少, 最多, 介于, 从, 在",
+    "about": "大约, 大概, 约为, 约, 約, 近, 介于, 从, 在",
+    "more": "超过, 超, 逾, 大于, 高于, 多于, 至少, 不低于, 不少于, 不小于",
+    "less": "不到, 不足, 小于, 低于, 少于, 至多, 最多, 不超过, 不高于, 不多于, 不大于",
     "between": "介于, 从, 在",
+    "past": "前值, 前收, 昨日, 昨天, 昨收, 上周, 上月, 上季, 上年, 上一, 上次, 去年, 此前, 之前",
+    "compared": "高于, 低于, 较, 比",
     "falls": "下跌, 下降, 降幅, 减少, 亏损, 净卖出, 净流出, 净减持",
     "fall joints": "了, 为",
     "minus": "负, 零下",
-    "ends": "左右, 上下, 以上, 以下, 之间",
+    "ends": "左右, 上下, 之间",
+    "more ends": "以上",
+    "less ends": "以下, 以内",
     "wins": "获胜, 胜出, 取胜, 赢, 胜, 将, 会",
     "beats": "击败, 战胜, 将击败, 将战胜",
     "parting": "或者, 击败, 战胜, 取代, 替代, 和, 与, 以及",
+    "forecasts": "将, 预计, 预测, 会",
     "speaking": "我认为, 我预测, 我觉得, 我预计, 我选择, 我会, 我们, 根据, 综合, 基于",
     "questions": "谁, 什么, 怎么, 为什么, 哪, 几",
 }
@@ -205,7 +225,9 @@ _SPANISH: Final = {
     "guesses": "o, quizá, quizás, tal vez",
     "lacks": "no lo sé, no lo se, no sé, no se sabe, no hay datos, no tengo",
     "declines": "Lo siento, No puedo",
-    "about": "aproximadamente, alrededor de, cerca de, unos, unas, más de, menos de",
+    "about": "aproximadamente, alrededor de, cerca de, unos, unas",
+    "more": "más de, al menos",
+    "less": "menos de, como máximo",
 }
 _OTHERS: Final = {  # French, German, Portuguese, Italian, Japanese, Korean, Russian; yes in Arabic
     "yes": "oui, ja, sim, sì, はい, 예, 네, да, نعم",

@@ -21,7 +21,7 @@ from .grammar import (
     parse_quantity,
     read_scale,
 )
-from .language import question_words, words
+from .language import pattern_of, question_words, words
 from .negation import denies, takes_back
 from .statements import CONDITIONS, SENTENCE_STOP
 from .units import DAYS, convert, find_currency, is_same_currency, price_factor
@@ -32,6 +32,7 @@ from .walk import AND, NOT, Said, choose, walk
 # Rule 2; a language model may say which.
 SEVERAL: Final = Unparsed("several numbers", "contradiction")
 _OTHER_CURRENCY: Final = Unparsed("another currency")
+_BOUND: Final = Unparsed("a bound, and no value", is_silent=True)
 _OTHER_UNIT: Final = Unparsed("a price per another unit")
 _NONE: Final = Unparsed("no number", is_silent=True)
 _PROSE: Final = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
@@ -104,15 +105,16 @@ def _is_glued(text: str, quantity: Quantity, end: int) -> bool:
 
 
 def find_numbers(text: str, prompt: str = "") -> list[Said[Quantity]]:
-    """List the quantities that a text says. Dates are none, nor are those that the question names,
-    where it does not name all.
+    """List the quantities that a text says. Dates are none, nor are those that the question names
+    and bounds (`above 400, at 412`), where others are left.
     """
     text = _DATE.sub(lambda date: ";".ljust(len(date[0])), text)
     values = walk(text, find_quantity)
     if len(values) < 2:
         return values
     named = named_numbers(prompt)
-    return [said for said in values if said.value.value not in named] or values
+    values = [said for said in values if said.value.value not in named] or values
+    return [said for said in values if not said.value.bound] or values
 
 
 def interpret_number(
@@ -121,7 +123,7 @@ def interpret_number(
     """Read the number that a text is, or with `in_sentence` the one that it states (rule 9): the
     one with which it begins, or the only one; else the reason why there is none.
 
-    `percent` says whether a percentage is asked for, if that is known. A fall is negative where the
+    `percent` says of an answer whether a percentage is asked for. A fall is negative where the
     `prompt` asks for a change.
     """
     if not _HAS_DIGIT.search(text):
@@ -141,8 +143,39 @@ def _read_sentence(text: str, percent: bool | None, prompt: str) -> Quantity | U
     if days := _parse_days(text):
         return days
     values = find_numbers(text, prompt)
+    if percent is not None:
+        values = _drop_past(text, values)
     results = [said for said in values if said.begin > text.rfind("=")]
     return _choose_number(text, results or values, percent)
+
+
+_PAST: Final = lazy(rf"(?i){pattern_of('past')}")
+_COMPARED: Final = lazy(rf"(?i)(?:{pattern_of('compared')})[^,;，；]{{0,20}}\Z")
+_FORECASTS: Final = lazy(rf"(?i){pattern_of('forecasts')}")
+# `30 last week`, `30 (previous close)`; not where another value follows
+_CLAUSE_BEHIND: Final = lazy(
+    r"[^,;:()，；：。…\n.]*(?=[,;:)，；：。\n.]|\Z)|\s?[(（][^()（）…]{1,20}[)）]\W*\Z"
+)
+_CLAUSE_END: Final = lazy(r"[,;:()，；：。…\n]|\.\s")
+
+
+def _drop_past(text: str, values: Sequence[Said[Quantity]]) -> list[Said[Quantity]]:
+    """Return the values without those of the past (`last close 400`), and those that others are
+    compared to (`up from 400`).
+    """
+    left = []
+    end = 0
+    for said in values:
+        gap = text[end : said.begin]
+        front = _CLAUSE_END.split(gap.rstrip(" :：("))[-1]
+        behind = _CLAUSE_BEHIND.match(said.behind)
+        is_past = _PAST.search(front) or (behind and _PAST.search(behind[0]))
+        is_forecast = _FORECASTS.search(front)
+        is_compared = end and _COMPARED.search(gap)
+        if is_forecast or not (is_past or is_compared):
+            left.append(said)
+        end = said.end
+    return left
 
 
 def _parse_days(text: str) -> Quantity | None:
@@ -241,7 +274,7 @@ def read_loosely(text: str, prompt: str) -> Quantity | None:
     named = named_numbers(prompt)
     for sentence in reversed(_SENTENCES.split(clean(text[-_MAX_LOOSE:]))):
         values = [said for said in find_numbers(sentence) if said.value.value not in named]
-        if values:
+        if values and not values[-1].value.bound:
             is_own = not (CONDITIONS.search(sentence) or _OTHERS.search(sentence))
             return sign_fall(values[-1].value, prompt) if is_own else None
     return None
@@ -353,6 +386,8 @@ class NumberTruth(TruthOf[Reading]):
             quantity = interpret_number(text, in_sentence, percent, self.prompt)
         if isinstance(quantity, Unparsed):
             return quantity if answer.boxed else _PROSE
+        if quantity.bound not in ("", self.quantity.bound):
+            return _BOUND
         return self._convert(quantity)
 
     def score(self, answer: Answer) -> AnswerScore:
