@@ -113,8 +113,8 @@ _ENGLISH: Final = {
     " not above, up to, a maximum of",
     "between": "between, from",
     # In one clause with a number that is no forecast, and in front of what one is compared to
-    "past": "previous, previously, prior, yesterday, last close, last closing, last week, last month,"
-    " last quarter, last year, last season, last session, last trading, last traded,"
+    "past": "previous, previously, prior, yesterday, last close, last closing, last week,"
+    " last month, last quarter, last year, last season, last session, last trading, last traded,"
     " last recorded, last known, last reported, last value, last price, latest reported,"
     " most recent",
     "compared": "up from, down from, compared to, compared with, versus, vs, than",
