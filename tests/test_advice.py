@@ -73,7 +73,6 @@ NO_ADVICE: Final = {
     "worse than {} (--fail-if-worse): {}{}",
     "--fail-if-worse shows nothing of {}: it differs {} only",
     "{}: --unread: every answer was read",
-    "say that they refuse",
     "run {}: no answers, not written",
     "{}: damaged, set aside as {}: {}; the replies in it are asked for again",
     "{}: a damaged file, set aside as {}",

@@ -124,8 +124,8 @@ def list_notes(results: Results, zeros: bool = True) -> list[str]:
     if results.get("truths"):
         lines.append(f"Truths of {printable(results['truths'])} are used.")
     if reasons := Counter(results["unparsed_reasons"]).most_common():
-        shown = ", ".join(f"{count} {REASONS[reason]}" for reason, count in reasons)
-        lines.append(f"Unparsed {results['unparsed_count']}: {shown}.")
+        shown = ", ".join(show_count(count, REASONS[reason]) for reason, count in reasons)
+        lines.append(f"Unparsed: {results['unparsed_count']} ({shown})")
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
     if results["signature"]["loose"]:

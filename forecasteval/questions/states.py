@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-# The kinds of reasons why nothing is read of an answer, and how a report counts them.
+# The kinds of reasons why nothing is read of an answer, and the noun by which a report counts them.
 REASONS: Final = {
-    "refusal": "say that they refuse",
-    "error of a program": "errors of a program",
-    "prose": "prose without an answer",
-    "contradiction": "contradict themselves",
-    "placeholder": "placeholders",
-    "unreadable": "hold nothing that was asked for",
+    "refusal": "refusal",
+    "error of a program": "program error",
+    "prose": "prose answer",
+    "contradiction": "contradiction",
+    "placeholder": "placeholder",
+    "unreadable": "unreadable answer",
 }
 
 

@@ -172,7 +172,7 @@ def test_what_unparsed_answers_look_like() -> None:
         "unreadable",
     ]  # fmt: skip
     line = (
-        "Unparsed 7: 2 say that they refuse, 2 errors of a program, 1 prose without an answer, "
-        "1 contradict themselves, 1 hold nothing that was asked for."
+        "Unparsed: 7 (2 refusals, 2 program errors, 1 prose answer, 1 contradiction, "
+        "1 unreadable answer)"
     )
     assert line in lines(report_blocks(results))
