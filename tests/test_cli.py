@@ -475,7 +475,7 @@ def test_a_report_in_a_pipe_is_as_wide_as_columns_says(columns: int) -> None:
     done = run(ROOT, "-f", "prophet-sample", COLUMNS=str(columns))
     lines = done.out.splitlines()
     assert columns - 20 < max(map(display_width, lines)) <= columns
-    assert any(line.startswith("(no room for: ") for line in lines)
+    assert any(line.startswith("Columns hidden on this terminal: ") for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
         for cells in zip(*(texts[place] for place in kept), strict=True)
     ]
     if dropped:
-        lines.append(_wrap(f"(no room for: {', '.join(dropped)})", width))
+        lines.append(_wrap(f"Columns hidden on this terminal: {', '.join(dropped)}", width))
     return "\n".join(lines), [columns[place].title for place in kept]
 
 

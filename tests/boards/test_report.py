@@ -103,7 +103,7 @@ def test_pairs_on_a_narrow_terminal_keep_difference_and_p() -> None:
     report = format_text(comparison_report(compare(systems)), 50)
     header = next(line for line in report.splitlines() if line.startswith("A  B"))
     assert header.split() == ["A", "B", "A", "−", "B", "95%", "interval", "p", "p", "(Holm)"]
-    assert "(no room for: Level 2, Level 1)" in report
+    assert "Columns hidden on this terminal: Level 2, Level 1" in report
 
 
 # --- A table of the forecasters in one file ---
