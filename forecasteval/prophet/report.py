@@ -25,8 +25,9 @@ from forecasteval.display.tables import (
 )
 
 from .details import Category, ProphetResult
-from .fields import show_exclusion
+from .fields import Exclusion, show_exclusion
 from .horizons import HorizonRow, find_leader
+from .losses import REPLACED
 from .metrics import find_gamma, find_metric
 from .ranks import ForecasterRecord
 from .scores import LOG_FLOOR
@@ -130,7 +131,10 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
     """Excluded records, the convergence of the models, warnings."""
     lines = []
     for entry in results["excluded"]:
-        lines.append(f"excluded: {entry['what']}s, {show_exclusion(entry)}")
+        if entry["reason"] == REPLACED:
+            lines.append(_describe_replaced(entry))
+        else:
+            lines.append(f"excluded: {entry['what']}s, {show_exclusion(entry)}")
     for name, fit in results["fits"].items():
         if fit and full:
             state = "converged" if fit["converged"] else "NOT converged"
@@ -140,6 +144,12 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
                 f"{fit['gradient_norm']:.1e}, log-likelihood {fit['log_likelihood']:.4f}"
             )
     return lines + list_warnings(results)
+
+
+def _describe_replaced(entry: Exclusion) -> str:
+    """Say whose forecasts were replaced: `2 forecasts replaced by a later one (ada on 1, …)`."""
+    _, _, names = grouped_names(entry["names"], entry["count"]).partition(" ")
+    return f"{show_count(entry['count'], entry['what'])} replaced by a later one {names}"
 
 
 def list_rows(results: ProphetResult) -> list[dict[str, object]]:
