@@ -101,7 +101,6 @@ _RANKING: Final = (  # options of `nightly` that a settings file may have
 # eval.py works beside itself; `forecasteval` in the current folder, also after `pip install -e .`.
 _BESIDE: Final = PROGRAM == "eval.py" and (CHECKOUT / "pyproject.toml").is_file()
 ROOT: Final = CHECKOUT if _BESIDE else Path()
-_ROOT_SHOWN: Final = "the folder of eval.py" if _BESIDE else "the current folder"
 _BY_NAME: Final = "(default: found by the name of the prediction file)"
 
 
@@ -998,7 +997,7 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: ExitC
         metavar="DIR",
         type=Path,
         default=ROOT,
-        help=f"folder of prediction/, dataset/ and evaluation/ (default: {_ROOT_SHOWN})",
+        help="folder of prediction/, dataset/ and evaluation/ (default: %(default)s)",
     )
     if command is not check:  # which writes nothing
         add(

@@ -43,7 +43,6 @@ from forecasteval.display.tables import (
 from forecasteval.ranking.board import Board, RankedRow, RankedTable, Ranking
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.scale import Scale
-from forecasteval.ranking.systems import ALPHA
 
 from .board_charts import cost_chart, draw_costs, draw_history, draw_weeks, history_chart
 from .changes import History, history_dataset, summarise_changes, tabulate_changes
@@ -396,9 +395,9 @@ def _draw_remarks(board: Board) -> Iterator[Html]:
 def _draw_method(standings: Sequence[ShownRanking]) -> Html:
     """Say how to read the marks, and by which rules and versions each ranking was made."""
     lines = [
-        "Dots are scores, lines their 95% intervals. Beside a rank: the ranks that no test "
-        f"contradicts (p < {ALPHA} with Holm's adjustment over all pairs of systems; of "
-        "forecasters over those of each). Filled and shaded: could be first."
+        "Dots are scores, lines their 95% intervals. Beside a rank: the 95 % confidence range of "
+        "the true rank (Holm's adjustment over all pairs of systems; of forecasters over those of "
+        "each). Filled and shaded: could be first."
     ]
     for standing in standings:
         table = standing.table

@@ -174,7 +174,7 @@ WEEK_COLUMNS: Final = (
     _number("Datasets", spare=830, page="n k", head="Weeks"),
     Column("Runs", attrgetter("row.n_runs"), "number", spare=840, key="runs"),
     _number("n", spare=900),
-    _number("Own", "own_score", spare=850),
+    _number("Observed", "own_score", spare=850),
 )
 
 

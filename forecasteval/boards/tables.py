@@ -55,7 +55,7 @@ from .columns import (
 
 RANKS: Final = Remark.on(
     "Ranks",
-    f"Ranks: those that no test contradicts (p < {ALPHA}, Holm's adjustment over all pairs).",
+    "Ranks: 95 % confidence range of the true rank (Holm's adjustment over all pairs).",
 )
 GAIN: Final = Remark.on(
     "Gain", "Gain: score with results of the same table shown, minus that of the control without."
@@ -365,7 +365,9 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
             value, bounds = _show_difference(both, 1)
             on = f"on the {show_count(both.n, 'question')} that both answered readably"
             names = f"{printable(pair.a)} − {printable(pair.b)}"
-            lines.append(f"{names} is {value}{bounds} {on}. This is not the score.")
+            lines.append(
+                f"{names} is {value}{bounds} {on}. This ignores missing and unparsed answers."
+            )
     return lines
 
 

@@ -151,6 +151,6 @@ def test_forecasters_in_csv_beside_systems(arena_board: Record) -> None:
 def test_forecasters_in_markdown(arena_board: Record) -> None:
     text = format_markdown(arena_board)
     assert "| 1 | =a\\| | 0.0625 | [0.0000, 0.6132] | – | 3 |" in text
-    assert "Ranks: those" not in text  # what no row has needs no words
+    assert "Ranks: 95" not in text  # what no row has needs no words
     board = {**rank([system("a", True, False), system("b", True, False)]), "failed": []}
-    assert format_markdown(board).count("Ranks\\: those that no test") == 1
+    assert format_markdown(board).count("Ranks\\: 95 % confidence range") == 1

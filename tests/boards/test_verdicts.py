@@ -67,7 +67,8 @@ def test_unread_answers_have_a_line_of_their_own() -> None:
     first, second = list_verdicts(found)
     assert first.startswith("a is higher than b by 0.40 ")
     assert second == (
-        "a − b is +0.0000 on the 24 questions that both answered readably. This is not the score."
+        "a − b is +0.0000 on the 24 questions that both answered readably. "
+        "This ignores missing and unparsed answers."
     )
     assert found["pairs"][0]["both_read"] == {
         "n": 24,
@@ -92,7 +93,8 @@ def test_over_weeks(tmp_path: Path) -> None:
     assert first.endswith(", on 72 questions of 6 datasets.")
     assert second.startswith("a − b is +0.25 ")
     assert second.endswith(
-        " on the 48 questions that both answered readably. This is not the score."
+        " on the 48 questions that both answered readably. "
+        "This ignores missing and unparsed answers."
     )
     (pair,) = run(tmp_path, "compare", "a", "b", "--json").json["pairs"]
     assert pair["levels"] == {"1": {"wins": 36, "ties": 36, "losses": 0}}

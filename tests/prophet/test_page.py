@@ -138,7 +138,9 @@ def test_what_was_left_out_is_told(sample: Any) -> None:
         "<li>(.*?)</li>", section(render(sample.page()), "Left out, and how it is made")
     )
     kinds = [line.partition(":")[0] for line in lines]
-    assert kinds.count("excluded") == len(sample["excluded"])
+    [replaced] = [line for line in lines if " replaced by a later one (" in line]
+    assert replaced.startswith("6 forecasts replaced")
+    assert kinds.count("excluded") == len(sample["excluded"]) - 1
     assert kinds.count("warning") == len(sample["warnings"])
     fits = [kind for kind in kinds if kind.startswith("fit of")]
     assert fits == ["fit of irt", "fit of bradley_terry, prior 1"]

@@ -123,7 +123,7 @@ def test_not_significant_although_the_intervals_are_apart() -> None:
     above, below = rows(board)
     assert above["overall_interval"][0] > below["overall_interval"][1]
     assert below["rank_interval"] == (1, 2)  # p is 2 / 2⁴
-    assert "Ranks: those that no test contradicts" in format_text(board_report(board))
+    assert "Ranks: 95 % confidence range of the true rank" in format_text(board_report(board))
 
 
 def test_one_table_per_dataset_and_per_questions() -> None:
