@@ -52,7 +52,8 @@ _EXAMPLES: Final = (
     ),
     lazy(
         r"(?i)\b(?:(?:(?:for|an?)\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|answers?"
-        r"\slike)(?:\sof\s[^.!?\n]{0,20}\sis)?[,:]?|(?:example|sample)(?:\s(?:output|answer|format))?:"
+        r"\slike)(?:\sof\s[^.!?\n]{0,20}\sis)?[,:]?"
+        r"|(?:example|sample)(?:\s(?:output|answer|format))?:"
         r"|(?:would|could)\s(?:write|give|answer|put)|show\sthe\sformat[,:]?)[\s*$`\"“(]*\Z"
     ),
     lazy(r"(?:例如|比如|譬如|示例|样例|格式如下?)[，：:,\s*$`“(（]*\Z"),
