@@ -145,7 +145,7 @@ def _restore_backslashes(text: str) -> str:
     """Return the text with the backslashes that a bad JSON escape turned into control
     characters.
     """
-    if text.isprintable():
+    if text.isprintable() or not any(map(text.__contains__, _LOST)):
         return text
     return _LOST_BACKSLASH.sub(lambda lost: _LOST[lost[0]], text)
 

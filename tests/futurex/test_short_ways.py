@@ -46,13 +46,17 @@ def plain_lists(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([", ", "，", "、"])).join(items) + draw(st.sampled_from(["", "."]))
 
 
-@given(text=plain_lists(), truth=st.lists(st.sampled_from(NAMES), min_size=1, max_size=4))
-def test_a_plain_list_is_read_as_by_all_rules(text: str, truth: Sequence[str]) -> None:
+@given(
+    text=plain_lists(),
+    truth=st.lists(st.sampled_from(NAMES), min_size=1, max_size=4),
+    boxed=st.booleans(),
+)
+def test_a_plain_list_is_read_as_by_all_rules(text: str, truth: Sequence[str], boxed: bool) -> None:
     ranking = RankingTruth(tuple(map(parse_name, truth)))
-    read = ranking.read(hold_text(text))
+    read = ranking.read(hold_text(text, boxed, stated=not boxed))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rankings, "parse_plain_items", lambda text: ())
-        assert ranking.read(hold_text(text)) == read
+        assert ranking.read(hold_text(text, boxed, stated=not boxed)) == read
 
 
 @pytest.mark.parametrize("text", ["Red, Teal Fox", "6. Red, 7. Teal Fox", "第6名：灯塔，第7名：和"])

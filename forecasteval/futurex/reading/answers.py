@@ -42,7 +42,8 @@ Read = TypeVar("Read")
 
 # Of most answers, with nothing behind it, nor `For example:` in front
 _ONE_BOX: Final = lazy(
-    r"(?s)(?:[^{}\t]*(?<![:：])(?<![:：]\n)\n)?[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*"
+    r"(?s)(?:[^{}\t]*\n(?<![:：]\n)(?<![:：]\n\n))?"
+    r"[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*"
 )
 SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
 # Behind a list, not behind `St.`
@@ -149,10 +150,10 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     raw = _drop_frame(raw)
     if is_marked and not raw.strip():
         return Answer("", boxed=False, problem=THOUGHTS_ALONE)
-    one = None
-    if "ox" not in raw and raw.isprintable():  # most truths
+    has_box, one = "ox" in raw, None
+    if not has_box and raw.isprintable():  # most truths
         text, in_box = raw, False
-    elif one := _ONE_BOX.fullmatch(raw):  # most answers
+    elif has_box and (one := _ONE_BOX.fullmatch(raw)):  # most answers
         text, in_box = one[1], True
     else:
         text, in_box = last_boxed(raw, prompt)

@@ -43,7 +43,7 @@ _NTH: Final = r"(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)(?:\splace\s?[-:]?|\s?[:.)])\s
 _NAMED: Final = r"(?:rank\s?#?|no\.\s?|#)(?P<number>[0-9]{1,4})(?:\s?[:.)]|(?=\s))\s*"
 _PLAIN: Final = r"(?P<mark>\(?)(?P<plain>[0-9]{1,2})\s?(?P<end>[.):、])(?P<gap>\s*)"
 _RANK: Final = lazy(  # 第6名：, 6th:, 1st place, Rank 15:, No. 4, #3, 1., (2)
-    rf"(?i){_PLACE}|(?<![^\s,;|、])(?:{_NTH}|{_NAMED})|(?<![A-Za-z0-9.(]){_PLAIN}"
+    rf"(?i)(?=[(第#rn0-9])(?:{_PLACE}|(?<![^\s,;|、])(?:{_NTH}|{_NAMED})|(?<![A-Za-z0-9.(]){_PLAIN})"
 )
 _TABLE: Final = lazy(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
 # Of a row the first cell with a letter, and a number in the first cell
@@ -300,6 +300,8 @@ _LOW_WORD: Final = lazy(r"(?<!\S)[a-z]{4,}(?=[\s.!?:]|\Z)")  # in lower case, of
 MAX_SHARE: Final = 30  # characters of a share behind a name
 MAX_WORDS: Final = 12  # of a name
 _MAX_PLAIN: Final = 3
+# Words that nothing splits, more than a name has: what holds them is no list.
+_LONG_RUN: Final = lazy(rf"(?<!\S)(?:[A-Za-z][A-Za-z'’.-]* ){{{MAX_WORDS + 2}}}")
 
 
 def looks_like_names(text: str, bare: bool = True) -> bool:
@@ -308,6 +310,8 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
     No item has over 12 words; of `bare` text, which nothing states to be an answer, none speaks.
     """
     if len(text) > 2000 or (bare and _speaks(text)):
+        return False
+    if _LONG_RUN.search(text) and not ("|" in text or _RANK.search(text)):  # most prose
         return False
     items = split_items(text)
     for item in items:

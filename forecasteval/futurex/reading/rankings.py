@@ -47,7 +47,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the predicted names, best first, or why there are none."""
-        if answer.boxed and not (answer.elements or self._compounds):
+        if not (answer.is_bare or answer.elements or self._compounds):
             names = parse_plain_items(answer.text)
             if names:
                 return names

@@ -36,8 +36,6 @@ _KINDS_OF: Final = {
 }
 _WORDS: Final = WordTable(*_KINDS_OF)
 _NO_KINDS: Final = frozenset[str]()
-_HEADS: Final = frozenset(word[:4] for word in _KINDS_OF)
-_IN_WORD: Final = lazy("[a-z][a-z]")
 _OPENERS: Final = table_of("openers")
 _OWNERS: Final = table_of("owners")
 _IT_IS: Final = table_of("it is")
@@ -165,19 +163,25 @@ class Stated(NamedTuple):
 
 # They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
 _MARKS: Final = tuple(zip("*_`【】", "    :", strict=True))
-# Where a line begins, or a clause: behind a mark, behind a word or at one. The group is the blanks.
+# Where a line begins, or a clause: behind a mark, behind a word or at one. Its groups are where its
+# first word begins, and the first letters of this word, or of the one behind `the`.
+_BULLET: Final = r"[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?"
+_HEAD: Final = r"()(?:[Tt][Hh][Ee]\s+)?([Ii][ '].|[A-Za-z]{1,4}|.|)"
+_HEADS: Final = frozenset(re.findall(_HEAD, word)[0][1].lower() for word in _KINDS_OF) | {"the"}
+_FIRST_CUT: Final = lazy(rf"(?s){_BULLET}{_HEAD}")
 # These are two patterns, for a search is fast that begins with a set of signs, or with one sign.
 _CUTS: Final = (
     lazy(
-        r"[\n.!?,;:–—$})\]\"”’。！？，；：]"
-        r"(?:(?<=[\n。！？，；：])|(?=\s|(?<=[$}])[A-Z]))(?=((?: \s*)?))"
+        r"(?s)[\n.!?,;:–—$})\]\"”’。！？，；：]"
+        r"(?:(?<=[\n。！？，；：])|(?=\s|(?<=[$}])[A-Z]))"
+        rf"(?=(?:(?<=\n){_BULLET}|(?<!\n)(?: \s*)?){_HEAD})"
     ),
     lazy(
-        r" (?:and (?<![.!?,;:–—] and )|that (?<![.!?,;:–—] that )"
-        r"|(?=(?:The|so|thus|therefore|hence) )(?<![.!?,;:–—] ))(?=((?: \s*)?))"
+        r"(?s) (?:and (?<![.!?,;:–—] and )|that (?<![.!?,;:–—] that )"
+        r"|(?=(?:The|so|thus|therefore|hence) )(?<![.!?,;:–—] ))"
+        rf"(?=(?: \s*)?{_HEAD})"
     ),
 )
-_BULLET: Final = lazy(r"[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?")
 SENTENCE_STOP: Final = lazy(r"[.!?][\"”’)\]}$]*\s+|[。！？]")
 _SENTENCE: Final = lazy(r"(?:(?![.!?][\"”’)\]}$]*\s|[。！？\n]).)+")
 _SENTENCES: Final = lazy(r"(?s)(?:(?![.!?]\s|[。！？\n]).)*(?:.|\Z)")
@@ -202,7 +206,7 @@ _PREDICATES: Final = (  # B is the right answer, 选项B是正确的
         r"(?=\s*(?:[.!;,]|\n|\Z))"
     ),
     lazy(
-        r"(?:选项)?(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?"
+        r"(?=[选是为最正对])(?:选项)?(?:是|为)?(?<!不)(?:最?正确的?|对的|最佳的?|最合适的?)(?:答案|选项|选择)?"
         r"(?=\s*(?:[。！；，,.\n]|\Z))"
     ),
 )
@@ -250,10 +254,11 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
         begin = max(begin, tags[-1].end())
     text = text[begin:]
     masked = _mask(text)
-    for begin in _find_begins(masked):
+    for cut in _find_cuts(masked):
         follows = corrects or bool(placed)
-        if not follows and not _may_lead_in(masked, begin):  # most
+        if not follows and cut[2].lower() not in _HEADS:  # most
             continue
+        begin = cut.start(1)
         clause = _read_clause(text, masked, begin, follows)
         if clause and not _is_of_others(text, begin) and not is_quoted(clause.words, prompt):
             placed.append((begin, clause.stated))
@@ -262,22 +267,6 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
             placed += _read_predicate(text, predicate.start())
     placed.sort(key=itemgetter(0))
     return [stated for _, stated in placed]
-
-
-def _may_lead_in(masked: str, begin: int) -> bool:
-    """Return whether a lead-in may begin at a position, by the letters of its first word, or of the
-    one behind `the`: this is fast.
-    """
-    head = masked[begin : begin + 4].lower()
-    if head[:3] == "the" and head[3:].isspace():
-        behind = end_of(BLANKS, masked, begin + 4)
-        head = masked[behind : behind + 4].lower()
-    if head in _HEADS:
-        return True
-    for length in (3, 2, 1):  # of words that are shorter
-        if head[:length] in _HEADS and not _IN_WORD.match(head, length - 1):
-            return True
-    return False
 
 
 def _mask(text: str) -> str:
@@ -294,7 +283,8 @@ def find_correction(text: str) -> str:
     sentences = _SENTENCES.findall(text)
     text = "".join(sentence for sentence in sentences if not CONDITIONS.search(sentence))
     masked = _mask(text)
-    for begin in _find_begins(masked):
+    for cut in _find_cuts(masked):
+        begin = cut.start(1)
         if _begins_correction(masked, begin):
             return text[begin:]
     return ""
@@ -349,18 +339,25 @@ class _Clause(NamedTuple):
 
 def _find_tail(text: str) -> int:
     """Find where the last lines of a text begin that are not empty."""
-    begin = max(0, len(text) - _MAX_TAIL)
-    full = [line.start() for line in _FULL_LINE.finditer(text, begin)]
-    return full[-_MAX_LINES:][0] if full else begin  # one line of megabytes
+    first = max(0, len(text) - _MAX_TAIL)
+    line_end = text.find("\n", first - 1) if first else -1
+    if text[line_end:].strip():  # else one line of megabytes
+        first = max(first, line_end + 1)
+    begin = len(text)
+    for _ in range(_MAX_LINES):
+        tail = text[first:begin].rstrip()
+        if not tail:
+            break
+        begin = first + tail.rfind("\n") + 1
+    return begin
 
 
-def _find_begins(masked: str) -> Iterator[int]:
+def _find_cuts(masked: str) -> list[re.Match[str]]:
     """Find where the first words of lines and clauses begin."""
-    yield end_of(_BULLET, masked)
     cuts = [cut for pattern in _CUTS for cut in pattern.finditer(masked)]
     cuts.sort(key=re.Match.start)
-    for cut in cuts:
-        yield end_of(_BULLET, masked, cut.end()) if cut[0] == "\n" else cut.end(1)
+    first = _FIRST_CUT.match(masked)
+    return [first, *cuts] if first else cuts
 
 
 def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause | None:
