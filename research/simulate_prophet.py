@@ -266,7 +266,7 @@ def claims(boards: list[Any], rates: Any) -> tuple[str, str]:
     score; of those whose Brier intervals hold what is expected at these rates of the options.
     """
     held = np.zeros(2)
-    metrics = [metric for metric in make_metrics([]) if metric.formula]
+    metrics = [metric for metric in make_metrics([]) if metric.is_mean]
     counts = np.zeros(len(metrics))
     for p, winners in boards:
         names = ["bold", "shy"]

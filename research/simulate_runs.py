@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from drawn_seasons import LEVEL_WEIGHTS, LEVELS, SPREAD, answer  # noqa: E402
 from forecasteval.ranking.pairs import paired_test, run_test  # noqa: E402
-from forecasteval.ranking.repeats import RunSpread  # noqa: E402
+from forecasteval.ranking.repeats import RunVariation  # noqa: E402
 from forecasteval.ranking.systems import ALPHA  # noqa: E402
 
 # Runs of each system, luck of a run and advantage of the first system in log-odds.
@@ -52,11 +52,11 @@ def count_differences(
     return float(counts[0] / pairs), float(counts[1] / pairs)
 
 
-def spread_of(scores: Any) -> RunSpread:
+def spread_of(scores: Any) -> RunVariation:
     """Return how the runs spread, as `ranking.repeats.measure_runs`."""
     deviations = SHARES * (scores - scores.mean(axis=0))
     whole = (deviations.sum(axis=1) ** 2).sum()
-    return RunSpread(len(scores), float(whole), float((deviations**2).sum()))
+    return RunVariation(len(scores), float(whole), float((deviations**2).sum()))
 
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ def measure(scored: ForecastScores, bins: Floats, event_bins: Floats, models: Mo
     """
     board, measures = Contestants(scored, scored.events.clusters()), Measures()
     outcomes, brier_by_outcome = Outcomes(scored), None
-    for metric in (metric for metric in scored.metrics if metric.formula):
+    for metric in (metric for metric in scored.metrics if metric.is_mean):
         by_outcome = outcomes.score(metric)
         if metric.name == "brier":
             brier_by_outcome = by_outcome

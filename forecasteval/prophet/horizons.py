@@ -31,7 +31,7 @@ def summarise_horizon(
     horizon: str, events: Events, forecasts: Forecasts, metrics: Sequence[Metric]
 ) -> HorizonRow:
     """Score the forecasts of a horizon by the metrics that take no prices."""
-    means = [metric for metric in metrics if metric.formula and not metric.is_return]
+    means = [metric for metric in metrics if metric.is_mean and not metric.is_return]
     scored = score_forecasts(events, with_baselines(events, forecasts), means)
     data, rows = scored.forecasts, len(scored.forecasts.names)
     columns: dict[str, list[Any]] = {

@@ -17,7 +17,6 @@ from .arrays import Floats, Ints, plain_values
 from .scores import (
     LOG_FLOOR,
     METACULUS_FLOOR,
-    average_return,
     baseline_by_option,
     brier_by_option,
     brier_score,
@@ -29,22 +28,19 @@ from .scores import (
 )
 
 _ANY: Final = (-math.inf, math.inf)
-
-
-def no_scores(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
-    """Score nothing by option, as a metric without a formula does."""
-    return np.full_like(p, np.nan)
+OptionScores = Callable[[Floats, Floats, Floats, Ints], Floats]
 
 
 class Metric(NamedTuple):
     """A number by which forecasters are ranked.
 
-    `formula` scores forecasts from p, asking and bid prices, outcomes and offsets; the metric is
-    the mean of these scores. None: a model's estimate, or one number for all probabilities
-    together. `scope` says which forecasts the formula takes: "all", those of "exclusive" events, or
-    those that are "priced", too. `bounds` are the least and the largest value. `by_option` scores
-    each option as if it won, from p, both prices and offsets. `is_relative`: the mean score of the
-    other forecasters of the event is subtracted.
+    bounds: the smallest and the largest value.
+    scope: the forecasts that it scores: "all", those of "exclusive" events, or those that are
+        "priced", too.
+    by_option: scores each option as if it won, from p, asking and bid prices and offsets; the
+        metric is the mean of the winners' scores. None: a model's estimate, or one number for all
+        probabilities together.
+    is_relative: the mean score of the other forecasters of the event is subtracted.
     """
 
     name: str
@@ -52,9 +48,13 @@ class Metric(NamedTuple):
     higher_is_better: bool
     bounds: tuple[float, float]
     scope: str = "all"
-    formula: Callable[..., Floats] | None = None
-    by_option: Callable[..., Floats] = no_scores
+    by_option: OptionScores | None = None
     is_relative: bool = False
+
+    @property
+    def is_mean(self) -> bool:
+        """Return whether it is the mean of scores of forecasts."""
+        return self.by_option is not None
 
     @property
     def is_return(self) -> bool:
@@ -63,66 +63,61 @@ class Metric(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """1 or −1: the factor that makes larger values better."""
+        """Return 1 or −1: the factor that makes larger values better."""
         return 1.0 if self.higher_is_better else -1.0
 
+    def score_options(self, p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
+        """Score each option of forecasts as if it won."""
+        assert self.by_option
+        return self.by_option(p, q, bid, at)
 
-def _mean_metric(
-    name: str, title: str, bounds: tuple[float, float], by_option: Callable[..., Floats]
-) -> Metric:
-    """Declare the mean of a score of exclusive events that takes no prices."""
+    def score(self, p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
+        """Score forecasts from p, asking and bid prices, outcomes and offsets."""
+        if self.scope == "all":
+            # Events with any number of winners.
+            return brier_score(p, o, at)
+        return winner_values(self.name, self.score_options(p, q, bid, at), o, at[:-1])
 
+
+def _without_prices(by_option: Callable[[Floats, Ints], Floats]) -> OptionScores:
     def score_options(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
         return by_option(p, at)
 
-    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
-        return winner_values(name, by_option(p, at), o, at[:-1])
-
-    return Metric(name, title, True, bounds, "exclusive", formula, score_options)
-
-
-def _brier_metric() -> Metric:
-    """Declare the Brier score, which is of events with any number of winners."""
-
-    def score_options(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
-        return brier_by_option(p, at)
-
-    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
-        return brier_score(p, o, at)
-
-    return Metric("brier", "Brier", False, (0, 1), "all", formula, score_options)
+    return score_options
 
 
 def _return_metric(gamma: float, contracts: str) -> Metric:
-    text, no = f"{gamma:.12g}", contracts == "both"
-
     def payoffs(p: Floats, q: Floats, bid: Floats, at: Ints) -> Floats:
-        return contract_payoffs(p, q, gamma, at, bid if no else None)
+        bids = bid if contracts == "both" else None
+        return contract_payoffs(p, q, gamma, at, bids)
 
-    def formula(p: Floats, q: Floats, bid: Floats, o: Floats, at: Ints) -> Floats:
-        return average_return(p, q, o, gamma, at, bid if no else None)
-
-    name, title = f"return_{text}", f"Return {text}"
-    return Metric(name, title, True, (0, math.inf), "priced", formula, payoffs)
+    text = f"{gamma:.12g}"
+    return Metric(f"return_{text}", f"Return {text}", True, (0, math.inf), "priced", payoffs)
 
 
 def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metric, ...]:
     """Make all metrics of a board, in the order of its columns; `contracts`: "yes", or "both" with
     No.
     """
-    least = math.log(LOG_FLOOR)
-    # The least baseline score is that of two options; more options lose less.
-    least_baseline = 100 * (1 + math.log(METACULUS_FLOOR, 2))
-    most_ahead = -100 * math.log(METACULUS_FLOOR)
-    peer = _mean_metric("peer_score", "Peer score", (-most_ahead, most_ahead), peer_by_option)
+    log_bounds = (math.log(LOG_FLOOR), 0)
+    # The smallest baseline score is that of two options; more options lose less.
+    baseline_bounds = (100 * (1 + math.log(METACULUS_FLOOR, 2)), 100)
+    max_peer = -100 * math.log(METACULUS_FLOOR)
+    peer_bounds = (-max_peer, max_peer)
+    brier, log, spherical, baseline, peer = map(
+        _without_prices,
+        (brier_by_option, log_by_option, spherical_by_option, baseline_by_option, peer_by_option),
+    )
+    returns = [_return_metric(gamma, contracts) for gamma in gammas]
+    scope = "exclusive"
     return (
-        _brier_metric(),
+        Metric("brier", "Brier", False, (0, 1), "all", brier),
         Metric("adjusted_brier", "Adjusted Brier", False, (0, 1)),
-        _mean_metric("log", "Log", (least, 0), log_by_option),
-        _mean_metric("spherical", "Spherical", (0, 1), spherical_by_option),
-        _mean_metric("baseline_score", "Baseline score", (least_baseline, 100), baseline_by_option),
-        peer._replace(is_relative=True),
-        *(_return_metric(gamma, contracts) for gamma in gammas),
+        Metric("log", "Log", True, log_bounds, scope, log),
+        Metric("spherical", "Spherical", True, (0, 1), scope, spherical),
+        Metric("baseline_score", "Baseline score", True, baseline_bounds, scope, baseline),
+        Metric("peer_score", "Peer score", True, peer_bounds, scope, peer, is_relative=True),
+        *returns,
         Metric("ece", "ECE", False, (0, 1)),
         Metric("ece_events", "ECE by event", False, (0, 1)),
         Metric("irt_ability", "IRT ability", True, _ANY),
@@ -157,11 +152,16 @@ def rank_values(values: Floats) -> Ints:
 
 
 def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
-    """Spearman's rho and Kendall's tau-b of every pair of columns, each a k × k matrix.
+    """Compute Spearman's rho and Kendall's tau-b of every pair of columns.
 
-    columns: k arrays over the same forecasters, nan where one does not apply; a pair uses those who
-    have both. nan for a pair with fewer than two such forecasters or with a column of equal values.
-    Ties: mean ranks (rho), tau-b (tau).
+    Ties have mean ranks in rho. A pair uses the forecasters who have both.
+
+    Args:
+        columns: k arrays over the same forecasters, nan where one does not apply.
+
+    Returns:
+        Two k × k matrices; nan for a pair with fewer than two such forecasters or with a column of
+        equal values.
     """
     ranks = [np.array(column, dtype=float) for column in columns]
     for column in ranks:
@@ -171,14 +171,22 @@ def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
     for first, second in combinations_with_replacement(range(len(ranks)), 2):
         both = ~np.isnan(ranks[first] + ranks[second])
         # The signs of all differences; their sums are twice the mean ranks.
-        a, b = (np.sign(ranks[at][both, None] - ranks[at][both]) for at in (first, second))
+        a = _compare_all(ranks[first][both])
+        b = _compare_all(ranks[second][both])
         if not (a.any() and b.any()):
             continue
-        kendall = (a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum())
-        values = np.corrcoef(a.sum(axis=1), b.sum(axis=1))[0, 1], kendall
-        for matrix, value in zip((rho, tau), values if first < second else (1, 1), strict=True):
-            matrix[first, second] = matrix[second, first] = value
+        spearman = kendall = 1.0
+        if first < second:
+            spearman = np.corrcoef(a.sum(axis=1), b.sum(axis=1))[0, 1]
+            kendall = (a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum())
+        rho[first, second] = rho[second, first] = spearman
+        tau[first, second] = tau[second, first] = kendall
     return rho, tau
+
+
+def _compare_all(values: Floats) -> Floats:
+    """Compute the sign of every difference of two values."""
+    return np.asarray(np.sign(values[:, None] - values))
 
 
 Matrix = dict[str, dict[str, float | None]]  # by metric and metric
@@ -186,13 +194,12 @@ Matrix = dict[str, dict[str, float | None]]  # by metric and metric
 
 def agreement_tables(columns: Mapping[str, ArrayLike]) -> dict[str, Matrix]:
     """Make both matrices of `rank_agreement` by metric; 1 means that two metrics rank alike."""
-    matrices = rank_agreement(
-        [find_metric(name).sign * np.asarray(values, float) for name, values in columns.items()]
-    )
-    return {
-        kind: {
+    better = [find_metric(name).sign * np.asarray(values) for name, values in columns.items()]
+    spearman, kendall = (
+        {
             name: dict(zip(columns, plain_values(row), strict=True))
             for name, row in zip(columns, matrix, strict=True)
         }
-        for kind, matrix in zip(("spearman", "kendall"), matrices, strict=True)
-    }
+        for matrix in rank_agreement(better)
+    )
+    return {"spearman": spearman, "kendall": kendall}

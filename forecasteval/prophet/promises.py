@@ -156,11 +156,11 @@ class Outcomes:
             cells = cells[np.repeat(is_priced, own.sizes)]
             own = own.keep(is_priced)
         p = own.p if metric.scope == "all" else normalise(own.p, own.offsets)
-        table = self._tabulate(cells, metric.by_option(p, own.q, own.bid, own.offsets))
+        table = self._tabulate(cells, metric.score_options(p, own.q, own.bid, own.offsets))
         if metric.scope == "all":
             others, cells = self._other_runs
             trials = np.arange(0, 2 * len(others.p) + 1, 2)
-            found = metric.by_option(yes_and_no(others.p), others.q, others.bid, trials)
+            found = metric.score_options(yes_and_no(others.p), others.q, others.bid, trials)
             # The score of an event is the mean of those of its options.
             of_event = found / np.repeat(others.sizes, 2 * others.sizes)
             table = np.fmax(table, self._tabulate(cells, of_event))

@@ -23,7 +23,7 @@ def make_records(
     measures: Measures, scored: ForecastScores, bins: Floats
 ) -> list[ForecasterRecord]:
     """Make the forecasters' records, then those of the baselines."""
-    brier, means = measures["brier", ""], [metric for metric in scored.metrics if metric.formula]
+    brier, means = measures["brier", ""], [metric for metric in scored.metrics if metric.is_mean]
     data, rows = scored.forecasts, len(scored.forecasts.names)
 
     def average_baseline(name: str) -> Floats:

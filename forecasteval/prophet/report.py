@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from operator import itemgetter
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from forecasteval.display.tables import (
     show_number,
 )
 
-from .details import Category, ProphetResult
+from .details import ProphetResult
 from .fields import Exclusion, show_exclusion
 from .horizons import HorizonRow, find_leader
 from .losses import REPLACED
@@ -316,7 +317,7 @@ def mean_of(by: str) -> str:
     >>> mean_of("log"), mean_of("adjusted_brier")
     ('log', 'brier')
     """
-    return by if find_metric(by).formula else "brier"
+    return by if find_metric(by).is_mean else "brier"
 
 
 def compare_to_market(row: BoardRow) -> tuple[ForecasterRecord | None, int]:
@@ -385,15 +386,8 @@ def horizon_table(results: ProphetResult, horizons: Sequence[HorizonRow]) -> Tab
 
 def horizons_by_forecaster(rows: Sequence[BoardRow], horizons: Sequence[HorizonRow]) -> Table:
     """Make the table of adjusted Brier scores by horizon, with numbers of events."""
-
-    def column(horizon: HorizonRow) -> Column:
-        def show(row: BoardRow) -> str:
-            found = horizon["forecasters"].get(row.name)
-            return _count(found["adjusted_brier"], found["n_events"]) if found else "–"
-
-        return _number(horizon["horizon"], show)
-
-    return make_table([_NAME, *map(column, horizons)], rows)
+    parts = [(horizon["horizon"], horizon["forecasters"]) for horizon in horizons]
+    return _tabulate_parts(rows, parts, "adjusted_brier")
 
 
 # --- With --full ---
@@ -406,7 +400,7 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
     yield "95% intervals (t, clustered by series; returns: Wilson's, clustered)", intervals
     if results["baselines"]["market"]["n_events"]:
         both = [row for row in rows if "market" in row["against"]]
-        means = [metric for metric in metrics if find_metric(metric).formula]
+        means = [metric for metric in metrics if find_metric(metric).is_mean]
         title = "Difference to the market on the same events, with its 95% interval"
         yield title, _by_metric(both, means, _show_difference)
     title = "1 - Brier, skill against (crowd) and (uniform); parts that add up to the mean square"
@@ -437,16 +431,28 @@ def _count(value: float | None, extra: int | None) -> str:
 
 def category_table(results: ProphetResult, rows: Sequence[BoardRow]) -> Table:
     """Make the table of the Brier scores in the events of a category, with their numbers."""
+    parts = [
+        (f"{printable(name, 30)} ({category['n_events']})", category["forecasters"])
+        for name, category in results["by_category"].items()
+    ]
+    return _tabulate_parts(rows, parts, "brier")
 
-    def column(name: str, category: Category) -> Column:
+
+def _tabulate_parts(
+    rows: Iterable[BoardRow], parts: Iterable[tuple[str, Mapping[str, Any]]], metric: str
+) -> Table:
+    """Make the table of a metric by part of the events; each has a title and its forecasters."""
+
+    def column(title: str, forecasters: Mapping[str, Any]) -> Column:
         def show(row: BoardRow) -> str:
-            scores = category["forecasters"].get(row.name)
-            return _count(scores["brier"], scores["n_events"]) if scores else "–"
+            if row.name not in forecasters:
+                return "–"
+            record = forecasters[row.name]
+            return _count(record[metric], record["n_events"])
 
-        return _number(f"{printable(name, 30)} ({category['n_events']})", show)
+        return _number(title, show)
 
-    columns = [column(*category) for category in results["by_category"].items()]
-    return make_table([_NAME, *columns], rows)
+    return make_table([_NAME, *starmap(column, parts)], rows)
 
 
 def _by_metric(

@@ -113,21 +113,20 @@ def score_forecasts(events: Events, runs: Forecasts, metrics: Sequence[Metric]) 
 def _score(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> dict[str, Floats]:
     """Compute the scores of each forecast by metric."""
     count, exclusive = len(forecasts.event), events.exclusive[forecasts.event]
-    values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.formula}
+    values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.is_mean}
     for scope, chosen in (
         ("all", np.ones(count, dtype=bool)),
         ("exclusive", exclusive),
         ("priced", exclusive & forecasts.priced),
     ):
-        in_scope = [metric for metric in metrics if metric.formula and metric.scope == scope]
+        in_scope = [metric for metric in metrics if metric.is_mean and metric.scope == scope]
         if not in_scope:
             continue
         own = forecasts.keep(chosen)
         ends, won = own.offsets, events.outcome[events.slots(own.event)]
         p = own.p if scope == "all" else normalise(own.p, ends)
         for metric in in_scope:
-            assert metric.formula
-            values[metric.name][chosen] = metric.formula(p, own.q, own.bid, won, ends)
+            values[metric.name][chosen] = metric.score(p, own.q, own.bid, won, ends)
     return values
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, compress
 from operator import and_
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.records import JsonObject
@@ -292,18 +292,14 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
         return None
     a = _select(a, masks)
     b = _select(b, masks)
+    return BothRead(n=count, **_compare_scores(a, b, levels), levels=_tally(a, b, levels))
+
+
+def _compare_scores(a: System, b: System, levels: Sequence[Level]) -> dict[str, Any]:
+    """Return both scores, their difference and its interval by the keys of rows."""
     difference = _subtract(a, b, levels, a.share)
-    return BothRead(
-        n=count,
-        scores=_score_both(a, b, levels),
-        difference=difference.value,
-        interval=difference.interval,
-        levels=_tally(a, b, levels),
-    )
-
-
-def _score_both(a: System, b: System, levels: Sequence[Level]) -> list[float]:
-    return [stratified_mean(system.strata(levels)) for system in (a, b)]
+    scores = [stratified_mean(system.strata(levels)) for system in (a, b)]
+    return {"scores": scores, "difference": difference.value, "interval": difference.interval}
 
 
 def _select(system: System, masks: Mapping[Level, Sequence[bool]]) -> System:
@@ -399,16 +395,9 @@ def _compare_datasets(fit: PooledFit, name: str, other: str) -> Iterator[Dataset
         levels = [level for level in fit.weights if a.counts[level]]
         if not levels:
             continue
-        difference = _subtract(a, b, levels, a.share)
         questions = sum(a.counts[level] for level in levels)
         yield DatasetDifference(
-            a=name,
-            b=other,
-            dataset=key[1],
-            n=questions,
-            scores=_score_both(a, b, levels),
-            difference=difference.value,
-            interval=difference.interval,
+            a=name, b=other, dataset=key[1], n=questions, **_compare_scores(a, b, levels)
         )
 
 

@@ -25,13 +25,14 @@ from forecasteval.common.statistics import (
 from forecasteval.common.version import __version__
 
 from .board import Board, QuestionScores, RankedTable, RunRow, ScoredRow, SystemRow, SystemTable
-from .files import ForecasterTable
+from .files import FileRow, ForecasterTable
 from .names import split_name, without_run
 from .pooled import pool_systems
 from .repeats import measure_runs
 from .scale import Level
 from .significance import assign_ranks
 from .systems import (
+    QuestionColumns,
     System,
     count_series,
     count_unread,
@@ -39,7 +40,7 @@ from .systems import (
     require_same_policy,
 )
 
-_MOST: Final = 3000  # questions of a dataset
+_MAX_QUESTIONS: Final = 3000  # of a dataset whose board lists them
 _DIGITS: Final = 12  # further digits depend on the processor
 _READ: Final = ("scored", "pending")  # outcomes of answers of which something may be read
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
@@ -55,20 +56,16 @@ def rank_results(
     natural order; see `forecasteval.boards.rank`. The systems that are `baselines` have no rank.
     """
     read = list(results)
+    tables = [table for table in read if isinstance(table, ForecasterTable)]
+    tables.sort(key=attrgetter("name"))
     systems, remarks = combine_all(result for result in read if isinstance(result, System))
     groups = sorted(group_by(systems, attrgetter("group")).items(), key=itemgetter(0))
-    tables: list[RankedTable] = [
-        *(_rank_group(group, min_questions, baselines) for _, group in groups),
-        *sorted(
-            (result for result in read if isinstance(result, ForecasterTable)),
-            key=attrgetter("name"),
-        ),
-    ]
+    ranked = [_rank_group(group, min_questions, baselines) for _, group in groups]
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets, baselines)
     return Board(
         schema=2,
         pooled=pooled,
-        tables=order_tables(tables),
+        tables=order_tables([*ranked, *tables]),
         remarks=remarks + unbounded,
         leaderboard=ranking_settings(min_questions, min_datasets),
         failed=[],
@@ -100,19 +97,27 @@ def _rank_group(
     for system in systems:
         require_same_policy(systems[0], system)
     counts = systems[0].counts
-    levels = levels_that_count(counts, min_questions)
-    scored = [(describe_system(system, levels), system) for system in systems]
     sign = systems[0].scale.sign
-    # Equal scores may differ in the 17th digit; without a level that counts there is no order but
-    # the names'.
-    scored.sort(
-        key=lambda pair: (
-            -sign * round(pair[0].overall_score, _DIGITS) if levels else 0,
-            pair[1].name,
-        )
-    )
+    levels = levels_that_count(counts, min_questions)
+
+    def sort_key(scored: tuple[ScoredRow, System]) -> tuple[float, str]:
+        row, system = scored
+        # Without a level that counts there is no order but the names'.
+        if not levels:
+            return 0, system.name
+        # Equal scores may differ in the 17th digit.
+        return -sign * round(row.overall_score, _DIGITS), system.name
+
+    described = [(describe_system(system, levels), system) for system in systems]
+    scored = sorted(described, key=sort_key)
     first = scored[0][1]
     benchmark, dataset, checksum = first.group
+    weights = {level: first.weights[level] for level in levels}
+    signature = {
+        **first.policy,
+        "min_questions": min_questions or None,
+        "questions_sha256": checksum,
+    }
     return SystemTable(
         kind="systems",
         benchmark=benchmark,
@@ -122,12 +127,8 @@ def _rank_group(
         n_series=count_series([*first.questions.values()]),
         pending=first.pending,
         void=first.void,
-        weights={level: first.weights[level] for level in levels},
-        signature={
-            **first.policy,
-            "min_questions": min_questions or None,
-            "questions_sha256": checksum,
-        },
+        weights=weights,
+        signature=signature,
         questions=measure_questions([system for _, system in scored], levels),
         guess=first.guess,
         rows=_rank_rows(scored, levels, baselines),
@@ -142,30 +143,28 @@ def _rank_rows(
 
     from .pairs import compare_systems
 
-    ranked = [
-        place
-        for place, (_, system) in enumerate(scored)
-        if levels and system.system not in baselines
-    ]
-    scores = [scored[place][0].overall_score for place in ranked]
+    ranked: list[int] = []
+    if levels:
+        systems = [system for _, system in scored]
+        ranked = [index for index, system in enumerate(systems) if system.system not in baselines]
+    scores = [scored[index][0].overall_score for index in ranked]
     better = np.subtract.outer(scores, scores) * scored[0][1].scale.sign
-    p = compare_systems([scored[place][1] for place in ranked], levels)
+    p = compare_systems([scored[index][1] for index in ranked], levels)
     ranks = assign_ranks(ranked, scores, better, p)
     rows = []
-    for place, (row, system) in enumerate(scored):
-        rank, interval = ranks.get(place, (None, None))
-        rows.append(
-            SystemRow(
-                **vars(row),
-                rank=rank,
-                level_scores={
-                    level: mean(questions.scores) if level in levels else math.nan
-                    for level, questions in system.questions.items()
-                },
-                n=sum(system.counts[level] for level in levels),
-                rank_interval=interval,
-            )
+    for index, (row, system) in enumerate(scored):
+        rank, interval = ranks.get(index, (None, None))
+        level_scores = dict.fromkeys(system.questions, math.nan)
+        for level in levels:
+            level_scores[level] = mean(system.questions[level].scores)
+        ranked_row = SystemRow(
+            **vars(row),
+            rank=rank,
+            level_scores=level_scores,
+            n=sum(system.counts[level] for level in levels),
+            rank_interval=interval,
         )
+        rows.append(ranked_row)
     return rows
 
 
@@ -173,27 +172,27 @@ def _rank_rows(
 
 
 def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> list[QuestionScores]:
-    """Say how systems did on each question, in the order of `System.questions`.
+    """Measure how systems did on each question, in the order of `System.questions`.
 
     Datasets of more than 3,000 questions have none, for the size of the board.
     """
-    if sum(systems[0].counts[level] for level in levels) > _MOST:
+    if sum(systems[0].counts[level] for level in levels) > _MAX_QUESTIONS:
         return []
     rows: list[QuestionScores] = []
     for level in levels:
         columns = [system.questions[level] for system in systems]
         scores = zip(*(questions.scores for questions in columns), strict=True)
         answers = zip(*(questions.answered for questions in columns), strict=True)
-        rows += [
-            QuestionScores(
+        questions = zip(columns[0].ids, scores, answers, strict=True)
+        for name, scores_of_question, answered in questions:
+            row = QuestionScores(
                 id=name,
                 level=level or None,
-                mean=mean(of_systems),
+                mean=mean(scores_of_question),
                 systems=len(systems),
                 answered=sum(answered),
             )
-            for name, of_systems, answered in zip(columns[0].ids, scores, answers, strict=True)
-        ]
+            rows.append(row)
     return rows
 
 
@@ -206,21 +205,23 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
 
     Runs that were asked other questions, or the same with other truths, stay apart.
     """
-    named = group_by(
-        systems, lambda system: (*system.group[:2], without_run(system.name, system.group[1]))
-    )
+
+    def name_of(system: System) -> tuple[str, str, str]:
+        benchmark, dataset, _ = system.group
+        return benchmark, dataset, without_run(system.name, dataset)
+
     combined: list[System] = []
     remarks: list[str] = []
-    for (_, _, name), same in named.items():
-        parts = group_by(same, attrgetter("group")).values()
+    for (_, _, name), runs in group_by(systems, name_of).items():
+        parts = group_by(runs, attrgetter("group")).values()
+        combined += map(combine_runs, parts)
         if len(parts) > 1:
-            groups = sorted(sorted(printable(run.name) for run in runs) for runs in parts)
-            listed = "; ".join(map(", ".join, groups))
+            names = sorted(sorted(printable(run.name) for run in part) for part in parts)
+            listed = "; ".join(map(", ".join, names))
             remarks.append(
                 f"{printable(name)}: its runs have different questions and are not averaged: "
                 f"{listed}"
             )
-        combined += map(combine_runs, parts)
     return combined, sorted(remarks)
 
 
@@ -228,56 +229,73 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
     """Combine several runs of a system on the same questions. Every question scores the mean of its
     runs' scores.
 
-    Its score is then the mean of the runs' scores, x̄ = Σ w·mean over questions of (Σ over the R
-    runs of xᵢᵣ) / R, and the interval that `stratified_interval` makes of the questions' means
-    counts both, which questions were asked and how a system's answers to one vary: s² of the means
-    estimates Var(E[x|question]) + E[Var(x|question)] / R (Miller, Adding error bars to evals,
-    2024). It is the cluster-robust error of all n·R scores, clustered by question (Liang & Zeger
-    1986; `clustered_error` of each level), as every run has a score for every question: 0 where it
-    lacks an answer. What moves a whole run at once, such as a bad night, is not in it:
-    `run_deviation` shows that, and `repeats.add_run_luck` adds it to differences. Outcomes are
-    counted over all runs. Raises InputError for runs of other policies. One run is returned as it
-    is.
+    Its score is then the mean of the scores of its R runs:
+
+        x̄ = Σ w·mean over questions of (Σ over runs of xᵢᵣ) / R
+
+    The interval that `stratified_interval` makes of the questions' means counts both, which
+    questions were asked and how a system's answers to one vary: s² of the means estimates
+    Var(E[x|question]) + E[Var(x|question)] / R (Miller, Adding error bars to evals, 2024). It is
+    the cluster-robust error of all n·R scores, clustered by question (Liang & Zeger 1986;
+    `clustered_error` of each level), as every run has a score for every question: 0 where it lacks
+    an answer. What moves a whole run at once, such as a bad night, is not in it: `run_deviation`
+    shows that, and `repeats.add_run_luck` adds it to differences.
+
+    Outcomes are counted over all runs. Raises InputError for runs of other policies. One run is
+    returned as it is.
     """
     if len(runs) == 1:
         return runs[0]
-    first, *rest = runs = sorted(runs, key=lambda run: run.name)
-    for run in rest:
+    first, *others = runs = sorted(runs, key=lambda run: run.name)
+    for run in others:
         require_same_policy(first, run)
-    row = replace(
-        first.row,
-        name=name or without_run(first.name, first.group[1]),
-        prediction=", ".join(str(run.row.prediction) for run in runs),
-        warnings=sum(run.row.warnings for run in runs),
-        degraded=any(run.row.degraded for run in runs),
-        kept=any(run.row.kept for run in runs),
-        gain=_mean_gain(runs),
-        gain_interval=None,  # of the mean of runs, which share their questions
-        file_sha256="",  # each run has its own
-        signature={
-            key: value
-            for key, value in first.row.signature.items()
-            if all(run.row.signature.get(key) == value for run in rest)
-        },
-    )
-    questions = {}
-    for level in first.questions:
-        columns = [run.questions[level] for run in runs]
-        outcomes: Counter[str] = Counter()
-        for each in columns:
-            outcomes.update(each.outcomes)
-        questions[level] = replace(
-            columns[0],
-            scores=list(map(mean, zip(*(each.scores for each in columns), strict=True))),
-            answered=list(map(any, zip(*(each.answered for each in columns), strict=True))),
-            outcomes=outcomes,
-        )
+    questions = {
+        level: _average_questions([run.questions[level] for run in runs])
+        for level in first.questions
+    }
+    row = _combine_rows([run.row for run in runs], name or without_run(first.name, first.group[1]))
     return replace(first, row=row, questions=questions, runs=tuple(runs))
 
 
-def _mean_gain(runs: Sequence[System]) -> float | None:
-    gains = [run.row.gain for run in runs if run.row.gain is not None]
-    return mean(gains) if len(gains) == len(runs) else None
+def _combine_rows(rows: Sequence[FileRow], name: str) -> FileRow:
+    first, *others = rows
+    prediction = ", ".join(str(row.prediction) for row in rows)
+    warnings = sum(row.warnings for row in rows)
+    is_degraded = any(row.degraded for row in rows)
+    is_kept = any(row.kept for row in rows)
+    gains = [row.gain for row in rows if row.gain is not None]
+    shared_signature = {
+        key: value
+        for key, value in first.signature.items()
+        if all(row.signature.get(key) == value for row in others)
+    }
+    return replace(
+        first,
+        name=name,
+        prediction=prediction,
+        warnings=warnings,
+        degraded=is_degraded,
+        kept=is_kept,
+        gain=mean(gains) if len(gains) == len(rows) else None,
+        gain_interval=None,  # of the mean of runs, which share their questions
+        file_sha256="",  # each run has its own
+        signature=shared_signature,
+    )
+
+
+def _average_questions(runs: Sequence[QuestionColumns]) -> QuestionColumns:
+    """Average the scores of runs, question by question; an answer of one run is an answer."""
+    scores = zip(*(run.scores for run in runs), strict=True)
+    answered = zip(*(run.answered for run in runs), strict=True)
+    outcomes: Counter[str] = Counter()
+    for run in runs:
+        outcomes.update(run.outcomes)
+    return replace(
+        runs[0],
+        scores=list(map(mean, scores)),
+        answered=list(map(any, answered)),
+        outcomes=outcomes,
+    )
 
 
 def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
@@ -288,28 +306,32 @@ def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
     answer single questions.
     """
     strata = system.strata(levels)
+    clustered = system.cluster(strata, levels)
     bounds = (system.share * system.scale.low, system.share * system.scale.high)
     row = ScoredRow(
         **vars(system.row),
         overall_score=stratified_mean(strata),
-        overall_interval=stratified_interval(system.cluster(strata, levels), bounds),
+        overall_interval=stratified_interval(clustered, bounds),
         **count_unread([system], levels),
     )
     if not system.runs:
         return row
-    runs = [
-        RunRow(
-            **vars(run.row),
-            run=split_name(run.name, run.group[1]).run,
-            score=stratified_mean(run.strata(levels)),
-            **count_unread([run], levels),
-        )
-        for run in system.runs
-    ]
-    spread = measure_runs(system, levels)
+
+    runs = [_describe_run(run, levels) for run in system.runs]
+    variation = measure_runs(system, levels)
+    expected_deviation = math.sqrt(variation.within / variation.freedom)
     deviation = math.sqrt(variance([run.score for run in runs]))
-    differ = deviation > 2 * math.sqrt(spread.within / spread.freedom) + 1e-12
+    differ = deviation > 2 * expected_deviation + 1e-12
     return replace(row, runs=runs, run_deviation=deviation, runs_differ=differ)
+
+
+def _describe_run(run: System, levels: Sequence[Level]) -> RunRow:
+    return RunRow(
+        **vars(run.row),
+        run=split_name(run.name, run.group[1]).run,
+        score=stratified_mean(run.strata(levels)),
+        **count_unread([run], levels),
+    )
 
 
 def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
@@ -318,20 +340,31 @@ def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
     """
     if len(runs) == 1:
         return runs[0]
-    same = zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)
-    return {**runs[0], "items": list(map(_mean_item, same))}
+    questions = zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)
+    return {**runs[0], "items": list(map(_mean_item, questions))}
 
 
-def _mean_item(same: Sequence[JsonObject]) -> dict[str, object]:
-    outcomes = [item["outcome"] for item in same]
-    is_pending = "pending" in outcomes  # in every run, or in none
+def _mean_item(items: Sequence[JsonObject]) -> dict[str, object]:
+    """Merge the items of a question, one of each run."""
+    outcomes = [item["outcome"] for item in items]
+    outcome = outcomes[0]
+    if "scored" in outcomes:
+        outcome = "scored"
+    # A question is pending in every run, or in none.
+    is_pending = "pending" in outcomes
+    score = None if is_pending else mean([item["score"] for item in items])
+    tail = math.ceil(_TAIL / len(items))
     return {
-        **same[0],
-        "score": None if is_pending else mean([item["score"] for item in same]),
-        "read": " | ".join(
-            as_text(item["read"]) if item["outcome"] in _READ else f"({item['outcome']})"
-            for item in same
-        ),
-        "answer": " | ".join(str(item["answer"])[-_TAIL // len(same) :] for item in same),
-        "outcome": "scored" if "scored" in outcomes else outcomes[0],
+        **items[0],
+        "score": score,
+        "read": " | ".join(map(_describe_read, items)),
+        "answer": " | ".join(str(item["answer"])[-tail:] for item in items),
+        "outcome": outcome,
     }
+
+
+def _describe_read(item: JsonObject) -> str:
+    """Describe what was read of a run's answer, or why nothing was."""
+    if item["outcome"] in _READ:
+        return as_text(item["read"])
+    return f"({item['outcome']})"

@@ -12,7 +12,8 @@ keys are ignored.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -50,35 +51,49 @@ def split_name(stem: str, dataset: str | None = None) -> FileName:
     >>> split_name("250915-x@", "250915")
     FileName(dataset='250915', system='x@', run='')
     """
-    name = Path(dataset or "").name
-    known = next((name[: -len(end)] for end in SUFFIXES if name.endswith(end)), name)
+    known = _cut_suffix(Path(dataset or "").name)
     system = stem
     if known and belongs_to(stem, known):
         rest = stem[len(known) :]
-        # `250915@2` is a run of the system that has no other name than its dataset's, `250915`
-        system = known + rest if rest[:1] in ("", "@") else rest.removeprefix(rest[0]) or stem
+        # `250915@2` is a run of the system that has no other name than its dataset's, `250915`.
+        if rest and rest[0] != "@":
+            system = rest[1:] or stem
     before, _, after = system.rpartition("@")
-    return FileName(known, before, after) if before and after else FileName(known, system, "")
+    if before and after:
+        return FileName(known, before, after)
+    return FileName(known, system, "")
+
+
+def _cut_suffix(name: str) -> str:
+    """Cut the suffix of a file of data: `250915` of `250915.json`."""
+    for suffix in SUFFIXES:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return name
 
 
 def without_run(stem: str, dataset: str | None = None) -> str:
     """Return the stem that all runs of a system on a dataset share: `250915-x` of `250915-x@2`."""
     run = split_name(stem, dataset).run
-    return stem.removesuffix(f"@{run}") if run else stem
+    if not run:
+        return stem
+    return stem.removesuffix(f"@{run}")
 
 
 def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
-    r"""`printable` names; names that differ only in Unicode form or invisible characters are shown
-    with escapes.
+    r"""Make names `printable`; those that differ only in Unicode form or invisible characters are
+    shown with escapes.
 
     >>> show_distinct(["caf\u00e9", "cafe\u0301", "b"])
     ['caf\\xe9', 'cafe\\u0301', 'b']
     """
-    same = group_by({*names}, look_of)
-    return [
-        printable(name if len(same[look_of(name)]) == 1 else ascii(name)[1:-1], limit)
-        for name in names
-    ]
+    counts = Counter(map(look_of, {*names}))
+    shown = []
+    for name in names:
+        if counts[look_of(name)] > 1:
+            name = ascii(name)[1:-1]
+        shown.append(printable(name, limit))
+    return shown
 
 
 # --- systems.json ---
@@ -96,16 +111,6 @@ class About:
 
 UNKNOWN: Final = About()
 PRICES: Final = ("prompt", "completion")  # of a million tokens, in dollars
-_KEYS: Final = (
-    "name",
-    "aliases",
-    "organisation",
-    "cost",
-    "prices",
-    "owner",
-    "baseline",
-    "withdrawn",
-)
 
 
 class Systems(NamedTuple):
@@ -122,8 +127,8 @@ class Systems(NamedTuple):
 
     def system_of(self, stem: str, dataset: str | None) -> str:
         """Return the system of a prediction file."""
-        own = split_name(stem, dataset).system
-        return self.aliases.get(own, own)
+        name = split_name(stem, dataset).system
+        return self.aliases.get(name, name)
 
     def find_clashes(self, files: Iterable[tuple[str, str | None]]) -> dict[str, str]:
         """Find the systems of which two names have a file, given as its stem and dataset, for one
@@ -131,15 +136,17 @@ class Systems(NamedTuple):
         """
         names: dict[tuple[str, str | None], set[str]] = {}
         for stem, dataset in files:
-            own = split_name(stem, dataset).system
-            names.setdefault((self.aliases.get(own, own), dataset), set()).add(own)
-        return {
-            system: f"system {printable(system, 40)}: "
-            f"{' and '.join(printable(repr(name), 40) for name in sorted(both))} are one system, "
-            f"but both have a file for {printable(dataset or 'no dataset', 60)}"
-            for (system, dataset), both in names.items()
-            if len(both) > 1
-        }
+            name = split_name(stem, dataset).system
+            names.setdefault((self.aliases.get(name, name), dataset), set()).add(name)
+        clashes = {}
+        for (system, dataset), both in names.items():
+            if len(both) > 1:
+                shown = " and ".join(_quote(name) for name in sorted(both))
+                clashes[system] = (
+                    f"system {printable(system, 40)}: {shown} are one system, "
+                    f"but both have a file for {printable(dataset or 'no dataset', 60)}"
+                )
+        return clashes
 
     def without_clashes(self, files: Iterable[tuple[str, str | None]]) -> Systems:
         """Return the same without the aliases of systems with a clash; its mistakes are added."""
@@ -151,18 +158,21 @@ class Systems(NamedTuple):
         """Find the display names that are names of other systems, given by `rows` of a system and
         one of its names. Each with a mistake: its row would pass for the other system's.
         """
-        holders = {(look_of(text).casefold(), row[0]) for row in rows for text in row}
-        return {
-            system: f"system {printable(system, 40)}: "
-            f"'name' must not be that of another system, got {describe_value(about.name or system)}"
-            for system, about in self.entries.items()
-            for look in [look_of(about.name or system).casefold()]
-            if any(look == other and holder != system for other, holder in holders)
-        }
+        holders = {(_fold_look(text), row[0]) for row in rows for text in row}
+        taken = {}
+        for system, about in self.entries.items():
+            shown = about.name or system
+            look = _fold_look(shown)
+            if any(look == other and holder != system for other, holder in holders):
+                taken[system] = (
+                    f"system {printable(system, 40)}: "
+                    f"'name' must not be that of another system, got {describe_value(shown)}"
+                )
+        return taken
 
     def find_twins(self, systems: Iterable[str]) -> list[str]:
         """Name systems whose names look alike: `café` in two Unicode forms, `GPT` and `gpt`."""
-        groups = group_by(sorted(systems), lambda name: look_of(name).casefold()).values()
+        groups = group_by(sorted(systems), _fold_look).values()
         return [
             f"systems with one name in several spellings: {', '.join(show_distinct(names, 40))}"
             for names in groups
@@ -171,13 +181,17 @@ class Systems(NamedTuple):
 
     @property
     def baselines(self) -> set[str]:
-        """Find the systems that only guess."""
+        """Return the systems that only guess."""
         return {system for system, about in self.entries.items() if about.baseline}
 
     def names_of(self, system: str) -> list[str]:
         """Return all names by which users may call a system."""
-        other = [name for name, target in self.aliases.items() if target == system]
-        return [system, *other, *filter(None, [self.entries.get(system, UNKNOWN).name])]
+        aliases = [name for name, target in self.aliases.items() if target == system]
+        names = [system, *aliases]
+        shown = self.entries.get(system, UNKNOWN).name
+        if shown:
+            names.append(shown)
+        return names
 
 
 NO_SYSTEMS: Final = Systems({}, {}, [], {}, {}, {})
@@ -198,30 +212,36 @@ def read_systems(folder: Path) -> Systems:
         return NO_SYSTEMS._replace(mistakes=[printable(error.problem)])
     mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
     read = {name: _read_entry(name, entry, mistakes) for name, entry in value.items()}
-    aliases = {name: name for name in value}
-    for system, entry in read.items():
-        for name in entry.pop("aliases", ()):
-            if aliases.setdefault(name, system) != system:
-                mistakes.append(
-                    f"system {printable(system, 40)}: "
-                    f"the alias {printable(repr(name), 40)} is another system"
-                )
-    aliases = {name: system for name, system in aliases.items() if name not in value}
-    owners = {
-        name: tuple(login.strip().removeprefix("@") for login in _as_list(entry.pop("owner")))
-        for name, entry in read.items()
-        if "owner" in entry
-    }
-    withdrawn = {
-        name: tuple(entry.pop("withdrawn")) for name, entry in read.items() if "withdrawn" in entry
-    }
-    prices = {
-        name: (float(given["prompt"]), float(given["completion"]))
-        for name, entry in read.items()
-        if (given := entry.pop("prices", None))
-    }
-    entries = {name: About(**entry) for name, entry in read.items() if entry}
+    aliases = _find_aliases(read, mistakes)
+    owners: dict[str, tuple[str, ...]] = {}
+    withdrawn: dict[str, tuple[str, ...]] = {}
+    prices: dict[str, tuple[float, float]] = {}
+    entries: dict[str, About] = {}
+    for name, entry in read.items():
+        if "owner" in entry:
+            logins = _as_list(entry["owner"])
+            owners[name] = tuple(login.strip().removeprefix("@") for login in logins)
+        if "withdrawn" in entry:
+            withdrawn[name] = tuple(entry["withdrawn"])
+        if "prices" in entry:
+            prompt, completion = (float(entry["prices"][kind]) for kind in PRICES)
+            prices[name] = prompt, completion
+        about = {key: entry[key] for key in _ABOUT if key in entry}
+        if about:
+            entries[name] = About(**about)
     return Systems(entries, aliases, mistakes, owners, withdrawn, prices)
+
+
+def _find_aliases(read: Mapping[str, Mapping[str, Any]], mistakes: list[str]) -> dict[str, str]:
+    """Find the system of each alias, the first that has it."""
+    systems = {name: name for name in read}
+    for system, entry in read.items():
+        for alias in entry.get("aliases", ()):
+            if systems.setdefault(alias, system) != system:
+                mistakes.append(
+                    f"system {printable(system, 40)}: the alias {_quote(alias)} is another system"
+                )
+    return {alias: system for alias, system in systems.items() if alias not in read}
 
 
 def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]:
@@ -232,34 +252,23 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]
         return {}
     mistakes += [f"{where}: '{printable(key, 40)}' is given twice" for key in repeated_keys(entry)]
     known = {}
-    for key in (key for key in _KEYS if key in entry):
-        if expected := _find_problem(key, entry[key]):
-            mistakes.append(
-                f"{where}: '{key}' must be {expected}, got {describe_value(entry[key])}"
-            )
-        else:
+    for key, (is_valid, expected) in _RULES.items():
+        if key not in entry:
+            continue
+        if is_valid(entry[key]):
             known[key] = entry[key]
+        else:
+            got = describe_value(entry[key])
+            mistakes.append(f"{where}: '{key}' must be {expected}, got {got}")
     return known
 
 
-def _find_problem(key: str, value: object) -> str:
-    """Say what the value of a key must be; "" for a valid value."""
-    if key in ("aliases", "owner", "withdrawn"):
-        names = [name for name in _as_list(value) if isinstance(name, str) and name.strip(" @")]
-        if key == "owner":
-            return "" if names and names == _as_list(value) else "a login or a list of logins"
-        expected = "a list of datasets and runs" if key == "withdrawn" else "a list of names"
-        return "" if names == value else expected
-    if key == "cost":
-        return "" if _is_amount(value) else "a number >= 0"
-    if key == "prices":
-        given = value if isinstance(value, dict) else {}
-        if given.keys() == {*PRICES} and all(map(_is_amount, given.values())):
-            return ""
-        return 'the prices of a million tokens, as {"prompt": 0.15, "completion": 0.6}'
-    if key == "baseline":
-        return "" if isinstance(value, bool) else "true or false"
-    return "" if isinstance(value, str) and value.strip() else "text"
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
 
 
 def _is_amount(value: object) -> bool:
@@ -267,15 +276,63 @@ def _is_amount(value: object) -> bool:
     return bool(text) and float(text) >= 0
 
 
+def _are_names(value: object) -> bool:
+    """Return whether a value is a list of names; `@` is none."""
+    if not isinstance(value, list):
+        return False
+    return all(isinstance(name, str) and name.strip(" @") for name in value)
+
+
+def _are_logins(value: object) -> bool:
+    logins = _as_list(value)
+    return bool(logins) and _are_names(logins)
+
+
+def _are_prices(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return value.keys() == {*PRICES} and all(map(_is_amount, value.values()))
+
+
+# By key whether a value is valid, and what it must be.
+_RULES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    "name": (_is_text, "text"),
+    "aliases": (_are_names, "a list of names"),
+    "organisation": (_is_text, "text"),
+    "cost": (_is_amount, "a number >= 0"),
+    "prices": (
+        _are_prices,
+        'the prices of a million tokens, as {"prompt": 0.15, "completion": 0.6}',
+    ),
+    "owner": (_are_logins, "a login or a list of logins"),
+    "baseline": (_is_flag, "true or false"),
+    "withdrawn": (_are_names, "a list of datasets and runs"),
+}
+_ABOUT: Final = ("name", "organisation", "cost", "baseline")  # the keys that `About` has
+
+
 def _as_list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        return value
+    return [value]
 
 
 def describe_value(value: object) -> str:
     """Describe a value of the file in a message."""
-    if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "a list"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    return _quote(value)
+
+
+def _quote(value: object) -> str:
     return printable(repr(value), 40)
+
+
+def _fold_look(name: str) -> str:
+    """Fold a name as it looks: `café` in two Unicode forms, and `GPT` and `gpt`, are equal."""
+    return look_of(name).casefold()
 
 
 BOARD: Final = "leaderboard"  # the stem that no result may have

@@ -52,9 +52,9 @@ def join_clusters(parts: Sequence[QuestionColumns]) -> list[str]:
     if not any(part.clusters for part in parts):
         return []
     names: list[str] = []
-    for place, part in enumerate(parts):
-        alone = (f"\0{place} {row}" for row in range(len(part.ids)))
-        names += part.clusters or alone
+    for number, part in enumerate(parts):
+        single_names = (f"\0{number} {row}" for row in range(len(part.ids)))
+        names += part.clusters or single_names
     return names
 
 
@@ -98,7 +98,7 @@ class System(Scaled):
 
     @cached_property
     def group(self) -> tuple[str, str, str]:
-        """Benchmark, dataset, checksum of the questions."""
+        """Return the benchmark, the dataset and the checksum of the questions."""
         return (
             self.row.benchmark,
             str(self.row.dataset or ""),
@@ -116,7 +116,7 @@ class System(Scaled):
 
     @cached_property
     def counts(self) -> dict[Level, int]:
-        """Count the questions by level."""
+        """Return the number of questions by level."""
         return {level: len(questions.ids) for level, questions in self.questions.items()}
 
     @cached_property
@@ -131,12 +131,12 @@ class System(Scaled):
         if not self.policy.get("fixed_weights"):
             return 1.0
         used = sum(self.weights[level] for level, count in counts.items() if count)
-        waiting = sum(
-            self.weights[level]
-            for level, questions in self.questions.items()
-            if questions.outcomes.get("pending") and not counts.get(level)
+        empty = [level for level in self.questions if not counts.get(level)]
+        unresolved = sum(
+            self.weights[level] for level in empty if self.questions[level].outcomes.get("pending")
         )
-        return used / (sum(self.weights.values()) - waiting or 1.0)
+        total = sum(self.weights.values())
+        return used / (total - unresolved or 1.0)
 
     @property
     def outcomes(self) -> dict[Level, dict[str, int]]:
@@ -150,30 +150,34 @@ class System(Scaled):
 
     @property
     def pending(self) -> int:
-        """Count the questions without a truth yet."""
+        """Return the number of questions without a truth yet."""
         return self.count_pending(self.questions)
 
     def count_pending(self, levels: Iterable[Level]) -> int:
         """Count the questions of these levels without a truth yet."""
-        run = self.runs[0] if self.runs else self
+        # Outcomes of several runs are counted over all of them.
+        run, *_ = self.runs or (self,)
         return sum(run.questions[level].outcomes.get("pending", 0) for level in levels)
 
     def strata(self, levels: Iterable[Level]) -> Strata:
-        """Weight and scores of each level; their `stratified_mean` is the overall score."""
+        """List weight and scores of each level; their `stratified_mean` is the overall score."""
+        share = self.share
         return [
-            (self.weights[level], [self.share * score for score in self.questions[level].scores])
+            (self.weights[level], [share * score for score in self.questions[level].scores])
             for level in levels
         ]
 
     def cluster(self, strata: Strata, levels: Sequence[Level]) -> Strata:
-        """Values by question as values by cluster (`cluster_values`): the mean is the same, errors
-        are made of them.
+        """Turn values by question into values by cluster (`cluster_values`): the mean is the same,
+        errors are made of them.
         """
-        clusters = [self.questions[level].clusters for level in levels]
-        return [
-            (weight, cluster_values(values, names) if names else values)
-            for names, (weight, values) in zip(clusters, strata, strict=True)
-        ]
+        clustered = []
+        for level, (weight, values) in zip(levels, strata, strict=True):
+            names = self.questions[level].clusters
+            if names:
+                values = cluster_values(values, names)
+            clustered.append((weight, values))
+        return clustered
 
 
 def rename(
@@ -199,9 +203,8 @@ def file_row(system: System | ForecasterTable) -> FileRow:
 
 def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[Level]:
     """Return the levels with questions, and with `min_questions` where a benchmark has levels."""
-    return [
-        level for level, count in counts.items() if count and (count >= min_questions or not level)
-    ]
+    levels = [level for level, count in counts.items() if count]
+    return [level for level in levels if not level or counts[level] >= min_questions]
 
 
 class UnreadCounts(TypedDict):
@@ -240,11 +243,10 @@ def count_entries(system: System, late: Collection[str], removed: Collection[str
     for level, columns in system.questions.items():
         ids = [as_text(name) for name in columns.ids]
         n_late = sum(name in late for name in ids)
-        outcomes = {
-            **columns.outcomes,
-            "late": max(columns.outcomes.get("late", 0), n_late),
-            "removed": sum(name in removed for name in ids),
-        }
+        n_removed = sum(name in removed for name in ids)
+        # The result itself may count more late answers, by the file's times.
+        n_late = max(columns.outcomes.get("late", 0), n_late)
+        outcomes = {**columns.outcomes, "late": n_late, "removed": n_removed}
         questions[level] = replace(columns, outcomes=outcomes)
     return replace(system, questions=questions)
 
@@ -254,10 +256,9 @@ def make_missing(template: System, stem: str, prediction: str | None) -> System:
 
     template: a system on the same questions, with the same rules.
     """
-    scale = template.scale
     worst = template.row.missing_score
     if worst is None:
-        worst = scale.low if scale.higher_is_better else scale.high
+        worst = template.scale.worst
     signature = {
         **template.row.signature,
         "prediction_sha256": REMOVED,
@@ -289,10 +290,13 @@ def make_missing(template: System, stem: str, prediction: str | None) -> System:
 
 def require_same_policy(a: System, b: System) -> None:
     """Raise InputError, naming the policies, if two systems were not scored alike."""
-    first, second = ({**system.policy, **system.scale.describe()} for system in (a, b))
-    differing = [key for key in {**first, **second} if first.get(key) != second.get(key)]
+    first = {**a.policy, **a.scale.describe()}
+    second = {**b.policy, **b.scale.describe()}
+    values = {key: (first.get(key), second.get(key)) for key in {**first, **second}}
+    differing = [f"{key} {x} and {y}" for key, (x, y) in values.items() if x != y]
     if differing:
-        policies = "; ".join(f"{key} {first.get(key)} and {second.get(key)}" for key in differing)
         raise InputError(
-            f"{a.name}, {b.name}", "expected results of the same version and policies", policies
+            f"{a.name}, {b.name}",
+            "expected results of the same version and policies",
+            "; ".join(differing),
         )

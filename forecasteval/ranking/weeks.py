@@ -94,7 +94,13 @@ def fit_scores(
     slopes = p * (1 - p)
     expected = np.where(is_missed, p, y)
     residuals = is_used * (y - p) * v
-    by_system, by_cell = _carry(_sum_by(is_missed * slopes * v, cells), information, len(v))
+
+    # A score moves with the effects of its system and of cells, and these with all residuals.
+    slope_of_cells = _sum_by(is_missed * slopes * v, cells)
+    slope_of_systems = np.diag(slope_of_cells.sum(axis=1))
+    gradient = np.hstack([slope_of_systems, slope_of_cells])
+    carried = len(v) * np.linalg.solve(information, gradient.T).T
+    by_system, by_cell = np.hsplit(carried, [len(scores)])
     through_system = by_system @ residuals
     through_cell = by_cell[:, cells] * residuals.sum(axis=0)
     influence = expected * v + through_system + through_cell
@@ -199,25 +205,6 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
         if np.abs(step).max() < _MAX_LAST_STEP:
             break
     return p, inform(p)
-
-
-def _carry(gradient: Array, information: Array, questions: int) -> tuple[Array, Array]:
-    """Carry residuals to scores: how far each moves with those of every system and of every cell.
-
-    A score moves with the effects of its system and of cells, and these with all residuals.
-
-    Args:
-        gradient: S × C, the slope of a score where the system did not take part.
-        information: about the effects, by `_maximise`.
-        questions: their number, by which weights were multiplied there.
-
-    Returns:
-        S × S and S × C factors.
-    """
-    by_effect = np.hstack([np.diag(gradient.sum(axis=1)), gradient])
-    carried = questions * np.linalg.solve(information, by_effect.T).T
-    by_system, by_cell = np.hsplit(carried, [len(gradient)])
-    return by_system, by_cell
 
 
 # --- Errors ---
