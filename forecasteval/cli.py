@@ -534,6 +534,7 @@ def nightly(argv: Sequence[str]) -> int:
     parser = _parser(nightly, _NIGHTLY, "scored", ExitCode.PARTLY_FAILED, ExitCode.LOCKED)
     add = parser.add_argument
     add("--force", action="store_true", help="score everything again")
+    add("--by", metavar="COLUMN", help="also rank by each value of a column of the datasets")
     add(
         "--html",
         action="store_true",

@@ -10,6 +10,7 @@ from operator import attrgetter
 from os.path import commonprefix
 from typing import Final, NamedTuple
 
+from forecasteval.common.errors import printable
 from forecasteval.common.records import number_text
 from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, number_axis
 from forecasteval.display.html import (
@@ -28,6 +29,8 @@ from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import Column, Table, cut_middle, make_table
 from forecasteval.ranking.board import RankedTable
 
+from .by_column import describe_parts
+from .columns import list_part_columns
 from .standings import ShownRanking, files_of, show_cell
 
 _COLOURED: Final = 3  # leaders whose history is drawn in colour
@@ -150,6 +153,26 @@ _PRICED: Final = (
     Column("Score", attrgetter("score"), "number"),
     Column("Best for its cost", lambda system: "yes" if system.on_front else ""),
 )
+
+
+# --- Systems by the values of a column ---
+
+
+def draw_parts(standing: ShownRanking, column: str, name: str) -> Html:
+    """Draw a matrix of the scores by the values of a column; nothing if there are none."""
+    table = standing.table
+    parts = [part for part in list_part_columns(table, column) if part.head]
+    if not parts:
+        return Html()
+    heads = [Head("System"), *(Head(part.head, "c") for part in parts)]
+    lines = []
+    for entry in standing.entries:
+        scores = [show_cell(part.cell(entry), table.scale) for part in parts]
+        lines.append(TableLine([join(entry.shown), *scores]))
+    title = f"By {printable(column, 40)}"
+    note = " ".join(describe_parts(table, column))
+    drawn = draw_scroll(title, draw_table(heads, lines, "mx"))
+    return draw_section(title, drawn, note=note, name=name)
 
 
 # --- Every system in every week ---

@@ -39,12 +39,21 @@ from forecasteval.display.tables import (
     Table,
     format_signature,
     make_table,
+    show_interval,
+    show_number,
 )
 from forecasteval.ranking.board import Board, RankedRow, RankedTable, Ranking
 from forecasteval.ranking.names import BOARD
 from forecasteval.ranking.scale import Scale
 
-from .board_charts import cost_chart, draw_costs, draw_history, draw_weeks, history_chart
+from .board_charts import (
+    cost_chart,
+    draw_costs,
+    draw_history,
+    draw_parts,
+    draw_weeks,
+    history_chart,
+)
 from .changes import History, history_dataset, summarise_changes, tabulate_changes
 from .columns import Entry, list_columns
 from .metadata import name_systems
@@ -101,9 +110,11 @@ def make_page(
     ]
     benchmarks = {standing.table.benchmark for standing in standings}
     title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
+    has_parts = any(row.by for standing in standings[:1] for row in standing.table.rows)
     parts = [
         ("Open", "open", board.open),
         ("What changed", "changed", history),
+        (f"By {printable(board.by, 40)}", "by1", has_parts),
         ("Questions", "of-questions1", standings and standings[0].newest),
         ("Weeks", "weeks1", any(standing.weeks for standing in standings)),
     ]
@@ -192,7 +203,10 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     of = "Weeks and runs" if standing.weeks else "Runs"
     parts: list[list[TableLine]] = []
     for entry, row in zip(standing.entries, rows, strict=True):
-        numbers = [("In numbers", _say_numbers(entry, columns))]
+        numbers = [
+            ("In numbers", _say_numbers(entry, columns)),
+            ("Score, 95% interval, questions", _format_parts(entry.row)),
+        ]
         weeks = [(of, _list_weeks(standing, entry.row.system_name))]
         parts.append([row, TableLine([draw_inside(entry.key, numbers, weeks)], "in")])
     if unranked := [part for part in parts if part[0].kind == "prov"][:1]:
@@ -303,6 +317,16 @@ def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:
     return " · ".join(f"{title} {text}" for title, text in said if text not in ("", "–", "0"))
 
 
+def _format_parts(row: RankedRow) -> str:
+    """Format the scores by the values of a column in one line, with interval and questions."""
+    texts = []
+    for value, part in row.by.items():
+        interval = show_interval(part["interval"])
+        score = show_number(part["score"])
+        texts.append(f"{printable(value, 24)} {score} {interval} ({part['n']})")
+    return " · ".join(texts)
+
+
 def _list_weeks(standing: ShownRanking, system: str) -> Html:
     """List a cell for each week, which leads to the page of the first run; further runs stand
     behind.
@@ -341,6 +365,8 @@ def _draw_body(
         )
     if history:
         yield _draw_changes(history, names)
+    for place, standing in enumerate(standings, 1):
+        yield draw_parts(standing, board.by, f"by{place}")
     for standing in standings:
         yield draw_history(standing)
         yield draw_costs(standing)

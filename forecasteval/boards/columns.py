@@ -9,6 +9,7 @@ each, and of `compare` have columns of their own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
@@ -17,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import grouped_names, printable, show_count
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import number_text
+from forecasteval.display.breakdown import value_key
 from forecasteval.display.tables import Column, format_signature
 from forecasteval.ranking.board import (
     Board,
@@ -264,6 +266,46 @@ def count_warnings(count: int) -> str:
 NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")
 
 
+# --- The values of a column of the datasets ---
+
+
+def list_part_columns(table: Ranking, column: str) -> list[Column]:
+    """List the columns of the values of a column; text and pages have the scores alone."""
+    best = "low" if table.scale.sign < 0 else "high"
+    columns = []
+    for spare, value in enumerate(sorted(count_questions(table.rows), key=value_key), 1):
+        title = printable(value, 24)
+        key = f"{column}={value}"
+        score = partial(_find_part, value, "score")
+        columns += [
+            Column(title, score, "number", best, spare, page="c", key=key, head=title),
+            Column("", partial(_find_end, value, 0), "number", key=f"{key} low"),
+            Column("", partial(_find_end, value, 1), "number", key=f"{key} high"),
+            Column("", partial(_find_part, value, "n"), "number", key=f"{key} n"),
+        ]
+    return columns
+
+
+def _find_part(value: str, key: str, entry: Entry) -> Any:
+    return entry.row.by.get(value, {}).get(key)
+
+
+def _find_end(value: str, end: int, entry: Entry) -> float | None:
+    interval: Sequence[float] | None = _find_part(value, "interval", entry)
+    if interval is None:
+        return None
+    return interval[end]
+
+
+def count_questions(rows: Sequence[RankedRow]) -> Counter[str]:
+    """Count the questions of each value, of the system that was asked most of them."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        for value, part in row.by.items():
+            counts[value] = max(counts[value], part["n"])
+    return counts
+
+
 # --- CSV and frames ---
 
 _ENDS: Final = {
@@ -279,7 +321,7 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
     """
     records = []
     for table in board.rankings:
-        columns = list_columns(table)
+        columns = [*list_columns(table), *list_part_columns(table, board.by)]
         records += [_flatten_entry(entry, columns) for entry in list_entries(table)]
     keys = [*dict.fromkeys(key for record in records for key in record)]
     return keys, [{key: record.get(key) for key in keys} for record in records]

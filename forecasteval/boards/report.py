@@ -16,9 +16,11 @@ from forecasteval.display.results import Results
 from forecasteval.display.tables import Heading, Remark, Report, format_signature
 from forecasteval.ranking.board import Board, Pair
 
+from .by_column import report_parts
 from .changes import Change, changes_report
 from .columns import flatten_board
 from .metadata import name_systems
+from .standings import find_weeks
 from .tables import (
     ENTER,
     AnyComparison,
@@ -54,8 +56,12 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     """
     alone = [table for table in board.tables if table.is_alone]
     report: Report = []
+    weeks = [week for table in board.pooled for week in find_weeks(board.tables, table)]
     for table in (table for table in board.rankings if not table.is_alone):
         report += report_table(table)
+        # The table over all datasets has more questions of each value.
+        if not any(week is table for week in weeks):
+            report += report_parts(table, board.by)
     for benchmark, tables in group_by(alone, lambda table: table.benchmark).items():
         title = f"Leaderboard  {benchmark}, one system{lower_is_better(tables[0])}"
         signatures = dict.fromkeys(format_signature(table.signature) for table in tables)

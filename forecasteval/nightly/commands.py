@@ -53,6 +53,7 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         args.begin_record,
         processes,
         args.cluster,
+        args.by or "",
     )
     board, files = run_night(args.root, scorer, options)
     _warn(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.benchmark import Files, without_collector
+from forecasteval.boards.by_column import add_parts
 from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
 from forecasteval.boards.reasons import QuestionChange
@@ -26,7 +27,7 @@ from forecasteval.boards.report import BoardResults, format_csv, format_markdown
 from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
 from forecasteval.common.files import hash_file, share_reads, write_atomic
 from forecasteval.common.forms import to_record
-from forecasteval.common.records import dump_json, group_by, hash_text
+from forecasteval.common.records import JsonObject, dump_json, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks, list_predictions
 from forecasteval.nightly.carried_over import KeptRows, is_part, keep_rows
@@ -123,6 +124,7 @@ def run_night(
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         failures += observed.failures + plan.failures + scored.failures
         board = _rank(last, options, stay, scored, failures, about, observed, present)
+        board, unknown = _add_parts(board, last, options, stay)
         changes, written = _write(
             board, last, folder, options, about, present, observed, scored.corrections, date
         )
@@ -137,6 +139,7 @@ def run_night(
             *_describe_unchecked(observed, tonight),
             *scored.notes,
             *_say_kept(stay),
+            *unknown,
             *written,
         ],
         "record_notes": observed.notes,
@@ -336,6 +339,7 @@ def _rank(
             [
                 hash_code(PACKAGE / "ranking"),  # an edited model makes another board
                 ranking_settings(*least),
+                options.by,
                 {result.name: result.checksum for result in stay.results},
                 stay.kept,
                 to_record(tables),
@@ -383,6 +387,22 @@ def _rank(
         more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
         failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
     return replace(ranked, failed=sorted(failed, key=_BY_FILE))
+
+
+def _add_parts(
+    board: Board, last: Board, options: NightOptions, stay: KeptRows
+) -> tuple[Board, list[str]]:
+    """Give the board its scores by the values of a column, unless it is that of before."""
+    has_parts = any(row.by for table in board.tables for row in table.rows)
+    if not options.by or (board is last and has_parts):
+        return board, []
+    paths = {result.name: result for result in stay.results}
+
+    def read_result(name: str) -> JsonObject:
+        result = paths.get(name)
+        return read_stored(result.path, result.checksum)[0] if result else {}
+
+    return add_parts(board, options.by, read_result)
 
 
 # --- Entries ---

@@ -51,6 +51,7 @@ class NightOptions(NamedTuple):
     begin_record: bool = False  # in the place of a book that is missing or damaged
     processes: int = 0
     cluster: str | None = None
+    by: str = ""  # a column of the datasets, by whose values the board has scores, too
 
 
 class Outcome(NamedTuple):

@@ -22,6 +22,7 @@ from .files import (
     ForecasterRow,
     ForecasterTable,
     OneDataset,
+    Parts,
     Ranked,
     Signature,
     label_dataset,
@@ -90,6 +91,7 @@ class SystemRow(Ranked, ScoredRow):
     rank_interval: tuple[int, int] | None
     withdrawn: int = 0  # runs that are no entries
     about: About = UNKNOWN
+    by: Parts = field(default_factory=dict)
 
     metric: ClassVar[str] = "overall"
     provisional: ClassVar[None] = None  # its rank needs no number of datasets or events
@@ -203,6 +205,7 @@ class PooledRow(Ranked, SeasonRow):
     rank_interval: tuple[int, int] | None
     withdrawn: int = 0  # datasets and runs that are no entries
     about: About = UNKNOWN
+    by: Parts = field(default_factory=dict)
 
     metric: ClassVar[str] = "pooled"
     is_barred: ClassVar[bool] = False
@@ -355,6 +358,7 @@ class Board:
     withdrawn: list[WithdrawnEntry] = field(default_factory=list)
     removed: list[RemovedEntry] = field(default_factory=list)  # with `--late-files keep`
     record: str = ""  # the name of the entry book, if there is one
+    by: str = ""  # the column by whose values the rows have scores, if there is one
     inputs_sha256: str = ""
 
     @property

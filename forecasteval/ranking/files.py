@@ -14,6 +14,7 @@ from .names import UNKNOWN, About, split_name
 from .scale import Interval, Level, Scale
 
 Signature = dict[str, object]  # as JSON has it: levels are texts there
+Parts = dict[str, dict[str, Any]]  # score, interval and n by the values of a column of the dataset
 
 
 def read_weights(signature: Signature) -> dict[Level, float]:
@@ -103,6 +104,7 @@ class ForecasterRow(Ranked):
     provisional: bool = False
     removed: int = 0  # closed forecasts that were changed or removed
     about: About = UNKNOWN
+    by: Parts = field(default_factory=dict)
 
     # What rows of systems have, too; the file is that of the table.
     prediction: ClassVar[None] = None

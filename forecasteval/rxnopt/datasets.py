@@ -23,6 +23,7 @@ from forecasteval.common.records import (
     repeated_keys,
 )
 from forecasteval.common.statistics import mean
+from forecasteval.questions.columns import add_columns
 
 NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
@@ -33,6 +34,7 @@ METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio
 TEMPLATES: Final = tuple(f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES)
 ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks about
 _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
+_FIELDS: Final = {"id", "question_type", "answer"}  # which an item has in its own form
 _BESIDE: Final = {"scores", "option_source_entries"}  # arrays of options, too
 
 
@@ -86,6 +88,7 @@ class AnswerKey(NamedTuple):
     values: tuple[list[float], ...]
     uniform: tuple[float, ...]  # what a blind guess expects of each
     digest: str
+    columns: Any  # of the dataset, that an item keeps
 
     @property
     def size(self) -> int:
@@ -158,7 +161,8 @@ def read_question(record: Any, place: str) -> AnswerKey:
     condition = as_text(record.get("target_key")) or ALL_CONDITIONS
     digest = f"{kind} {relative} {ratios} {answer}"
     values = relative, exact, ratios
-    return AnswerKey(kind, condition, values, tuple(map(mean, values)), digest)
+    columns: dict[str, Any] = add_columns({}, record, _FIELDS)
+    return AnswerKey(kind, condition, values, tuple(map(mean, values)), digest, columns)
 
 
 def require_question(record: object, place: str) -> str:

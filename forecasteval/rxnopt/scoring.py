@@ -208,6 +208,7 @@ def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> Cho
         "read": index,
         "answer": shown[-MAX_UNREAD:] if outcome == "illegal" else shown[:MAX_ANSWER],
         "note": note,
+        **key.columns,
     }
 
 
