@@ -108,9 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code (`ExitCode`)."""
     words = sys.argv[1:] if argv is None else list(argv)
     # numpy adds in another order on each number of threads: the last digits would depend on the
-    # number of processors. To look for plugins of pydantic takes a tenth of a quiet night.
+    # number of processors.
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    os.environ |= dict.fromkeys((*threads, "PYDANTIC_DISABLE_PLUGINS"), "1")
+    os.environ |= dict.fromkeys(threads, "1")
     return run_command(PROGRAM, partial(_dispatch, words))
 
 

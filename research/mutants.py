@@ -50,7 +50,7 @@ FAILED: Final = "failed-test"
 MEMORY: Final = 4 << 30  # bytes; a loop that never ends may also fill a list
 # Every run of tests is a process with these, which take half of the time of a short one.
 SERVER: Final = multiprocessing.get_context("forkserver")
-IMPORTED: Final = ["hypothesis.strategies", "numpy", "openai", "pydantic", "pytest", "scipy.stats"]
+IMPORTED: Final = ["hypothesis.strategies", "numpy", "openai", "pytest", "scipy.stats"]
 # These read the source, not what it does, or measure time, for minutes.
 LEFT_OUT: Final = [
     "tests/test_advice.py::test_every_advice_in_the_source_has_a_test",

@@ -599,7 +599,7 @@ def test_data_lies_beside_eval_py_in_a_checkout_else_in_the_current_folder(
 
 
 HEAVY: Final = (
-    *("numpy", "openai", "tqdm", "pandas", "scipy", "jinja2", "pydantic", "matplotlib"),
+    *("numpy", "openai", "tqdm", "pandas", "scipy", "jinja2", "matplotlib"),
     *("openpyxl", "sqlite3", "difflib", "unittest", "asyncio"),
 )
 
@@ -620,7 +620,7 @@ def test_help_imports_no_evaluator(command: list[str]) -> None:
     code = f"""
 import atexit, sys, eval
 package = "forecasteval.futurex"
-unused = (f"{{package}}.evaluator", f"{{package}}.reading.grammar", "scipy", "pydantic")
+unused = (f"{{package}}.evaluator", f"{{package}}.reading.grammar", "scipy")
 atexit.register(lambda: print({{*unused}} & set(sys.modules)))
 eval.main({command!r})
 """

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.forms import StrictInt
 from forecasteval.common.records import group_by
 from forecasteval.ranking.files import label_dataset
 
@@ -71,8 +70,8 @@ class Reason:
     """
 
     code: str
-    count: StrictInt | None = None
-    total: StrictInt | None = None
+    count: int | None = None
+    total: int | None = None
     datasets: list[str] = field(default_factory=list)
 
 
@@ -90,7 +89,7 @@ class QuestionChange:
     """A kind of change of a dataset's questions: a code, how many there are, and the first ones."""
 
     code: str
-    count: StrictInt
+    count: int
     questions: list[ChangedQuestion]
 
 

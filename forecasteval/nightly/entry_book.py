@@ -41,7 +41,7 @@ from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.files import write_atomic
-from forecasteval.common.forms import StrictInt, from_record
+from forecasteval.common.forms import from_record
 from forecasteval.common.records import dump_json
 from forecasteval.nightly.store import read_journal, set_aside, set_lines_aside
 
@@ -89,17 +89,17 @@ class FileRecord:
 class BookLine:
     """A line of the book."""
 
-    night: StrictInt
+    night: int
     time: str
     benchmark: str
-    begins: StrictInt
+    begins: int
     dataset: str
     truths: list[str] = field(default_factory=list)
     withdrawn: dict[str, list[str]] = field(default_factory=dict)
     file: str = ""
     sha256: str | None = None
     cut: str = ""
-    since: StrictInt | None = None
+    since: int | None = None
     was: dict[str, str] = field(default_factory=dict)
     entries: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 

@@ -26,7 +26,7 @@ from forecasteval.common.files import hash_file, read_file, require_regular, wri
 from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
 from forecasteval.ranking.names import BOARD
 
-if TYPE_CHECKING:  # pydantic takes longer than to write the page of a file that was just scored
+if TYPE_CHECKING:  # a result is stored without what ranks it
     from forecasteval.ranking.files import FileRow, ForecasterTable
     from forecasteval.ranking.systems import System
 

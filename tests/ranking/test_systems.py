@@ -49,9 +49,9 @@ def test_who_cannot_be_judged(make: Any) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"benchmark": 3}, "x.benchmark: expected a valid string, got 3"),
+        ({"benchmark": 3}, "x.benchmark: expected a text, got 3"),
         ({"items": [{}]}, "x: expected items with the keys of this version"),
-        ({"void": "some"}, "x: void: expected a valid integer"),
+        ({"void": "some"}, "x: void: expected a whole number"),
     ],
 )
 def test_what_is_no_result_is_named(values: Record, message: str) -> None:
