@@ -305,6 +305,8 @@ def _report_result(results: Results, scorer: Scorer, by: str | None) -> Report:
 def _print_together(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
     """Print what stands below the reports of several files, or is a CSV of one."""
     if form == "csv" and args.items:
+        if args.by:
+            _warn_of_idle("--by", "--items --format csv, which prints all columns")
         _print_items(ranked, args.columns)
         return
     if form != "csv" or not args.by:
@@ -451,7 +453,14 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
         _scorer(args).require_usable_options()
     except InputError as error:
         raise settings.place(error) from None
+    if args.json and args.columns:
+        _warn_of_idle("--columns", "--json, which prints all keys")
     return args
+
+
+def _warn_of_idle(option: str, beside: str) -> None:
+    """Warn of an option that does nothing beside those that choose what is printed."""
+    print(f"{PROGRAM}: {option} does nothing with {beside}", file=sys.stderr)
 
 
 def _find_problem(key: str, value: object) -> str:

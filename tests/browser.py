@@ -43,7 +43,7 @@ def make_pages(root: Path) -> dict[str, Path]:
     names = ["250915-careful", "prophet-sample", "multiple_choice_single_varying-random"]
     assert run(root, *(word for name in names for word in ("-f", name)), "--html").code == 0
     assert run(root, "compare", "250915-careful", "250915-random", "--html").code == 0
-    assert run(root, "nightly").code == 0
+    assert run(root, "nightly", "--by", "category").code == 0
     make_season(root / "season", weeks=3, questions=8, systems=4, runs=1)
     pair = ("harbor-9b", "deep.agent")
     assert run(root / "season", "compare", *pair, "--html").code == 0

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import forecasteval
-from cli import ROOT, run
+from cli import ROOT, q, run, write
 from forecasteval.common.errors import InputError
 
 
@@ -96,3 +96,22 @@ def test_importing_the_package_imports_no_evaluator() -> None:
     code = "import forecasteval, sys; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "warning"),
+    [
+        ("-f d-a --json --columns n", "--columns does nothing with --json"),
+        ("compare d-a d-b --json --columns n", "--columns does nothing with --json"),
+        ("nightly --json --columns n", "--columns does nothing with --json"),
+        ("-f d-a --items --by level --format csv", "--by does nothing with --items --format csv"),
+    ],
+)
+def test_an_option_that_does_nothing_is_warned_of(tmp_path: Path, words: str, warning: str) -> None:
+    answers = [{"id": "q7", "answer": "A"}]
+    files = {f"prediction/d-{name}.json": answers for name in "ab"}
+    write(tmp_path, {"dataset/d.json": [q(answer=...)], **files})
+    done = run(tmp_path, *words.split())
+    assert done.code == 0
+    assert warning in done.err
+    assert done.err.count("\n") == 1
