@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
+from operator import attrgetter
 from statistics import median
 from typing import Any, Final, NamedTuple
 
@@ -106,39 +106,60 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
     reactants, products = _read_reaction(raw, name, settings.reactant_product_require, warnings)
+    entries = raw["entries"]
     left_out: Counter[str] = Counter()
-    rows = _read_rows(raw["entries"], name, settings, scale == "fraction", left_out, warnings)
-    readable = score_rows(rows, name, settings.yield_field_priority, warnings)
-    left_out["other_yield"] = len(rows) - len(readable)
-    if len(readable) < 2:
-        lacks_items = left_out["condition_require"] > 0
-        reason = "filter_condition_require" if lacks_items else "fewer_than_two_readable_rows"
-        raise Unused(reason, f"{len(readable)} of {len(raw['entries'])}")
-    unmarked = _leave_marked(readable, duplicates, name, warnings)
-    left_out["equal_but_for_a_mark"] = len(readable) - len(unmarked)
-    rows, conflicts = _distinct(unmarked, duplicates, name)
+    is_fraction = scale == "fraction"
+    read = _read_rows(entries, name, settings, is_fraction, left_out, warnings)
+    scored = score_rows(read, name, settings.yield_field_priority, warnings)
+    left_out["other_yield"] = len(read) - len(scored)
+    if len(scored) < 2:
+        raise _too_few_rows(scored, entries, left_out)
+    unmarked = _leave_marked(scored, duplicates, name, warnings)
+    left_out["equal_but_for_a_mark"] = len(scored) - len(unmarked)
+    rows, conflicts = _merge_repeats(unmarked, duplicates, name)
+    left_out["equal_conditions"] = len(unmarked) - len(rows)
     keys = sorted({key for row in rows for key in row.values})
-    varying = [key for key in keys if len({row.values.get(key) for row in rows}) > 1]
+    varying = [key for key in keys if _varies(key, rows)]
+    constant = [key for key in keys if key not in varying]
     if not varying:
         raise Unused("no_varying_condition")
-    left_out["equal_conditions"] = len(unmarked) - len(rows)
+    twins = _find_twins(rows, varying, name, warnings)
+    best = max(row.effective for row in rows)
     file_name = name.rpartition("/")[2]
-    title = item_text(raw.get("root_img_name")).strip()
+    source_file = item_text(raw.get("source_file")) or file_name
+    title = item_text(raw.get("root_img_name")).strip() or file_name.removesuffix(".json")
+    table_id = printable(title)
+    doi = item_text(raw.get("doi"))
     return ReactionTable(
-        id=printable(title or file_name.removesuffix(".json")),
-        source_file=item_text(raw.get("source_file")) or file_name,
-        doi=item_text(raw.get("doi")),
-        entries=len(raw["entries"]),
+        id=table_id,
+        source_file=source_file,
+        doi=doi,
+        entries=len(entries),
         reactants=reactants,
         products=products,
         rows=rows,
         varying=varying,
-        constant=[key for key in keys if key not in varying],
-        twins=_find_twins(rows, varying, name, warnings),
-        best=max(row.effective for row in rows),
+        constant=constant,
+        twins=twins,
+        best=best,
         left_out=+left_out,
         conflicts=conflicts,
     )
+
+
+def _too_few_rows(
+    rows: Sequence[UsableRow], entries: Sequence[object], left_out: Mapping[str, int]
+) -> Unused:
+    """Make the reason of a table that has no two rows to choose from."""
+    detail = f"{len(rows)} of {len(entries)}"
+    if left_out["condition_require"]:
+        return Unused("filter_condition_require", detail)
+    return Unused("fewer_than_two_readable_rows", detail)
+
+
+def _varies(key: str, rows: Iterable[UsableRow]) -> bool:
+    values = {row.values.get(key) for row in rows}
+    return len(values) > 1
 
 
 def _find_twins(
@@ -184,11 +205,15 @@ def _choose(raw: JsonObject, key: str, allowed: Sequence[str]) -> str:
 
 
 def _passes_year(year: object, wanted: int | tuple[int, ...] | None) -> bool:
+    if wanted is None:
+        return True
     text = item_text(year).strip()
-    if wanted is None or not re.fullmatch(r"[0-9]{1,4}(?:\.0)?", text):
-        return wanted is None
+    if not re.fullmatch(r"[0-9]{1,4}(?:\.0)?", text):
+        return False
     number = int(float(text))
-    return number in wanted if isinstance(wanted, tuple) else number >= wanted
+    if isinstance(wanted, tuple):
+        return number in wanted
+    return number >= wanted
 
 
 def _read_reaction(
@@ -198,13 +223,14 @@ def _read_reaction(
 
     Raises Unused if rows differ in them, and if a molecule lacks what is required.
     """
-    reactants, products = (_read_side(raw, side) for side in ("reactants", "products"))
+    reactants = _read_side(raw, "reactants")
+    products = _read_side(raw, "products")
     if main := item_text(raw.get("main_product_smiles")).strip():
-        same = [item for item in products if item["SMILES"].strip() == main][:1]
-        if not same:
+        named: Substance = {"content": "", "SMILES": main}
+        first = next((item for item in products if item["SMILES"].strip() == main), named)
+        if first is named:
             warnings.append(printable(f"{name}: main_product_smiles is not one of the products"))
-        first: list[Substance] = same or [{"content": "", "SMILES": main}]
-        products = first + [item for item in products if item is not first[0]]
+        products = [first, *(item for item in products if item is not first)]
     for what, items in (("reactant", reactants), ("product", products)):
         if not items and required != "none":
             raise Unused("filter_reactant_product_require", f"no {what}")
@@ -216,25 +242,26 @@ def _read_reaction(
 
 def _read_side(raw: JsonObject, side: str) -> list[Substance]:
     """Read the reactants or the products of the table or (where it has none) of its rows."""
-    table = read_items(raw.get(side))
-    of_rows = [
-        read_items(entry.get(side)) or table
-        for entry in raw["entries"]
-        if isinstance(entry, Mapping)
-    ]
-    keys = {
-        tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items))
-        for items in of_rows
-    }
-    if len(keys) > 1:
+    of_table = read_items(raw.get(side))
+    entries = [entry for entry in raw["entries"] if isinstance(entry, Mapping)]
+    of_rows = [read_items(entry.get(side)) or of_table for entry in entries]
+    if len(set(map(_compare_molecules, of_rows))) > 1:
         raise Unused("filter_same_reactants_products", f"{side} differ between rows")
-    return table or (of_rows[0] if of_rows else [])
+    return of_table or next(iter(of_rows), [])
+
+
+def _compare_molecules(items: Sequence[Substance]) -> tuple[str, ...]:
+    """Make the comparable form of reactants or products."""
+    return tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items))
 
 
 def _lacks(items: Iterable[Substance], required: str) -> bool:
     """Return whether an item lacks its content or its SMILES, as `required` says."""
-    wanted = itemgetter("SMILES" if required == "smiles" else "content")
-    return required != "none" and not all(wanted(item).strip() for item in items)
+    if required == "none":
+        return False
+    if required == "smiles":
+        return not all(item["SMILES"].strip() for item in items)
+    return not all(item["content"].strip() for item in items)
 
 
 # --- Rows ---
@@ -253,19 +280,26 @@ def _read_rows(
     """
     rows = []
     kinds = RecordNotes()
-    for at, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         notes: list[Note] = []
         try:
-            rows.append(_read_row(entry, at, settings, fraction, notes))
+            rows.append(_read_row(entry, index, settings, fraction, notes))
         except Unused as left:
             left_out[left.reason] += 1
-            notes += [(f"{left.detail}; row not used", "")] if left.detail else []
-        index = entry.get("entry_idx") if isinstance(entry, Mapping) else None
-        place = f"entries[{at}]" if index is None else f"entry {printable(item_text(index), 20)}"
+            if left.detail:
+                notes.append((f"{left.detail}; row not used", ""))
+        place = _name_entry(entry, index)
         for note, cell in notes:
             kinds[note].append(": ".join(filter(None, (place, cell))))
     warnings += [printable(f"{name}: {line}") for line in kinds.lines()]
     return rows
+
+
+def _name_entry(entry: object, index: int) -> str:
+    """Name an entry by its number in the paper, else by its index."""
+    if not isinstance(entry, Mapping) or entry.get("entry_idx") is None:
+        return f"entries[{index}]"
+    return f"entry {printable(item_text(entry['entry_idx']), 20)}"
 
 
 def _read_row(
@@ -276,41 +310,53 @@ def _read_row(
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
         raise Unused("unreadable", "a key is given twice with different values")
-    conditions, results = (entry.get(field) or {} for field in ("conditions", "results"))
+    conditions = entry.get("conditions") or {}
+    results = entry.get("results") or {}
     if not isinstance(conditions, Mapping) or not isinstance(results, Mapping):
         raise Unused("unreadable", "'conditions' and 'results' must be objects")
     measured, scores = read_results(results, settings, fraction, notes)
-    kept = _read_conditions(conditions, settings)
+    used = _read_conditions(conditions, settings)
     required = settings.condition_require
-    for key, items in kept.items():
+    for key, items in used.items():
         is_exempt = required == "smiles" and key in settings.smiles_exempt_keys
         if _lacks(items, required) and not is_exempt:
             raise Unused("condition_require", f"{key}: an item without {required}")
-    values = {key: compare_key(items, settings.normalize_conditions) for key, items in kept.items()}
-    return UsableRow(index, entry, kept, values, measured, scores)
+    normalize = settings.normalize_conditions
+    values = {key: compare_key(items, normalize) for key, items in used.items()}
+    return UsableRow(index, entry, used, values, measured, scores)
 
 
 def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
     """Read the conditions of a row that count, by key, without those that have no value."""
-    merged, plain = dict(raw), []
+    values = dict(raw)
     if settings.expand_current_conditions:
-        parts = merged.pop("current_conditions", [])
-        for part in parts if isinstance(parts, list) else [parts]:
-            if not isinstance(part, Mapping) or not {"content", "SMILES"}.isdisjoint(part):
-                plain.append(part)
-                continue
-            for key, value in part.items():
-                if not read_items(merged.get(key)):  # what stands beside it is the row's own
-                    merged[key] = value
-    if plain:
-        merged["current_conditions"] = plain
+        values = _lift_current(values)
     wanted = settings.condition_keys
-    return {
-        key: items
-        for key, value in merged.items()
-        if key not in settings.condition_keys_blacklist and (wanted is None or key in wanted)
-        if (items := read_items(value))
-    }
+    if wanted is None:
+        wanted = tuple(values)
+    hidden = settings.condition_keys_blacklist
+    items = {key: read_items(value) for key, value in values.items()}
+    return {key: items[key] for key in items if items[key] and key in wanted and key not in hidden}
+
+
+def _lift_current(conditions: dict[str, Any]) -> dict[str, Any]:
+    """Put the keys inside `current_conditions` beside it; it keeps what has no keys of its own."""
+    parts = conditions.pop("current_conditions", [])
+    if not isinstance(parts, list):
+        parts = [parts]
+    unnamed = []
+    for part in parts:
+        is_group = isinstance(part, Mapping) and {"content", "SMILES"}.isdisjoint(part)
+        if not is_group:
+            unnamed.append(part)
+            continue
+        for key, value in part.items():
+            # What stands beside it is of this row alone, and counts.
+            if not read_items(conditions.get(key)):
+                conditions[key] = value
+    if unnamed:
+        conditions["current_conditions"] = unnamed
+    return conditions
 
 
 def _leave_marked(
@@ -326,7 +372,8 @@ def _leave_marked(
         marks = [_find_marks(row) for row in group]
         if len(set(marks)) == 1:
             continue
-        shown = ", ".join(printable(item_text(row.entry.get("entry_idx")), 20) for row in group)
+        numbers = [item_text(row.entry.get("entry_idx")) for row in group]
+        shown = ", ".join(printable(number, 20) for number in numbers)
         todo = "a footnote says what was changed: write it"
         warnings.append(printable(f"{name}: entries {shown}: equal but for a mark; {todo}"))
         plain = min(marks, key=len)
@@ -338,41 +385,47 @@ def _leave_marked(
 
 def _find_marks(row: UsableRow) -> tuple[str, ...]:
     """Find the footnote marks of a row's entry number and conditions, without those of others."""
+    number = item_text(row.entry.get("entry_idx"))
     texts = [item["content"] for key in sorted(row.conditions) for item in row.conditions[key]]
-    return tuple(filter(None, map(find_marks, [item_text(row.entry.get("entry_idx")), *texts])))
+    marks = map(find_marks, [number, *texts])
+    return tuple(filter(None, marks))
 
 
-def _distinct(
+def _merge_repeats(
     rows: Iterable[UsableRow], duplicates: str, name: str
 ) -> tuple[list[UsableRow], list[str]]:
     """Merge rows with equal conditions into the best one, their median, or none: (rows, conflicts).
 
     Repeats that agree are one row whatever `duplicates` says.
     """
-    kept, conflicts = [], []
+    merged, conflicts = [], []
     for group in group_by(rows, lambda row: frozenset(row.values.items())).values():
-        best, low = max(group, key=lambda row: row.effective), min(row.effective for row in group)
-        if best.effective - low > CONFLICT:
-            span = f"effective {low:g} to {best.effective:g}"
+        best = max(group, key=attrgetter("effective"))
+        lowest = min(row.effective for row in group)
+        if best.effective - lowest > CONFLICT:
+            span = f"effective {lowest:g} to {best.effective:g}"
             places = ", ".join(str(row.number) for row in group)
-            conflicts.append(
-                printable(f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})")
-            )
-        if best.effective == low or duplicates == "best":
-            kept.append(best)
+            conflict = f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})"
+            conflicts.append(printable(conflict))
+        if best.effective == lowest or duplicates == "best":
+            merged.append(best)
         elif duplicates == "median":
-            kept.append(_median_row(group))
-    return sorted(kept, key=lambda row: row.number), conflicts
+            merged.append(_median_row(group))
+    return sorted(merged, key=attrgetter("number")), conflicts
 
 
 def _median_row(rows: Sequence[UsableRow]) -> UsableRow:
     """Make a row of the medians of rows with equal conditions."""
-    scores = {**rows[0].scores, "yield": round(median(row.scores["yield"] for row in rows), ROUND)}
+    first = rows[0]
+    amount = median(row.scores["yield"] for row in rows)
+    scores = {**first.scores, "er": None, "yield": round(amount, ROUND)}
     for field, key in FACTORS.items():
-        known = [row.scores[key] for row in rows if row.scores[key] is not None]
-        scores[key] = median(known) if known else None
-        scores[field] = show_fraction(scores[key], field) if known else None
-    return rows[0]._replace(scores={**scores, "er": None}, effective=find_effective(scores))
+        scores[field] = scores[key] = None
+        fractions = [row.scores[key] for row in rows if row.scores[key] is not None]
+        if fractions:
+            scores[key] = median(fractions)
+            scores[field] = show_fraction(scores[key], field)
+    return first._replace(scores=scores, effective=find_effective(scores))
 
 
 # --- Scores of a row ---
@@ -386,41 +439,48 @@ def read_results(
 
     Raises Unused if there is no yield. Appends a note for each bad cell.
     """
-    cells = {
-        field: read_yield(results.get(field), fraction) for field in settings.yield_field_priority
-    }
-    selectivity = {field: results.get(field) for field in SELECTIVITIES}
-    for cell in cells.values():
+    fields = settings.yield_field_priority
+    yields = {field: read_yield(results.get(field), fraction) for field in fields}
+    selectivities = {field: results.get(field) for field in SELECTIVITIES}
+    for cell in yields.values():
         for name, text in cell.selectivity:
-            if is_empty(selectivity[name]):
-                selectivity[name] = text
-    fractions = {field: read_fraction(cell, field) for field, cell in selectivity.items()}
-    problems = [(field, cell.note) for field, cell in cells.items()]
-    problems += [(field, note) for field, (_, note) in fractions.items()]
+            if is_empty(selectivities[name]):
+                selectivities[name] = text
+    readings = {field: read_fraction(cell, field) for field, cell in selectivities.items()}
+    problems = [(field, cell.note) for field, cell in yields.items()]
+    problems += [(field, note) for field, (_, note) in readings.items()]
     for field, note in problems:
         if note:
-            notes.append((f"{field}: {note}", printable(as_text(results.get(field)), 40)))
-    measured = _find_yields(cells)
-    for field in cells if any(measured.values()) else ():
-        if may_be_undetermined(results.get(field)):  # as the other yield was
-            measured.pop(field, None)
+            shown = printable(as_text(results.get(field)), 40)
+            notes.append((f"{field}: {note}", shown))
+    measured = _find_yields(yields)
+    # Beside another yield n.d. is "not determined", alone it is "not detected".
+    if any(measured.values()):
+        for field in fields:
+            if may_be_undetermined(results.get(field)):
+                measured.pop(field, None)
     if not measured:
         raise Unused("no_yield")
-    values = {field: value for field, (value, _) in fractions.items()}
+    fractions = {field: fraction for field, (fraction, _) in readings.items()}
     for field in ENANTIOMERS:
-        if (value := values[field]) is not None:
-            measured[field] = value
-    factors = {key: values.get(field) for field, key in FACTORS.items()}
-    return measured, {**selectivity, **factors}
+        fraction_of_major = fractions[field]
+        if fraction_of_major is not None:
+            measured[field] = fraction_of_major
+    factors = {key: fractions[field] for field, key in FACTORS.items()}
+    return measured, {**selectivities, **factors}
 
 
 def _find_yields(cells: Mapping[str, YieldCell]) -> dict[str, float]:
     """Find the yields of a row by field. Of `80 (77)`, 77 is the isolated one."""
     yields = {field: cell.value for field, cell in cells.items() if cell.value is not None}
     isolated = [cell.isolated for cell in cells.values() if cell.isolated is not None]
-    own = cells.get("isolated_yield")
-    if own and isolated and (own.value is None or own.isolated is not None):
-        yields["isolated_yield"] = isolated[0] if own.isolated is None else own.isolated
+    cell = cells.get("isolated_yield")
+    if cell is None or not isolated:
+        return yields
+    if cell.isolated is not None:
+        yields["isolated_yield"] = cell.isolated
+    elif cell.value is None:
+        yields["isolated_yield"] = isolated[0]
     return yields
 
 
@@ -434,21 +494,27 @@ def score_rows(
     has its other yield: an isolated one is at least so much by NMR, but of a row that would be the
     best by NMR alone nobody knows how much can be isolated. It is left out.
     """
-    measure, enantiomers = _find_measure(rows, fields), _find_measure(rows, ENANTIOMERS)
-    best = max((row.measured[measure] for row in rows if measure in row.measured), default=0.0)
+    measure = _find_measure(rows, fields)
+    enantiomers = _find_measure(rows, ENANTIOMERS)
+    amounts = [row.measured[measure] for row in rows if measure in row.measured]
+    best = max(amounts, default=0.0)
     scored = []
     for row in rows:
-        other = next(row.measured[field] for field in fields if field in row.measured)
-        amount = row.measured.get(measure, other)
+        amount = _first_of(row.measured, (measure, *fields))
         if measure == "isolated_yield" and amount > best:
             continue
         scores = {"yield": amount, **row.scores}
-        fraction = [row.measured.get(field) for field in (enantiomers, *ENANTIOMERS)]
-        scores[FACTORS["ee"]] = next((value for value in fraction if value is not None), None)
+        scores[FACTORS["ee"]] = _first_of(row.measured, (enantiomers, *ENANTIOMERS))
         scored.append(row._replace(scores=scores, effective=find_effective(scores)))
-    if note := _describe_measure(rows, measure, fields, len(rows) - len(scored)):
+    left_out = len(rows) - len(scored)
+    if note := _describe_measure(rows, measure, fields, left_out):
         warnings.append(printable(f"{name}: {note}"))
     return scored
+
+
+def _first_of(measured: Mapping[str, float], fields: Iterable[str]) -> Any:
+    """Return what was measured of the first field that a row has; None without any."""
+    return next((measured[field] for field in fields if field in measured), None)
 
 
 def _find_measure(rows: Sequence[UsableRow], fields: Sequence[str]) -> str:
@@ -459,7 +525,9 @@ def _find_measure(rows: Sequence[UsableRow], fields: Sequence[str]) -> str:
 
 def _fields_of(row: UsableRow, fields: Sequence[str]) -> Iterable[str]:
     """List the fields of a row: all if nothing formed, since nothing can be isolated then."""
-    return fields if 0.0 in row.measured.values() else row.measured
+    if 0.0 in row.measured.values():
+        return fields
+    return row.measured
 
 
 def _describe_measure(
@@ -472,14 +540,17 @@ def _describe_measure(
     if len(present) < 2 or (measure == present[0] and not is_lacking):
         return ""
     shares = ", ".join(f"{field} in {counts[field]}" for field in present)
-    rest = f"; {left_out} not used, best by another yield" if left_out else ""
-    return f"{shares} of {len(rows)} rows: {measure} is compared{rest}"
+    text = f"{shares} of {len(rows)} rows: {measure} is compared"
+    if left_out:
+        text += f"; {left_out} not used, best by another yield"
+    return text
 
 
 def find_effective(scores: Scores) -> float:
     """yield * enantio * dr * rr; a missing factor is 1."""
-    known = [scores[key] for key in FACTORS.values() if scores[key] is not None]
-    return round(float(math.prod([scores["yield"], *known])), ROUND)
+    factors = [scores[key] for key in FACTORS.values() if scores[key] is not None]
+    product = math.prod([scores["yield"], *factors])
+    return round(float(product), ROUND)
 
 
 def number_scores(scores: Scores) -> Scores:
@@ -511,8 +582,11 @@ def shown_scores(scores: Scores) -> Scores:
     {'yield': 80.0, 'ee': '90%', 'dr': '3:1'}
     """
     shown = {"yield": scores["yield"]}
-    for name, key in FACTORS.items():
-        if scores[key] is not None:
-            field = "er" if name == "ee" and read_fraction(scores["ee"], "ee")[0] is None else name
-            shown[field] = show_fraction(scores[key], field, scores[field])
+    for field, key in FACTORS.items():
+        if scores[key] is None:
+            continue
+        # The fraction of enantiomers may be that of the er.
+        if field == "ee" and read_fraction(scores["ee"], "ee")[0] is None:
+            field = "er"
+        shown[field] = show_fraction(scores[key], field, scores[field])
     return shown
