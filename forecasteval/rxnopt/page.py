@@ -4,7 +4,7 @@ question with its reaction and the conditions of its options, the costliest firs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -27,7 +27,7 @@ from forecasteval.display.run_page import Details, RunPage
 from forecasteval.display.tables import Cell, Table
 
 from .build.chemicals import ABSENT
-from .build.prompts import condition_lines, reference_blocks, show_items
+from .build.prompts import condition_lines, find_input, reference_blocks, show_items
 from .datasets import QUESTION_TYPES, ChoiceItem
 from .report import (
     RELATIVE,
@@ -40,37 +40,49 @@ from .report import (
 )
 
 Record = JsonObject
-_MOST: Final = 1500  # questions that a page shows: each has a table of its options
+_MAX_QUESTIONS: Final = 1500  # questions that a page shows: each has a table of its options
+_HEADS: Final = (
+    Head("", "n"),
+    Head("Conditions"),
+    Head(""),
+    Head("Score", "c"),
+    Head("Yield", "n o"),
+    Head("Effective", "n"),
+)
 
 
 def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page:
     """Make the page of a result. `records` reads the questions of its datasets, without which it
     has neither reactions nor options.
     """
-    items, charts = results["items"], make_charts(results)
+    items = results["items"]
+    charts = make_charts(results)
+    notes = ["Upright marks: what a uniform guess expects.", *list_notes(results)]
+    costs = [(1 - item["score"]) / len(items) for item in items]
     kinds = [kind for kind in QUESTION_TYPES if kind in results["by_question_type"]]
     chips = [Choice(kind, _name_kind(kind)) for kind in kinds]
-    return RunPage(
+    page = RunPage(
         results,
         describe_size(results),
         results[RELATIVE],
         results["intervals"][RELATIVE],
-        notes=["Upright marks: what a uniform guess expects.", *list_notes(results)],
+        notes=notes,
         scores=_name_scores(charts["scores"].table),
-        causes=[name_cause(item) for item in items],
-        costs=[(1 - item["score"]) / len(items) for item in items],
+        causes=[*map(name_cause, items)],
+        costs=costs,
         details=partial(_read_details, items, records),
         charts=charts,
         filters=[draw_chips("questions", "type", chips, "seg")],
-        lead=_say_verdict(results),
-        most=_MOST,
-    ).page()
+        lead=_describe_verdict(results),
+        most=_MAX_QUESTIONS,
+    )
+    return page.page()
 
 
 # --- Scores ---
 
 
-def _say_verdict(results: Results) -> str:
+def _describe_verdict(results: Results) -> str:
     """Compare the score with that of a uniform guess."""
     guess, bounds = results["uniform_guess"][RELATIVE], results["intervals"][RELATIVE]
     text = f"A uniform guess among the options expects {show_score(guess)}"
@@ -104,30 +116,29 @@ def _read_details(
     items: Sequence[ChoiceItem], records: Callable[[], Iterable[Record]], places: Sequence[int]
 ) -> list[Details]:
     """Read the questions of the items at some places, and what is shown of them."""
-    names = {items[place]["id"] for place in places}
+    shown = [items[place] for place in places]
+    names = {item["id"] for item in shown}
     by_id = {name: record for record in records() if (name := str(record["id"])) in names}
-    return [
-        _make_details(item, by_id.get(item["id"], {}))
-        for item in (items[place] for place in places)
-    ]
+    return [_make_details(item, by_id.get(item["id"], {})) for item in shown]
 
 
 def _make_details(item: ChoiceItem, record: Record) -> Details:
     """Show what was picked and what is best, the conditions and the options of a question."""
     reaction = _show_reaction(record)
+    title = join(tag("b", _name_asked(item, record)), " ", show_text(reaction))
+    picked = as_text(item["read"]) or show_text(item["answer"], 60) or "nothing"
+    best = ", ".join(map(str, record.get("answer", ())))
     all_texts = _list_texts(item, record)
+    shown_elsewhere = {"Options", "Picked"}
     texts = [
-        (title, text)
-        for title, text in all_texts.items()
-        if title not in ("Options", "Picked") and text != reaction
+        (name, text)
+        for name, text in all_texts.items()
+        if name not in shown_elsewhere and text != reaction
     ]
     return Details(
-        join(tag("b", _name_asked(item, record)), " ", show_text(reaction)),
+        title,
         explain(item, record),
-        facts=[
-            ("Picked", as_text(item["read"]) or show_text(item["answer"], 60) or "nothing"),
-            ("Best", ", ".join(map(str, record.get("answer", ())))),
-        ],
+        facts=[("Picked", picked), ("Best", best)],
         texts=texts,
         note=item["note"],
         above=_draw_options(record, item["read"]),
@@ -139,9 +150,13 @@ def _make_details(item: ChoiceItem, record: Record) -> Details:
 def _name_asked(item: ChoiceItem, record: Record) -> str:
     """Name the condition that a question asks about, or all that vary."""
     base = as_text(record.get("target_key")) or "all that vary"
-    kind = item["question_type"]
-    side = ", control" if kind.endswith("_control") else ", with results"
-    return show_text(base, 60) + side * ("_reference" in kind)
+    asked = show_text(base, 60)
+    _, reference, control = item["question_type"].partition("_reference")
+    if control:
+        return f"{asked}, control"
+    if reference:
+        return f"{asked}, with results"
+    return asked
 
 
 # --- Reactions and conditions ---
@@ -149,69 +164,55 @@ def _name_asked(item: ChoiceItem, record: Record) -> str:
 
 def _list_texts(item: ChoiceItem, record: Record) -> dict[str, Cell]:
     """List the texts of a question: reaction, conditions, results, options, answer."""
-    given = _find_input(record)
-    picked = as_text(item["read"])
+    given = find_input(record)
+    references = "\n".join(reference_blocks(given.get("reference_conditions"), {}))
     texts = {
         "Reaction": _show_reaction(record),
         "In all experiments": _list_conditions(given.get("constant_conditions")),
         "In this question": _list_conditions(given.get("fixed_conditions")),
-        "Results of the same table": "\n".join(
-            block.replace(":\n- ", ": ").replace("\n- ", "; ")
-            for block in reference_blocks(given.get("reference_conditions"), {})
-        ),
-        "Picked": picked,
-        "Answer": "" if item["answer"] == picked else item["answer"],
+        "Results of the same table": references.replace(":\n- ", ": ").replace("\n- ", "; "),
+        "Picked": as_text(item["read"]),
     }
-    known: dict[str, Cell] = {title: show_text(text, TEXT) for title, text in texts.items() if text}
-    return {**known, "Options": _draw_options(record, None)} if record else known
-
-
-def _find_input(record: Record) -> JsonObject:
-    given = record.get("input")
-    return given if isinstance(given, Mapping) else {}
+    if item["answer"] != texts["Picked"]:
+        texts["Answer"] = item["answer"]
+    cells: dict[str, Cell] = {name: show_text(text, TEXT) for name, text in texts.items() if text}
+    if record:
+        cells["Options"] = _draw_options(record, None)
+    return cells
 
 
 def _show_reaction(record: Record) -> str:
-    given = _find_input(record)
+    given = find_input(record)
+    if not given:
+        return ""
     sides = [show_items(given.get(side)) for side in ("reactants", "products")]
-    return " → ".join(sides).replace("; ", " + ") if given else ""
+    return " → ".join(sides).replace("; ", " + ")
 
 
 def _list_conditions(conditions: object) -> str:
     """Write a line for each condition."""
-    return (
-        condition_lines(conditions, {})
-        .removeprefix(f"- {ABSENT}")
-        .replace("\n- ", "\n")
-        .removeprefix("- ")
-    )
+    lines = condition_lines(conditions, {}).removeprefix(f"- {ABSENT}")
+    return lines.replace("\n- ", "\n").removeprefix("- ")
 
 
 def _draw_options(record: Record, read: object) -> Html:
     """Draw the options with their scores, the best ones shaded, and which of them was picked."""
     if not record:
         return Html()
-    meta, best = record["meta"], record["answer"]
-    heads = [
-        Head("", "n"),
-        Head("Conditions"),
-        Head(""),
-        Head("Score", "c"),
-        Head("Yield", "n o"),
-        Head("Effective", "n"),
-    ]
+    meta = record["meta"]
     lines = []
-    for place, option in enumerate(record["options"]):
-        items = find_asked(record, place)  # of the one condition that is asked about
+    for index, option in enumerate(record["options"]):
         conditions = _list_conditions(option).replace("\n", "; ")
-        words = ["picked"] * (place == read) + ["best"] * (place in best)
-        cells = [
-            str(place),
-            join(show_text(conditions if items is None else show_items(items), TEXT)),
-            tag("b", ", ".join(words)) if words else "",
-            show_heat(meta["option_relative_scores"][place]),
-            f"{meta['yields'][place]:g}",
-            f"{meta['effective_scores'][place]:g}",
-        ]
-        lines.append(TableLine(cells, "tie" if place in best else None))
-    return draw_table(heads, lines, "opts")
+        # Of a question about one condition its value is enough.
+        items = find_asked(record, index)
+        if items is not None:
+            conditions = show_items(items)
+        is_best = index in record["answer"]
+        words = ["picked"] * (index == read) + ["best"] * is_best
+        mark = tag("b", ", ".join(words)) if words else ""
+        cells = [str(index), join(show_text(conditions, TEXT)), mark]
+        cells.append(show_heat(meta["option_relative_scores"][index]))
+        cells.append(f"{meta['yields'][index]:g}")
+        cells.append(f"{meta['effective_scores'][index]:g}")
+        lines.append(TableLine(cells, "tie" if is_best else None))
+    return draw_table(_HEADS, lines, "opts")

@@ -25,15 +25,16 @@ from forecasteval.display.tables import (
 from .build.chemicals import read_items
 from .datasets import METRICS, QUESTION_TYPES, ChoiceItem
 
-MOST_PARTS: Final = 10  # rows of a breakdown
+MAX_PARTS: Final = 10  # rows of a breakdown
 RELATIVE: Final = METRICS[0]
 OVERALL: Final = "Overall"
 _GUESS: Final = "uniform_guess"
+_CONDITION: Final = "Condition asked about"
 _ABOUT: Final = (
     "Rings: the mean of effective score / best effective score, with 95% intervals where there are "
     "any; upright marks: what a uniform guess among the options expects."
 )
-_PAIRS: Final = (
+_ABOUT_PAIRS: Final = (
     "Score with references minus score of the same question without them, with 95% intervals; "
     "right of the line the references helped."
 )
@@ -82,69 +83,36 @@ def _name_rows(parts: Iterable[tuple[str, JsonObject]]) -> list[JsonObject]:
 
 
 def _score_chart(results: Results) -> Chart:
-    columns = [
-        Column("", itemgetter("name")),
-        Column("Relative", lambda row: Heat(row[RELATIVE]), "number", page="c"),
-        Column("relative score", _mark_score, "mark"),
-        Column("95% interval", lambda row: row["intervals"][RELATIVE], "number", page="no"),
-        Column("Uniform", lambda row: row[_GUESS][RELATIVE], "number", spare=2, page="no"),
-        Column("Exact", itemgetter(METRICS[1]), "number", spare=4),
-        Column("Yield ratio", itemgetter(METRICS[2]), "number", spare=5, page="no"),
-        Column("n", itemgetter("n"), "number", spare=1),
-        Column("Missing", itemgetter("missing"), "number"),
-        Column("Illegal", itemgetter("illegal"), "number", spare=3),
-    ]
     kinds = results["by_question_type"]
     rows = [(kind, kinds[kind]) for kind in QUESTION_TYPES if kind in kinds]
-    table = make_table(columns, _name_rows([*rows, (OVERALL, results)]))
+    table = make_table(_SCORES, _name_rows([*rows, (OVERALL, results)]))
     return Chart("scores", "Relative score by question type", _ABOUT, table)
 
 
 def _mark_score(row: JsonObject) -> IntervalCell:
     """Mark the relative score with its interval, and the score of a uniform guess."""
-    guess, bounds = row[_GUESS][RELATIVE], row["intervals"][RELATIVE]
-    return IntervalCell(row[RELATIVE], bounds, guess, "a" if row["name"] == OVERALL else "")
+    cell = IntervalCell(row[RELATIVE], row["intervals"][RELATIVE], row[_GUESS][RELATIVE])
+    if row["name"] == OVERALL:
+        return cell._replace(kind="a")
+    return cell
 
 
 def _condition_chart(parts: JsonObject) -> Chart:
     """Chart the conditions most often asked about, by name; no rows where there is one."""
-    title = "Condition asked about"
-    largest = sorted(parts, key=lambda name: -parts[name]["n"])[:MOST_PARTS]
+    largest = sorted(parts, key=lambda name: -parts[name]["n"])[:MAX_PARTS]
     rows = [(name, part) for name, part in parts.items() if name in largest]
-    columns = [
-        Column(title, itemgetter("name")),
-        Column(
-            "relative score", lambda row: IntervalCell(row[RELATIVE], None, row[_GUESS]), "mark"
-        ),
-        Column("Relative", itemgetter(RELATIVE), "number"),
-        Column("Uniform", itemgetter(_GUESS), "number", spare=2),
-        Column("n", itemgetter("n"), "number"),
-    ]
-    remark = f" The {len(rows)} most frequent of {len(parts)}." if len(rows) < len(parts) else ""
-    table = make_table(columns, _name_rows(rows) if len(parts) > 1 else ())
-    return Chart("keys", title, _ABOUT + remark, table)
+    about = _ABOUT
+    if len(rows) < len(parts):
+        about += f" The {len(rows)} most frequent of {len(parts)}."
+    if len(parts) == 1:
+        rows = []
+    return Chart("keys", _CONDITION, about, make_table(_CONDITIONS, _name_rows(rows)))
 
 
 def _pair_chart(pairs: JsonObject) -> Chart:
     """Chart references against controls by the type of question."""
-    difference, interval = itemgetter("mean_difference"), itemgetter("interval")
-    columns = [
-        Column("Reference against control", itemgetter("name")),
-        Column("Reference", itemgetter("reference_mean"), "number", spare=2),
-        Column("Control", itemgetter("control_mean"), "number", spare=2),
-        Column("Difference", difference, "number"),
-        Column(
-            "reference − control",
-            lambda row: IntervalCell(difference(row), interval(row), 0.0),
-            "mark",
-        ),
-        Column("95% interval", interval, "number", spare=3),
-        Column("p", lambda row: show_p(row["p_value"]), "number"),
-        Column("Pairs", itemgetter("pairs"), "number"),
-        Column("W/T/L", "{wins}/{ties}/{losses}".format_map, "number", spare=2),
-    ]
     rows = [row for row in _name_rows(pairs.items()) if row["pairs"]]
-    return Chart("pairs", "References against controls", _PAIRS, make_table(columns, rows))
+    return Chart("pairs", "References against controls", _ABOUT_PAIRS, make_table(_PAIRS, rows))
 
 
 # --- Items ---
@@ -161,13 +129,17 @@ def name_cause(item: ChoiceItem) -> str:
         return str(item["outcome"])
     if item["exact"] >= 1:
         return "right"
-    return "not the best option" if item["score"] else "option without yield"
+    if not item["score"]:
+        return "option without yield"
+    return "not the best option"
 
 
 def explain(item: ChoiceItem, question: JsonObject | None = None) -> str:
     """Explain an item's score in one sentence; with its question by the effective scores."""
+    if item["outcome"] == "missing":
+        return "no answer"
     if item["outcome"] != "scored":
-        return "no answer" if item["outcome"] == "missing" else "no index of an option"
+        return "no index of an option"
     read = item["read"]
     if item["exact"]:
         return f"option {read} is the best"
@@ -183,7 +155,9 @@ def _name_option(question: JsonObject, place: Any) -> str:
     """Name an option by its index, and in brackets its value of the condition in question."""
     items = read_items(find_asked(question, place))
     shown = "; ".join(item["content"] or item["SMILES"] for item in items)
-    return f"{place} ({printable(shown, 40)})" if shown else str(place)
+    if not shown:
+        return str(place)
+    return f"{place} ({printable(shown, 40)})"
 
 
 def find_asked(question: JsonObject, place: int) -> object:
@@ -191,10 +165,48 @@ def find_asked(question: JsonObject, place: int) -> object:
     it asks about all, or where the option is none of ours.
     """
     option, key = question["options"][place], question.get("target_key")
-    is_one = isinstance(option, Mapping) and isinstance(key, str)
-    return option.get(key) if is_one else None
+    if isinstance(option, Mapping) and isinstance(key, str):
+        return option.get(key)
+    return None
 
 
+# --- Columns ---
+
+
+def _mark_difference(row: JsonObject) -> IntervalCell:
+    return IntervalCell(row["mean_difference"], row["interval"], 0.0)
+
+
+_SCORES: Final = (
+    Column("", itemgetter("name")),
+    Column("Relative", lambda row: Heat(row[RELATIVE]), "number", page="c"),
+    Column("relative score", _mark_score, "mark"),
+    Column("95% interval", lambda row: row["intervals"][RELATIVE], "number", page="no"),
+    Column("Uniform", lambda row: row[_GUESS][RELATIVE], "number", spare=2, page="no"),
+    Column("Exact", itemgetter(METRICS[1]), "number", spare=4),
+    Column("Yield ratio", itemgetter(METRICS[2]), "number", spare=5, page="no"),
+    Column("n", itemgetter("n"), "number", spare=1),
+    Column("Missing", itemgetter("missing"), "number"),
+    Column("Illegal", itemgetter("illegal"), "number", spare=3),
+)
+_CONDITIONS: Final = (
+    Column(_CONDITION, itemgetter("name")),
+    Column("relative score", lambda row: IntervalCell(row[RELATIVE], None, row[_GUESS]), "mark"),
+    Column("Relative", itemgetter(RELATIVE), "number"),
+    Column("Uniform", itemgetter(_GUESS), "number", spare=2),
+    Column("n", itemgetter("n"), "number"),
+)
+_PAIRS: Final = (
+    Column("Reference against control", itemgetter("name")),
+    Column("Reference", itemgetter("reference_mean"), "number", spare=2),
+    Column("Control", itemgetter("control_mean"), "number", spare=2),
+    Column("Difference", itemgetter("mean_difference"), "number"),
+    Column("reference − control", _mark_difference, "mark"),
+    Column("95% interval", itemgetter("interval"), "number", spare=3),
+    Column("p", lambda row: show_p(row["p_value"]), "number"),
+    Column("Pairs", itemgetter("pairs"), "number"),
+    Column("W/T/L", "{wins}/{ties}/{losses}".format_map, "number", spare=2),
+)
 _ITEMS: Final = (
     Column("Id", lambda item: printable(item["id"], 60)),
     Column("Type", itemgetter("question_type"), spare=3),

@@ -20,7 +20,7 @@ from forecasteval.common.records import JsonObject, as_text, load_records
 from forecasteval.common.text import decode_utf8
 
 from ..datasets import require_question, template_of
-from .chemicals import ABSENT, SELECTIVITIES, read_items
+from .chemicals import ABSENT, SELECTIVITIES, Substance, read_items
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -69,22 +69,28 @@ def render_question(question: Record, template: str) -> str:
     One pass over the template: text of a table that looks like a placeholder stays text, and stays
     on its line.
     """
-    given = question.get("input")
-    given = given if isinstance(given, Mapping) else {}
-    labels = LABELS if _CHINESE.search(template) else {}
-    texts = {
-        "reactants": _item_lines(given.get("reactants")),
-        "products": _item_lines(given.get("products")),
-        "constant_conditions": condition_lines(given.get("constant_conditions"), labels),
-        "fixed_conditions": condition_lines(given.get("fixed_conditions"), labels),
-        "reference_conditions": "\n\n".join(
-            reference_blocks(given.get("reference_conditions"), labels)
-        ),
-        "options": "\n\n".join(
-            f"Option {i}:\n{condition_lines(o, labels)}" for i, o in enumerate(question["options"])
-        ),
-    }
+    given = find_input(question)
+    is_chinese = _CHINESE.search(template) is not None
+    labels = LABELS if is_chinese else {}
+    options = [
+        f"Option {index}:\n{condition_lines(option, labels)}"
+        for index, option in enumerate(question["options"])
+    ]
+    references = reference_blocks(given.get("reference_conditions"), labels)
+    texts = {"options": "\n\n".join(options), "reference_conditions": "\n\n".join(references)}
+    for field in ("reactants", "products"):
+        texts[field] = _item_lines(given.get(field))
+    for field in ("constant_conditions", "fixed_conditions"):
+        texts[field] = condition_lines(given.get(field), labels)
     return _PLACEHOLDER.sub(lambda match: texts.get(match[1], match[0]), template)
+
+
+def find_input(question: Record) -> JsonObject:
+    """Find what a prompt shows besides the options."""
+    given = question.get("input")
+    if isinstance(given, Mapping):
+        return given
+    return {}
 
 
 def render_prompts(
@@ -107,45 +113,50 @@ def list_prompts(path: Path) -> Iterator[Prompt]:
 
 def show_items(value: object) -> str:
     """Show items on one line, `content (SMILES); content`; `—` if there is nothing."""
-    shown = []
-    for item in read_items(value):
-        content, smiles = (printable(" ".join(item[key].split())) for key in ("content", "SMILES"))
-        shown.append(
-            f"{content} ({smiles})"
-            if content and smiles and content != smiles
-            else content or smiles
-        )
-    return "; ".join(shown) or ABSENT
+    return "; ".join(map(_show_item, read_items(value))) or ABSENT
+
+
+def _show_item(item: Substance) -> str:
+    """Show an item on one line; a text that is its SMILES only once."""
+    content = printable(" ".join(item["content"].split()))
+    smiles = printable(" ".join(item["SMILES"].split()))
+    if content and smiles and content != smiles:
+        return f"{content} ({smiles})"
+    return content or smiles
 
 
 def condition_lines(conditions: object, labels: Mapping[str, str]) -> str:
     """Write a line `- key: value` for each condition."""
     if not isinstance(conditions, Mapping) or not conditions:
         return f"- {ABSENT}"
-    return "\n".join(
-        f"- {labels.get(k) or printable(k)}: {show_items(conditions[k])}"
-        for k in sorted(conditions)
-    )
+    lines = []
+    for key in sorted(conditions):
+        name = labels.get(key) or printable(key)
+        lines.append(f"- {name}: {show_items(conditions[key])}")
+    return "\n".join(lines)
 
 
 def _item_lines(value: object) -> str:
-    return "\n".join(f"- {show_items([item])}" for item in read_items(value)) or f"- {ABSENT}"
+    lines = [f"- {_show_item(item)}" for item in read_items(value)]
+    return "\n".join(lines) or f"- {ABSENT}"
 
 
 def reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[str]:
     """Write `Reference 1 (yield=59.0%, ee=90%):` and the conditions, for each."""
-    for number, reference in enumerate(references if isinstance(references, list) else [], 1):
-        if isinstance(reference, Mapping):
-            amount = reference.get("yield")
-            amount = as_text(round(amount, 2) if isinstance(amount, float) else amount)
-            known = "".join(
-                f", {field}={as_text(reference[field])}"
-                for field in SELECTIVITIES
-                if field in reference
-            )
-            conditions = condition_lines(reference.get("conditions"), labels)
-            scores = f"yield={printable(amount)}%{printable(known)}"
-            yield f"Reference {number} ({scores}):\n{conditions}"
+    if not isinstance(references, list):
+        return
+    for number, reference in enumerate(references, 1):
+        if not isinstance(reference, Mapping):
+            continue
+        amount = reference.get("yield")
+        if isinstance(amount, float):
+            amount = round(amount, 2)
+        scores = [f"yield={as_text(amount)}%"]
+        scores += [
+            f"{field}={as_text(reference[field])}" for field in SELECTIVITIES if field in reference
+        ]
+        conditions = condition_lines(reference.get("conditions"), labels)
+        yield f"Reference {number} ({printable(', '.join(scores))}):\n{conditions}"
 
 
 # --- Templates ---
@@ -176,8 +187,10 @@ def _environment() -> Environment:
 
 def show_reasons(counts: Mapping[str, int]) -> str:
     """Write counts by reason, ` (no_yield 2, unreadable 1)`; "" for none."""
-    shown = ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items()) if count)
-    return f" ({shown})" if shown else ""
+    shown = [f"{reason} {count}" for reason, count in sorted(counts.items()) if count]
+    if not shown:
+        return ""
+    return f" ({', '.join(shown)})"
 
 
 def code_cell(text: str) -> str:
@@ -189,6 +202,6 @@ def code_cell(text: str) -> str:
 
 def fence(text: str) -> str:
     """Make a code block that no text can end: its fence is longer than any backticks inside."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    marks = "`" * max(3, longest + 1)
+    lengths = map(len, re.findall("`+", text))
+    marks = "`" * max(3, 1 + max(lengths, default=0))
     return f"{marks}text\n{text}\n{marks}"
