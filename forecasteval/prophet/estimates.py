@@ -12,12 +12,13 @@ import numpy as np
 from .arrays import Floats, Ints, weighted_means
 from .forecasts import BASELINES
 from .irt import IrtFit
+from .metrics import Metric
 from .models import EffectsFit, Fitted, Models
 from .promises import CROWD, MARKET, Outcomes, OutcomeScores, Promise
 from .score_table import ForecastScores
 from .scores import calibration_errors
 
-LEAST_CLUSTERS: Final = 2  # with fewer there is no measure of the error
+MIN_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 
 
 class Variation(NamedTuple):
@@ -58,11 +59,13 @@ def design_effect(together: Floats, alone: Floats, events: int) -> Floats:
 
 
 class Estimate(NamedTuple):
-    """A metric by row. It has its values, the events and clusters behind each, errors with their
-    degrees of freedom, both ends of 95 % intervals.
+    """A metric by row.
 
-    `promised`: the least variance of the value. `variation` is None where errors are not estimated
-    (and then nan), or where it is not needed.
+    counts, clusters: how many events and clusters are behind each value.
+    freedom: degrees of freedom of the error.
+    promised: the smallest variance of the value.
+    low, high: the ends of 95 % intervals.
+    variation: None where errors are not estimated (and then nan), or where it is not needed.
     """
 
     values: Floats
@@ -85,6 +88,12 @@ class Estimate(NamedTuple):
         none = np.full(len(values), math.nan)
         unknown = dict.fromkeys(("error", "freedom", "promised", "low", "high"), none)
         return self._replace(values=values, variation=None, **unknown)
+
+    def clip(self, bounds: tuple[float, float]) -> Estimate:
+        """Clip intervals to the bounds of the metric; the value itself stays within its own."""
+        low = np.minimum(np.clip(self.low, *bounds), self.values)
+        high = np.maximum(np.clip(self.high, *bounds), self.values)
+        return self._replace(low=low, high=high)
 
 
 Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or "market"
@@ -125,38 +134,48 @@ class Contestants(NamedTuple):
         promise: Promise,
         other: int = CROWD,
     ) -> Estimate:
-        """Estimate what was found of the rows, with the errors and intervals that follow from the
-        influence of the events. The forecasts behind it are those whose `values` are not nan.
+        """Estimate the errors and intervals that follow from the influence of the events.
 
-        influence: events × rows, what one more copy of the event adds to the value. The error is at
-        least the promised one, at the mean of the row's belief and that of the row `other`.
+        Args:
+            found: the value of each row.
+            influence: events × rows, what one more copy of the event adds to the value.
+            values: of forecasts, nan for those that are not behind the value.
+            weight: of forecasts.
+            promise: a floor of the error, at the mean of the row's belief and that of the row
+                `other`.
         """
         has = ~np.isnan(values)
         shares = self.sum_events(np.where(has, weight, 0))
         total = shares.sum(axis=0)
         shares /= np.where(total > 0, total, 1)
-        cluster_shares, by_cluster = self.sum_clusters(shares), self.sum_clusters(influence)
+        cluster_shares = self.sum_clusters(shares)
+        by_cluster = self.sum_clusters(influence)
         observed, freedom = clustered_errors(by_cluster, cluster_shares)
         alone, _ = clustered_errors(influence, shares)
         effect = design_effect(observed**2, alone**2, len(influence))
         promised = effect * promise.variances(other)
         error = np.sqrt(np.maximum(observed**2, promised))
         low, high = t_intervals(found, error, freedom)
+
+        scaled_by_cluster = by_event = scale_columns(by_cluster, observed)
+        if len(by_cluster) < len(influence):
+            by_event = scale_columns(influence, alone)
+        variation = Variation(scaled_by_cluster, by_event, promise)
         counts = np.bincount(self.scored.forecasts.forecaster[has], minlength=self.rows)
         clusters = np.count_nonzero(cluster_shares, axis=0)
-        by_cluster = scale_columns(by_cluster, observed)
-        is_same = len(by_cluster) == len(influence)
-        by_event = by_cluster if is_same else scale_columns(influence, alone)
-        variation = Variation(by_cluster, by_event, promise)
         return Estimate(found, counts, clusters, error, freedom, promised, low, high, variation)
 
     def estimate_means(
         self, values: Floats, weight: Floats, promise: Promise, other: int = CROWD
     ) -> Estimate:
-        """Σ w x / Σ w of every row, without values that are nan. An event has the influence Σ w (x
-        - mean) / Σ w.
+        """Estimate the mean of every row, without values that are nan:
+
+            mean = Σ w x / Σ w
+
+        An event has the influence Σ w (x - mean) / Σ w.
         """
-        row, weight = self.scored.forecasts.forecaster, np.where(np.isnan(values), 0, weight)
+        row = self.scored.forecasts.forecaster
+        weight = np.where(np.isnan(values), 0, weight)
         means = weighted_means(values, weight, row, self.rows)
         moved = self.sum_events(np.nan_to_num(weight * (values - means[row])))
         total = np.bincount(row, weight, self.rows)
@@ -174,10 +193,10 @@ class Contestants(NamedTuple):
         """Estimate what was found of the forecasters of a fit, with its influence by events."""
         by_event = np.zeros((len(self.cluster), self.rows))
         by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
-        full = self.spread(fitted, found)
+        full = self.expand(fitted, found)
         return self.estimate(full, by_event, self.scored.values["brier"], weight, promise)
 
-    def spread(self, fitted: Fitted[Any], found: Floats) -> Floats:
+    def expand(self, fitted: Fitted[Any], found: Floats) -> Floats:
         """Put the numbers of the forecasters of a fit on all rows, nan on the others."""
         full = np.full(self.rows, math.nan)
         full[fitted.forecasters] = found
@@ -195,71 +214,55 @@ def measure(scored: ForecastScores, bins: Floats, event_bins: Floats, models: Mo
 
     bins, event_bins: calibration sums, by option and by event.
     """
-    board, measures = Contestants(scored, scored.events.clusters()), Measures()
-    outcomes, brier_by_outcome = Outcomes(scored), None
-    for metric in (metric for metric in scored.metrics if metric.is_mean):
+    board = Contestants(scored, scored.events.clusters())
+    outcomes = Outcomes(scored)
+    measures = Measures()
+    for metric in scored.metrics:
+        if not metric.is_mean:
+            continue
         by_outcome = outcomes.score(metric)
+        measures |= _estimate_mean(board, metric, by_outcome)
         if metric.name == "brier":
-            brier_by_outcome = by_outcome
-        for base, estimate in _estimate_mean(board, metric.name, by_outcome).items():
-            measures[metric.name, base] = estimate
-        if metric.is_return:
-            expected = by_outcome.expected_means()
-            for base in ("", "market"):
-                paid = measures[metric.name, ""].values
-                bounded = _bound_return(measures[metric.name, base], paid, expected)
-                measures[metric.name, base] = bounded
-    assert brier_by_outcome
-    measures |= _estimate_models(board, brier_by_outcome, measures["brier", ""], models)
+            measures |= _estimate_models(board, by_outcome, measures["brier", ""], models)
     for name, sums in ("ece", bins), ("ece_events", event_bins):
         measures[name, ""] = measures["brier", ""].without_error(calibration_errors(sums))
     for metric in scored.metrics:
-        estimate = measures[metric.name, ""]
-        low, high = (np.clip(ends, *metric.bounds) for ends in (estimate.low, estimate.high))
-        ends = np.minimum(low, estimate.values), np.maximum(high, estimate.values)
-        measures[metric.name, ""] = estimate._replace(low=ends[0], high=ends[1])
+        measures[metric.name, ""] = measures[metric.name, ""].clip(metric.bounds)
     return measures
 
 
-def _estimate_mean(board: Contestants, name: str, by_outcome: OutcomeScores) -> dict[str, Estimate]:
+def _estimate_mean(board: Contestants, metric: Metric, by_outcome: OutcomeScores) -> Measures:
     """Estimate a mean and its difference to the market's."""
     scored = board.scored
+    name = metric.name
     promise = by_outcome.promise()
     mean = board.estimate_means(scored.values[name], scored.weight, promise)
-    less = scored.less(name, "market")
     promise = by_outcome.promise_difference(MARKET)
+    less = scored.less(name, "market")
     difference = board.estimate_means(less, scored.weight, promise, MARKET)
+    if metric.is_return:
+        expected = by_outcome.expected_means()
+        paid = mean.values
+        mean = _bound_return(mean, paid, expected)
+        difference = _bound_return(difference, paid, expected)
     # Of the difference no ranks are made, and a variation takes much memory.
-    return {"": mean, "market": difference._replace(variation=None)}
+    return {(name, ""): mean, (name, "market"): difference._replace(variation=None)}
 
 
 def _estimate_models(
     board: Contestants, by_outcome: OutcomeScores, brier: Estimate, models: Models
 ) -> Measures:
     """Estimate the scores that are compared by a model of all forecasts."""
-    scored, measures = board.scored, Measures()
+    unknown = brier.without_error(np.full(board.rows, math.nan))
+    measures: Measures = dict.fromkeys(
+        [("irt_ability", ""), ("weighted_brier", ""), ("bradley_terry", "")], unknown
+    )
     measures["adjusted_brier", ""] = _adjust(board, brier, models.effects, by_outcome)
-    none = np.full(board.rows, math.nan)
-    for name in ("irt_ability", "weighted_brier", "bradley_terry"):
-        measures[name, ""] = brier.without_error(none)
     if models.irt:
-        irt, discrimination = models.irt.fit, np.full(len(board.cluster), math.nan)
-        events_alike = np.ones_like(scored.weight)
-        # Discriminations are taken as given.
-        discrimination[models.irt.events] = irt.discrimination
-        by_ability = by_outcome._replace(weight=np.nan_to_num(discrimination))
-        promise = _promise_ability(board, models.irt, by_ability)
-        measures["irt_ability", ""] = board.estimate_model(
-            models.irt, irt.ability, irt.influence, events_alike, promise
-        )
-        weight = discrimination[scored.forecasts.event]
-        values = np.where(np.isnan(weight), math.nan, scored.values["brier"])
-        by_event = scored.events.weight * np.nan_to_num(discrimination)
-        promise = by_outcome._replace(weight=by_event).promise()
-        weight = scored.weight * np.nan_to_num(weight)
-        measures["weighted_brier", ""] = board.estimate_means(values, weight, promise)
+        measures["irt_ability", ""] = _estimate_ability(board, models.irt, by_outcome)
+        measures["weighted_brier", ""] = _weigh_brier(board, models.irt, by_outcome)
     if models.strengths:
-        strength = board.spread(models.strengths, models.strengths.fit.strength)
+        strength = board.expand(models.strengths, models.strengths.fit.strength)
         measures["bradley_terry", ""] = brier.without_error(strength)
     return measures
 
@@ -271,35 +274,65 @@ def _adjust(
 
     Market and crowd have their Brier score where they have all events; else none.
     """
-    fit, promise = effects.fit, by_outcome.promise_adjusted()
-    is_last = np.arange(board.rows) >= board.rows - len(BASELINES)
-    own = is_last & (brier.counts == len(board.cluster))
-    weight = board.scored.weight
-    adjusted = board.estimate_model(effects, fit.score, fit.influence, weight, promise)
+    fit = effects.fit
+    promise = by_outcome.promise_adjusted()
+    adjusted = board.estimate_model(effects, fit.score, fit.influence, board.scored.weight, promise)
+    is_baseline = np.arange(board.rows) >= board.rows - len(BASELINES)
+    is_unadjusted = is_baseline & (brier.counts == len(board.cluster))
+
+    def choose(of_brier: Floats, of_adjusted: Floats) -> Floats:
+        return np.where(is_unadjusted, of_brier, of_adjusted)
+
     return adjusted._replace(
-        values=np.where(own, brier.values, adjusted.values),
-        error=np.where(own, brier.error, adjusted.error),
-        low=np.where(own, brier.low, adjusted.low),
-        high=np.where(own, brier.high, adjusted.high),
+        values=choose(brier.values, adjusted.values),
+        error=choose(brier.error, adjusted.error),
+        low=choose(brier.low, adjusted.low),
+        high=choose(brier.high, adjusted.high),
     )
 
 
-def _promise_ability(board: Contestants, irt: Fitted[IrtFit], by_outcome: OutcomeScores) -> Promise:
-    """Find what each outcome adds to the abilities.
+def _spread_discrimination(board: Contestants, irt: Fitted[IrtFit]) -> Floats:
+    """Put the discriminations of a fit on all events, nan on the others."""
+    discrimination = np.full(len(board.cluster), math.nan)
+    discrimination[irt.events] = irt.fit.discrimination
+    return discrimination
 
-    One step of Newton's method: Σ a (y - π) / (1 + Σ a² π(1 - π)) over the events of a forecaster,
-    y - π being how far its 1 - Brier is above the others'. `by_outcome` weighs events by a.
+
+def _weigh_brier(board: Contestants, irt: Fitted[IrtFit], by_outcome: OutcomeScores) -> Estimate:
+    """Estimate the Brier scores weighted by discrimination, which is taken as given."""
+    scored = board.scored
+    by_event = _spread_discrimination(board, irt)
+    discrimination = by_event[scored.forecasts.event]
+    values = np.where(np.isnan(discrimination), math.nan, scored.values["brier"])
+    weight_of_events = scored.events.weight * np.nan_to_num(by_event)
+    promise = by_outcome._replace(weight=weight_of_events).promise()
+    return board.estimate_means(values, scored.weight * np.nan_to_num(discrimination), promise)
+
+
+def _estimate_ability(
+    board: Contestants, irt: Fitted[IrtFit], by_outcome: OutcomeScores
+) -> Estimate:
+    """Estimate the abilities; discriminations a are taken as given.
+
+    What an outcome adds to an ability is one step of Newton's method,
+
+        Σ a (y - π) / (1 + Σ a² π(1 - π)) over the events of a forecaster
+
+    y - π being how far its 1 - Brier is above the others'.
     """
     fit = irt.fit
     a = fit.discrimination[:, None]
     pi = 1 / (1 + np.exp(-a * (fit.ability - fit.difficulty[:, None])))
-    is_present = board.sum_events(np.ones(len(board.scored.weight))) > 0
+    alike = np.ones_like(board.scored.weight)
+    is_present = board.sum_events(alike) > 0
     answered = is_present[np.ix_(irt.events, irt.forecasters)]
     information = 1 + (answered * a**2 * pi * (1 - pi)).sum(axis=0)
     unit = np.zeros(board.rows)
     unit[irt.forecasters] = (answered * a).sum(axis=0) / information
-    promise = by_outcome.promise_ahead()
-    return promise._replace(gain=unit * promise.gain)
+    by_event = np.nan_to_num(_spread_discrimination(board, irt))
+    ahead = by_outcome._replace(weight=by_event).promise_ahead()
+    promise = ahead._replace(gain=unit * ahead.gain)
+    return board.estimate_model(irt, fit.ability, fit.influence, alike, promise)
 
 
 # --- Returns ---
@@ -320,13 +353,16 @@ def _bound_return(estimate: Estimate, paid: Floats, expected: Floats) -> Estimat
 def score_interval(
     values: Floats, paid: Floats, slope: Floats, freedom: Floats
 ) -> tuple[Floats, Floats]:
-    """Find both ends of the 95 % interval of a mean payoff whose variance is `slope` × itself.
+    """Compute both ends of the 95 % interval of a mean payoff whose variance is `slope` × itself.
 
     Most of a return comes from a few wins, which a sample may lack: its own deviation is too small
     then, and t intervals hold the truth in 80 %. As Wilson's interval of a share this one holds the
     means μ from which `paid` is at most t errors away, (paid - μ)² ≤ t² · slope · μ:
-    paid + h ± √(h² + 2h · paid) with h = t² · slope / 2. Where `values` are differences of `paid`
-    to something they move by as much. Source: Wilson, JASA 22 (1927) 209–212.
+
+        paid + h ± √(h² + 2h · paid) with h = t² · slope / 2
+
+    Where `values` are differences of `paid` to something they move by as much. Source: Wilson, JASA
+    22 (1927) 209–212.
 
     >>> low, high = score_interval(*np.array([[0.0], [0.0], [0.1], [1e9]]))
     >>> (low.tolist(), high.round(3).tolist())
@@ -345,23 +381,33 @@ def score_interval(
 def clustered_errors(influence: Floats, shares: Floats) -> tuple[Floats, Floats]:
     """Estimate the error of every row, and its degrees of freedom; nan below two clusters.
 
-    √Σ_g e_g²/(1 - s_g) over the clusters g, e_g the influence of one and s_g its share of the row's
-    events: a mean follows its largest clusters, whose residuals are too small for it. The freedom
+    With e_g the influence of cluster g and s_g its share of the row's events the error is
+
+        √Σ_g e_g²/(1 - s_g)
+
+    since a mean follows its largest clusters, whose residuals are too small for it. The freedom
     (Σλ)²/Σλ² has the eigenvalues λ of that sum of squares for independent events, which are not
-    needed: it is 1/(Σs² + (Σ s²/(1 - s))² - Σ s⁴/(1 - s)²). Where n clusters are equal these are
-    n/(n - 1) Σ e² and n - 1. To a model's estimate clusters without events of the row contribute,
-    too: their e² are enlarged as much as those of the others together.
+    needed: it is
+
+        1/(Σs² + (Σ s²/(1 - s))² - Σ s⁴/(1 - s)²)
+
+    Where n clusters are equal these are n/(n - 1) Σ e² and n - 1. To a model's estimate clusters
+    without events of the row contribute, too: their e² are enlarged as much as those of the others
+    together.
 
     influence, shares: clusters × rows. Source: CR2 and its degrees of freedom, Bell and McCaffrey,
     Survey Methodology 28 (2002) 169–181; Imbens and Kolesár, Rev. Econ. Stat. 98 (2016) 701–712.
     """
-    few = (shares > 0).sum(axis=0) < LEAST_CLUSTERS
-    rest = np.where(few | (shares >= 1), np.nan, 1 - shares)
-    squares, leverage = influence**2, shares**2 / rest
-    own = np.where(shares > 0, squares, 0)
-    known = np.maximum(own.sum(axis=0), 1e-300)
-    variance = (own / rest).sum(axis=0) * (squares.sum(axis=0) / known)
-    inverse = (shares**2).sum(axis=0) + leverage.sum(axis=0) ** 2 - (leverage**2).sum(axis=0)
+    has_events = shares > 0
+    is_unmeasured = has_events.sum(axis=0) < MIN_CLUSTERS
+    rest = np.where(is_unmeasured | (shares >= 1), np.nan, 1 - shares)
+    squares = influence**2
+    with_events = np.where(has_events, squares, 0)
+    enlarged = squares.sum(axis=0) / np.maximum(with_events.sum(axis=0), 1e-300)
+    variance = (with_events / rest).sum(axis=0) * enlarged
+    leverage = shares**2 / rest
+    squared_leverage = (leverage**2).sum(axis=0)
+    inverse = (shares**2).sum(axis=0) + leverage.sum(axis=0) ** 2 - squared_leverage
     return np.sqrt(variance), np.maximum(1 / inverse, 1.0)
 
 

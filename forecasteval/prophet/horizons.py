@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from .arrays import plain_values, weighted_means
+from .arrays import Columns, make_rows, weighted_means
 from .events import Events
 from .forecasts import BASELINES, Forecasts
 from .metrics import Metric
@@ -33,31 +33,30 @@ def summarise_horizon(
     """Score the forecasts of a horizon by the metrics that take no prices."""
     means = [metric for metric in metrics if metric.is_mean and not metric.is_return]
     scored = score_forecasts(events, with_baselines(events, forecasts), means)
-    data, rows = scored.forecasts, len(scored.forecasts.names)
-    columns: dict[str, list[Any]] = {
-        "n_events": np.bincount(data.forecaster, minlength=rows).tolist()
-    }
+    data = scored.forecasts
+    rows = len(data.names)
+    columns: Columns = {"n_events": np.bincount(data.forecaster, minlength=rows)}
     for name, values in scored.values.items():
-        means_of_rows = weighted_means(values, scored.weight, data.forecaster, rows)
-        columns[name] = plain_values(means_of_rows)
+        columns[name] = weighted_means(values, scored.weight, data.forecaster, rows)
 
-    own, *_ = scored.split()
-    brier = own.values["brier"]
-    fit = fit_effects(own.forecasts.forecaster, own.forecasts.event, brier, events.weight)
+    contestants, *_ = scored.split()
+    given = contestants.forecasts
+    brier = contestants.values["brier"]
+    fit = fit_effects(given.forecaster, given.event, brier, events.weight)
     # The baselines have no adjusted score where others lack events, as on the board.
     columns["adjusted_brier"] = [*fit.score.tolist(), *([None] * len(BASELINES))]
 
-    values_of_rows = zip(*columns.values(), strict=True)
-    records = [dict(zip(columns, values, strict=True)) for values in values_of_rows]
+    records = make_rows(columns)
     count = rows - len(BASELINES)
-    baselines = dict(zip(BASELINES, records[count:], strict=True))
+    forecasters = dict(zip(data.names, records[:count], strict=False))
+    baselines = zip(BASELINES, records[count:], strict=True)
     return HorizonRow(
         horizon=horizon,
         hours=to_seconds(horizon) / HOUR,
         n_events=len(events.ids),
-        n_forecasts=len(own.forecasts.event),
-        forecasters=dict(zip(data.names, records[:count], strict=False)),
-        baselines={name: row for name, row in baselines.items() if row["n_events"]},
+        n_forecasts=len(given.event),
+        forecasters=forecasters,
+        baselines={name: row for name, row in baselines if row["n_events"]},
     )
 
 

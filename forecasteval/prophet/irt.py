@@ -16,10 +16,11 @@ B_VARIANCE: Final = 4.0  # prior of b: N(mu, 2²)
 
 
 class IrtFit(NamedTuple):
-    """The posterior mode; `log_likelihood` is without, `log_posterior` with the priors.
+    """The posterior mode.
 
-    `influence`: by problem and forecaster, what one more copy of the problem adds to θ - mean θ,
-    whose standard errors are `ability_se`.
+    ability_se: standard errors of θ - mean θ.
+    log_likelihood, log_posterior: without and with the priors.
+    influence: problems × forecasters, what one more copy of the problem adds to θ - mean θ.
     """
 
     ability: Floats
@@ -57,26 +58,32 @@ class Posterior(NamedTuple):
         a = np.exp(alpha)[:, None]
         eta = a * (theta - b[:, None])
         pi = 1 / (1 + np.exp(-np.clip(eta, -700, 700)))
-        return a, eta, (self.y - pi) * self.present, pi * (1 - pi) * self.present
+        r = (self.y - pi) * self.present
+        w = pi * (1 - pi) * self.present
+        return a, eta, r, w
 
     def values(self, x: Floats) -> tuple[float, float]:
         """Compute the log-likelihood and the log-prior."""
         theta, alpha, b, mu = self.split(x)
         _, eta, _, _ = self.terms(x)
-        prior = theta @ theta + alpha @ alpha / ALPHA_VARIANCE + (b - mu) @ (b - mu) / B_VARIANCE
-        fit = self.y * eta - np.maximum(eta, 0) - np.log1p(np.exp(-np.abs(eta)))
+        by_b = (b - mu) @ (b - mu) / B_VARIANCE
+        prior = theta @ theta + alpha @ alpha / ALPHA_VARIANCE + by_b
+        # ln(1 + exp η), which overflows for no η.
+        excess = np.log1p(np.exp(-np.abs(eta)))
+        fit = self.y * eta - np.maximum(eta, 0) - excess
         return float((fit * self.present).sum()), -float(prior) / 2
 
     def gradient(self, x: Floats) -> Floats:
         theta, alpha, b, mu = self.split(x)
         a, eta, r, _ = self.terms(x)
-        top = (a * r).sum(axis=0) - theta
+        by_theta = (a * r).sum(axis=0) - theta
         by_alpha = (r * eta).sum(axis=1) - alpha / ALPHA_VARIANCE
         by_b = -(a * r).sum(axis=1) - (b - mu) / B_VARIANCE
-        return np.concatenate([top, by_alpha, by_b, [(b - mu).sum() / B_VARIANCE]])
+        by_mu = (b - mu).sum() / B_VARIANCE
+        return np.concatenate([by_theta, by_alpha, by_b, [by_mu]])
 
     def curvature(self, x: Floats) -> Curvature:
-        """Minus the Hessian; Fisher's information where that is not positive definite."""
+        """Compute minus the Hessian; Fisher's information where that is not positive definite."""
         a, eta, r, w = self.terms(x)
         try:
             return Curvature(a, eta, r, w)
@@ -101,10 +108,14 @@ class Curvature:
         if (self.aa <= 0).any() or (self.determinant <= 0).any():
             raise np.linalg.LinAlgError
         count = len(a)
-        by_mu = np.append(np.zeros(count), np.full(count, -1 / B_VARIANCE))  # μ meets b only
-        self.cross = np.vstack([np.hstack([(a * eta * w - a * r).T, (-a * a * w).T]), by_mu])
+        theta_alpha = (a * eta * w - a * r).T
+        theta_b = (-a * a * w).T
+        # μ meets b only.
+        by_mu = np.append(np.zeros(count), np.full(count, -1 / B_VARIANCE))
+        self.cross = np.vstack([np.hstack([theta_alpha, theta_b]), by_mu])
         diagonal = np.append((a * a * w).sum(axis=0) + 1, count / B_VARIANCE)
-        self.top = cho_factor(np.diag(diagonal) - self._solve_blocks(self.cross) @ self.cross.T)
+        eliminated = self._solve_blocks(self.cross) @ self.cross.T
+        self.top = cho_factor(np.diag(diagonal) - eliminated)
 
     def solve_top(self, right: Floats) -> Floats:
         """Solve for θ and μ alone."""
@@ -115,8 +126,9 @@ class Curvature:
     def _solve_blocks(self, right: Floats) -> Floats:
         """Solve the 2×2 blocks for the rows of `right`, each α of all problems and b of all."""
         a, b = np.split(right, 2, axis=-1)
-        rows = self.bb * a - self.ab * b, self.aa * b - self.ab * a
-        return np.concatenate([row / self.determinant for row in rows], axis=-1)
+        of_alpha = (self.bb * a - self.ab * b) / self.determinant
+        of_b = (self.aa * b - self.ab * a) / self.determinant
+        return np.concatenate([of_alpha, of_b], axis=-1)
 
     def solve(self, gradient: Floats) -> Floats:
         """Solve for the Newton step."""
@@ -124,19 +136,22 @@ class Curvature:
         inner = gradient[size:-1]
         outer = np.append(gradient[:size], gradient[-1])
         top = self.solve_top(outer - self.cross @ self._solve_blocks(inner))
-        return np.concatenate([top[:-1], self._solve_blocks(inner - top @ self.cross), top[-1:]])
+        blocks = self._solve_blocks(inner - top @ self.cross)
+        return np.concatenate([top[:-1], blocks, top[-1:]])
 
 
 def fit_irt(
     forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterations: int = 200
 ) -> IrtFit:
-    """Two-parameter item response model of continuous responses: y ≈ σ(a_j (θ_i - b_j)); its
-    posterior mode.
+    """Fit the two-parameter item response model of continuous responses, y ≈ σ(a_j (θ_i - b_j)).
 
-    Maximises Σ y ln π + (1 - y) ln(1 - π) with priors θ ~ N(0, 1), ln a ~ N(0, ½²), b ~ N(μ, 2²), μ
-    free (so Σθ = 0), by Newton's method, damped by halving; where minus the Hessian is not positive
-    definite, by Fisher's information. Converged: gradient max-norm ≤ 1e-8 · max(1, N/1000). Binary
-    y gives the classical 2PL.
+    The fit is its posterior mode, the maximum of
+
+        Σ y ln π + (1 - y) ln(1 - π)
+
+    with priors θ ~ N(0, 1), ln a ~ N(0, ½²), b ~ N(μ, 2²), μ free (so Σθ = 0), by Newton's method,
+    damped by halving; where minus the Hessian is not positive definite, by Fisher's information.
+    Converged: gradient max-norm ≤ 1e-8 · max(1, N/1000). Binary y gives the classical 2PL.
 
     The standard errors are those of θ_i - mean θ, from the sandwich H⁻¹ (Σ_j s_j s_j') H⁻¹ · n/(n -
     1) with the scores s_j of the problems, whose α and b are eliminated; nan for one problem. The
@@ -153,11 +168,14 @@ def fit_irt(
     b = -np.log(means / (1 - means))
     x = np.concatenate([np.zeros(forecasters + problems), b, [b.mean()]])
     tolerance = 1e-8 * max(1.0, model.present.sum() / 1000)
-    value, gradient, iterations = sum(model.values(x)), model.gradient(x), 0
+    iterations = 0
+    gradient = model.gradient(x)
     while np.abs(gradient).max() > tolerance and iterations < max_iterations:
         iterations += 1
-        x = _step(model, x, value, gradient)
-        value, gradient = sum(model.values(x)), model.gradient(x)
+        x = _step(model, x, gradient)
+        gradient = model.gradient(x)
+    gradient_norm = float(np.abs(gradient).max())
+    log_likelihood, log_prior = model.values(x)
     theta, alpha, b, mu = model.split(x)
     a, _, r, _ = model.terms(x)
     # At the mode a problem's derivatives by its α and b are 0: those by θ and μ remain. Σθ = 0
@@ -165,29 +183,32 @@ def fit_irt(
     scores = np.vstack([(a * r).T, (b - mu) / B_VARIANCE])
     influence = model.curvature(x).solve_top(scores)[:-1].T
     factor = problems / (problems - 1) if problems > 1 else np.nan
+    variance = (influence**2).sum(axis=0) * factor
     return IrtFit(
         ability=theta,
-        ability_se=np.sqrt((influence**2).sum(axis=0) * factor),
+        ability_se=np.sqrt(variance),
         difficulty=b,
         discrimination=np.exp(alpha),
-        log_likelihood=model.values(x)[0],
-        log_posterior=value,
-        gradient_norm=float(np.abs(gradient).max()),
+        log_likelihood=log_likelihood,
+        log_posterior=log_likelihood + log_prior,
+        gradient_norm=gradient_norm,
         iterations=iterations,
-        converged=bool(np.abs(gradient).max() <= tolerance),
+        converged=bool(gradient_norm <= tolerance),
         influence=influence,
     )
 
 
-def _step(model: Posterior, x: Floats, value: float, gradient: Floats) -> Floats:
+def _step(model: Posterior, x: Floats, gradient: Floats) -> Floats:
     """Take Newton's step, halved until the value rises."""
-    step, length = model.curvature(x).solve(gradient), 1.0
+    step = model.curvature(x).solve(gradient)
+    length = 1.0
     rise = 1e-4 * float(gradient @ step)
-    # A rise below rounding cannot be seen: then the gradient decides. `not >=`, since too long a
-    # step gives nan.
-    least = value - 1e-12 * abs(value)
+    value = sum(model.values(x))
+    # A rise below rounding cannot be seen: then the gradient decides.
+    smallest = value - 1e-12 * abs(value)
     with np.errstate(over="ignore", invalid="ignore"):
-        while not sum(model.values(x + length * step)) >= least + length * rise:
+        # `not >=`, since too long a step gives nan.
+        while not sum(model.values(x + length * step)) >= smallest + length * rise:
             length /= 2
             if length < 1e-10:
                 break

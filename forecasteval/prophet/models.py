@@ -22,6 +22,8 @@ from .score_table import ForecastScores
 
 FLAT: Final = 1e-6  # the largest derivative, per event, of a fit of Bradley–Terry that converged
 PRIOR: Final = 1.0  # of Bradley–Terry
+_TINY: Final = 1e-300
+_LISTED: Final = 5  # parts of the comparison graph that a note names
 Fit = TypeVar("Fit")
 
 
@@ -29,11 +31,12 @@ Fit = TypeVar("Fit")
 
 
 class EffectsFit(NamedTuple):
-    """`score`: what each forecaster would have on all events of its part; `difficulty`: the events'
-    effects.
+    """Scores that are adjusted for the difficulty of events.
 
-    `influence`: by event and forecaster, what one more copy of the event adds to the score; `part`
-    numbers the connected part of every forecaster.
+    score: what each forecaster would have on all events of its part.
+    difficulty: the events' effects.
+    influence: events × forecasters, what one more copy of the event adds to the score.
+    part: numbers the connected part of every forecaster.
     """
 
     score: Floats
@@ -45,8 +48,9 @@ class EffectsFit(NamedTuple):
 def fit_effects(
     forecaster: ArrayLike, event: ArrayLike, y: ArrayLike, weight: ArrayLike = 1.0
 ) -> EffectsFit:
-    """Fit two-way fixed effects by least squares: y_ij = μ + α_i + δ_j + e. Σα = Σwδ = 0 in every
-    connected part.
+    """Fit two-way fixed effects by least squares:
+
+        y_ij = μ + α_i + δ_j + e, with Σα = Σwδ = 0 in every connected part
 
     The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it
     would have had with the events of the others. Parts are what events connect: scores of different
@@ -61,20 +65,28 @@ def fit_effects(
 
     table, present = answer_table("fit_effects", forecaster, event, "y", y)
     part, part_of_event = connected_parts(present)
-    answers, weights = present.sum(axis=1), np.broadcast_to(np.asarray(weight, float), len(table))
-    mean, shares = table.sum(axis=1) / answers, present / answers[:, None]
+    weights = np.broadcast_to(np.asarray(weight, float), len(table))
+    answers = present.sum(axis=1)
+    mean = table.sum(axis=1) / answers
+    shares = present / answers[:, None]
     counted = present * weights[:, None]
     laplacian = np.diag(counted.sum(axis=0)) - counted.T @ shares
-    laplacian += (part[:, None] == part) / np.bincount(part)[part]  # the level of each part is free
+    # The level of each part is free.
+    laplacian += (part[:, None] == part) / np.bincount(part)[part]
     factor = cho_factor(laplacian)
     alpha = cho_solve(factor, (counted * (table - mean[:, None])).sum(axis=0))
     difficulty = mean - shares @ alpha
-    influence = cho_solve(factor, (counted * (table - difficulty[:, None] - alpha)).T).T  # of α
+    residuals = counted * (table - difficulty[:, None] - alpha)
+    influence_on_alpha = cho_solve(factor, residuals.T).T
+
+    # The score is α and the level of its part, the mean difficulty.
     size = np.bincount(part_of_event, weights)
     level = np.bincount(part_of_event, weights * difficulty) / size
     difficulty = difficulty - level[part_of_event]
-    moved = weights * difficulty / size[part_of_event] - influence @ (weights @ shares / size[part])
-    influence += (part_of_event[:, None] == part) * moved[:, None]
+    through_alpha = influence_on_alpha @ (weights @ shares / size[part])
+    influence_on_level = weights * difficulty / size[part_of_event] - through_alpha
+    is_same_part = part_of_event[:, None] == part
+    influence = influence_on_alpha + is_same_part * influence_on_level[:, None]
     return EffectsFit(alpha + level[part], difficulty, influence, part)
 
 
@@ -112,14 +124,18 @@ def check_prior(prior: float) -> float:
 def fit_bradley_terry(
     forecaster: ArrayLike, event: ArrayLike, p_winner: ArrayLike, prior: float = PRIOR
 ) -> BradleyTerryFit:
-    """Generalised Bradley–Terry: in every event the winning team, Σ_j θ_j p_jc, against all who are
-    present, Σ_j θ_j.
+    """Fit generalised Bradley–Terry: in every event the winning team, Σ_j θ_j p_jc, plays against
+    all who are present, Σ_j θ_j.
 
-    Maximises Σ_i ln(Σ_j θ_j p_jc / Σ_j θ_j) + prior · Σ_j ln(θ_j / Σθ) over t = ln θ by L-BFGS. The
-    prior is a gamma distribution of each strength, which makes the shares of strength Dirichlet: as
-    if for each forecaster there were `prior` more events with everyone present whose winner only
-    that one saw. Without it many strengths are 0 or have no maximum, and `converged` is False as
-    long as a strength that is nearly 0 could still move the objective.
+    The strengths maximise
+
+        Σ_i ln(Σ_j θ_j p_jc / Σ_j θ_j) + prior · Σ_j ln(θ_j / Σθ)
+
+    over t = ln θ by L-BFGS. The prior is a gamma distribution of each strength, which makes the
+    shares of strength Dirichlet: as if for each forecaster there were `prior` more events with
+    everyone present whose winner only that one saw. Without it many strengths are 0 or have no
+    maximum, and `converged` is False as long as a strength that is nearly 0 could still move the
+    objective.
 
     forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the
     event's winner, in [0, 1]. Events whose winner no forecaster expected are left out (`used`).
@@ -134,32 +150,40 @@ def fit_bradley_terry(
     prior = check_prior(prior)
     used = given.sum(axis=1) > 0
     given, present = given[used], present[used]
-    count, size = max(len(given), 1), given.shape[1]
+    count = max(len(given), 1)
+    size = given.shape[1]
 
     def share(t: Floats) -> tuple[Floats, Floats, Floats]:
         theta = np.exp(t - t.max())
-        return theta, np.maximum(given @ theta, 1e-300), np.maximum(present @ theta, 1e-300)
+        winning = np.maximum(given @ theta, _TINY)
+        total = np.maximum(present @ theta, _TINY)
+        return theta, winning, total
 
     def objective(t: Floats) -> tuple[float, Floats]:
         theta, winning, total = share(t)
         mass = theta / theta.sum()
-        value = np.log(winning / total).sum() + prior * np.log(np.maximum(mass, 1e-300)).sum()
+        log_prior = prior * np.log(np.maximum(mass, _TINY)).sum()
+        value = np.log(winning / total).sum() + log_prior
         pull = given.T @ (1 / winning) - present.T @ (1 / total)
-        return -float(value) / count, -(theta * pull + prior * (1 - size * mass)) / count
+        gradient = theta * pull + prior * (1 - size * mass)
+        return -float(value) / count, -gradient / count
 
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 20}
     optimum = minimize(objective, np.zeros(size), jac=True, method="L-BFGS-B", options=options)
     theta, winning, total = share(optimum.x)
-    slopes, strength = np.abs(optimum.jac), theta / theta.mean()
+    slopes = np.abs(optimum.jac)
+    strength = theta / theta.mean()
     # By ln θ everything is flat where θ is nearly 0: without a prior the slope by θ itself decides.
     limit = FLAT * (1 if prior else np.minimum(strength, 1))
+    is_flat = (slopes <= limit).all()
+    log_likelihood = float(np.log(winning / total).sum())
     return BradleyTerryFit(
-        strength,
-        float(np.log(winning / total).sum()),
-        float(slopes.max()) * count,
-        int(optimum.nit),
-        bool((slopes <= limit).all() and strength.min() > 0),
-        used,
+        strength=strength,
+        log_likelihood=log_likelihood,
+        gradient_norm=float(slopes.max()) * count,
+        iterations=int(optimum.nit),
+        converged=bool(is_flat and strength.min() > 0),
+        used=used,
     )
 
 
@@ -186,22 +210,25 @@ class Models(NamedTuple):
 
 
 def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataNotes) -> Models:
-    """Adjusted Brier, IRT, Bradley–Terry, as far as there are forecasters enough.
+    """Fit adjusted Brier, IRT and Bradley–Terry, as far as there are forecasters enough.
 
     response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability
     ("correct"). prior: of Bradley–Terry.
     """
-    names, brier = scored.forecasts.names, np.clip(scored.values["brier"], 0, 1)
-    of_means = np.clip(scored.brier, 0, 1)
-    who, events, weight = scored.forecasts.forecaster, scored.forecasts.event, scored.events.weight
-    fit = fit_effects(who, events, brier, weight)
+    names = scored.forecasts.names
+    forecaster = scored.forecasts.forecaster
+    weight = scored.events.weight
+    brier = np.clip(scored.values["brier"], 0, 1)
+    fit = fit_effects(forecaster, scored.forecasts.event, brier, weight)
     effects = Fitted(fit, np.arange(len(names)), np.arange(len(weight)))
     fits: dict[str, dict[str, object] | None] = {"irt": None, "bradley_terry": None}
     if len(names) < 2:
         notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
         return Models(effects, None, None, fits)
     parts = _note_parts(names, effects.fit.part, notes)
-    right = 1 - of_means if response == "brier" else scored.correct
+    right = scored.correct
+    if response == "brier":
+        right = 1 - np.clip(scored.brier, 0, 1)
     if irt := _fit("IRT", fit_irt, scored, right, notes):
         more = {"log_posterior": irt.fit.log_posterior, "response": response, "parts": parts}
         fits["irt"] = _describe(irt.fit) | more
@@ -248,11 +275,13 @@ def _note_parts(names: Sequence[str], label: Ints, notes: DataNotes) -> list[lis
     meet.
     """
     groups = group_by(zip(label.tolist(), names, strict=True), itemgetter(0)).values()
-    parts = sorted(([name for _, name in group] for group in groups), key=lambda p: (-len(p), p))
+    parts = [[name for _, name in group] for group in groups]
     if len(parts) < 2:
         return []
-    shown = " | ".join(grouped_names(part) for part in parts[:5])
-    shown += " | …" if len(parts) > 5 else ""
+    parts.sort(key=lambda part: (-len(part), part))
+    shown = " | ".join(map(grouped_names, parts[:_LISTED]))
+    if len(parts) > _LISTED:
+        shown += " | …"
     notes.lines.append(
         "adjusted Brier, IRT: the comparison graph is disconnected, "
         f"{len(parts)} groups of forecasters share no event ({shown}); "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,27 +17,34 @@ from .score_table import BASELINES, ForecastScores
 from .scores import decompose_brier
 
 ForecasterRecord = dict[str, Any]  # the keys depend on the metrics
+_MIN_VARIANCE: Final = 1e-18  # below it, equal payoffs differ by rounding errors only
+_MIN_T: Final = 1.9
 
 
 def make_records(
     measures: Measures, scored: ForecastScores, bins: Floats
 ) -> list[ForecasterRecord]:
     """Make the forecasters' records, then those of the baselines."""
-    brier, means = measures["brier", ""], [metric for metric in scored.metrics if metric.is_mean]
-    data, rows = scored.forecasts, len(scored.forecasts.names)
+    brier = measures["brier", ""]
+    data = scored.forecasts
+    rows = len(data.names)
 
-    def average_baseline(name: str) -> Floats:
-        """Average the Brier scores of a baseline on each forecaster's events."""
-        ahead = weighted_means(scored.less("brier", name), scored.weight, data.forecaster, rows)
-        return np.asarray(brier.values - ahead)
+    def compute_skill(baseline: str) -> Floats:
+        """Compute 1 - Brier / the mean Brier score of a baseline on the forecaster's events."""
+        less = scored.less("brier", baseline)
+        ahead = weighted_means(less, scored.weight, data.forecaster, rows)
+        of_baseline = brier.values - ahead
+        return np.asarray(1 - brier.values / np.where(of_baseline > 0, of_baseline, math.nan))
 
-    crowd, uniform = average_baseline("crowd"), average_baseline("uniform")
-    priced = [measures[metric.name, ""].counts for metric in means if metric.is_return]
+    n_priced = 0 * brier.counts
+    for metric in scored.metrics:
+        if metric.is_return:
+            n_priced = measures[metric.name, ""].counts
     columns: Columns = {
         "n_events": brier.counts,
         "n_clusters": brier.clusters,
         "n_exclusive": measures["log", ""].counts,
-        "n_priced": priced[0] if priced else 0 * brier.counts,
+        "n_priced": n_priced,
         "coverage": brier.counts / len(scored.events.ids),
     }
     if len(scored.runs.event) > len(data.event):
@@ -50,44 +57,52 @@ def make_records(
             columns[f"{metric.name}_se"] = estimate.error
     columns |= sharpe_ratios(scored, measures)
     columns["one_minus_brier"] = 1 - brier.values
-    columns["brier_skill"] = 1 - brier.values / np.where(crowd > 0, crowd, math.nan)
-    columns["brier_skill_uniform"] = 1 - brier.values / np.where(uniform > 0, uniform, math.nan)
+    columns["brier_skill"] = compute_skill("crowd")
+    columns["brier_skill_uniform"] = compute_skill("uniform")
     columns["decomposition"] = make_rows({**decompose_brier(bins)})
     differences: Columns = {}
-    for metric in means:
-        estimate = measures[metric.name, "market"]
-        cells: Columns = {"n": estimate.counts, "difference": estimate.values}
-        differences[metric.name] = make_rows(cells | {"interval": estimate.intervals()})
-    records = make_rows(columns | {"against": make_rows({"market": make_rows(differences)})})
-    del records[-len(BASELINES)]["against"]["market"]  # the market's own record
+    for metric in scored.metrics:
+        if metric.is_mean:
+            estimate = measures[metric.name, "market"]
+            cells: Columns = {"n": estimate.counts, "difference": estimate.values}
+            cells["interval"] = estimate.intervals()
+            differences[metric.name] = make_rows(cells)
+    columns["against"] = make_rows({"market": make_rows(differences)})
+    records = make_rows(columns)
+    market = records[-len(BASELINES)]
+    del market["against"]["market"]
     return records
 
 
 def count_runs(scored: ForecastScores) -> Columns:
     """Count by row the runs, and how many forecasts these lack of the events that another has."""
-    row, rows = scored.forecasts.forecaster, len(scored.forecasts.names)
-    most = scored.runs.run.max() + 1
-    numbers = np.unique(scored.runs.forecaster * most + scored.runs.run)
-    n_runs = np.bincount(numbers // most, minlength=rows)
+    row = scored.forecasts.forecaster
+    rows = len(scored.forecasts.names)
+    max_runs = scored.runs.run.max() + 1
+    numbers = np.unique(scored.runs.forecaster * max_runs + scored.runs.run)
+    n_runs = np.bincount(numbers // max_runs, minlength=rows)
+    n_events = np.bincount(row, minlength=rows)
     given = np.bincount(row, scored.n_runs, rows).astype(np.int64)
-    return {"n_runs": n_runs, "missing_runs": n_runs * np.bincount(row, minlength=rows) - given}
+    return {"n_runs": n_runs, "missing_runs": n_runs * n_events - given}
 
 
 def sharpe_ratios(scored: ForecastScores, measures: Measures) -> Columns:
-    """Compute, by return and row, (mean - 1)/√variance of the payoffs; nan where all are equal.
+    """Compute the Sharpe ratio of the payoffs, by return and row; nan where all are equal:
 
-    The variance is that of the payoffs, Σ w (x - mean)²/Σ w; an event is a period, nothing is made
-    a yearly figure. Source: Sharpe, J. Portfolio Management 21 (1994) 49–58, the dollar being the
-    riskless asset.
+        (mean - 1)/√variance, the variance being Σ w (x - mean)²/Σ w
+
+    An event is a period, nothing is made a yearly figure. Source: Sharpe, J. Portfolio Management
+    21 (1994) 49–58, the dollar being the riskless asset.
     """
-    row, ratios = scored.forecasts.forecaster, Columns()
+    row = scored.forecasts.forecaster
+    ratios: Columns = {}
     for metric in scored.metrics:
         if metric.is_return:
             means = measures[metric.name, ""].values
             squares = (scored.values[metric.name] - means[row]) ** 2
-            spread = weighted_means(squares, scored.weight, row, len(means))
-            known = np.where(spread > 1e-18, spread, np.nan)  # of equal payoffs rounding is left
-            ratios[f"{metric.name}_sharpe"] = (means - 1) / np.sqrt(known)
+            variance = weighted_means(squares, scored.weight, row, len(means))
+            variance[variance <= _MIN_VARIANCE] = np.nan
+            ratios[f"{metric.name}_sharpe"] = (means - 1) / np.sqrt(variance)
     return ratios
 
 
@@ -100,24 +115,24 @@ def add_ranks(
     measures: Measures,
     metrics: Sequence[Metric],
 ) -> None:
-    """Give the records at the places `ranked` their ranks by every metric, with intervals."""
+    """Give the records at the indices `ranked` their ranks by every metric, with intervals."""
     for metric in metrics:
         estimate = measures[metric.name, ""]
         values = metric.sign * estimate.values
-        able = [at for at in ranked if not math.isnan(values[at])]
-        ranks = dict(zip(able, rank_values(values[able]).tolist(), strict=True))
-        for at in ranked:
-            records[at][f"{metric.name}_rank"] = ranks.get(at)
+        has_value = [index for index in ranked if not math.isnan(values[index])]
+        ranks = dict(zip(has_value, rank_values(values[has_value]).tolist(), strict=True))
+        for index in ranked:
+            records[index][f"{metric.name}_rank"] = ranks.get(index)
         if not estimate.variation:
             continue
-        sure = [at for at in able if not math.isnan(estimate.error[at])]
+        has_error = [index for index in has_value if not math.isnan(estimate.error[index])]
         intervals: dict[int, list[int]] = {}
-        if len(sure) > 1:
-            variance = estimate.variation.pair_variances(np.array(sure))
-            ends = rank_intervals(values[sure], variance, estimate.freedom[sure])
-            intervals = dict(zip(sure, map(list, ends), strict=True))
-        for at in ranked:
-            records[at][f"{metric.name}_rank_interval"] = intervals.get(at)
+        if len(has_error) > 1:
+            variance = estimate.variation.pair_variances(np.array(has_error))
+            ends = rank_intervals(values[has_error], variance, estimate.freedom[has_error])
+            intervals = dict(zip(has_error, map(list, ends), strict=True))
+        for index in ranked:
+            records[index][f"{metric.name}_rank_interval"] = intervals.get(index)
 
 
 def rank_intervals(values: Floats, variance: Floats, freedom: Floats) -> list[tuple[int, int]]:
@@ -129,13 +144,15 @@ def rank_intervals(values: Floats, variance: Floats, freedom: Floats) -> list[tu
     """
     from scipy.special import stdtr
 
-    gap = values[:, None] - values
+    better = values[:, None] - values
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(gap) / np.sqrt(variance)
-    t = np.where(np.triu(t) > 1.9, t, 0)  # no smaller one is significant, and each takes time
-    p = 2 * stdtr(np.minimum(freedom[:, None], freedom), -t)
-    p[np.abs(gap) <= TIE] = 1
-    return rank_ranges(gap, p)
+        t = np.abs(better) / np.sqrt(variance)
+    # No smaller one is significant, and each takes time.
+    t = np.where(np.triu(t) > _MIN_T, t, 0)
+    fewer = np.minimum(freedom[:, None], freedom)
+    p = 2 * stdtr(fewer, -t)
+    p[np.abs(better) <= TIE] = 1
+    return rank_ranges(better, p)
 
 
 def say_why(records: Sequence[ForecasterRecord], events: int) -> tuple[str, str]:
@@ -148,6 +165,9 @@ def say_why(records: Sequence[ForecasterRecord], events: int) -> tuple[str, str]
     counts = [record["n_events"] for record in records]
     if min(counts) == events:
         return "brier", "all have all events, so that adjusted Brier is the same"
-    least, most = min(counts), max(counts)
-    share = f"{least} to {most}" if least < most else f"{most} each"
-    return "adjusted_brier", f"forecasters answered different events ({share} of {events})"
+    fewest = min(counts)
+    most = max(counts)
+    shown = f"{most} each"
+    if fewest < most:
+        shown = f"{fewest} to {most}"
+    return "adjusted_brier", f"forecasters answered different events ({shown} of {events})"

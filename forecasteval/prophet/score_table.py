@@ -16,7 +16,7 @@ from .events import Events
 from .forecasts import BASELINES as BASELINES
 from .forecasts import Forecasts, average_runs, join_forecasts
 from .metrics import Metric
-from .scores import BINS, bin_sums, winner_values
+from .scores import BINS, bin_sums, brier_score, winner_values
 
 SUM_TOLERANCE: Final = 1e-3
 PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
@@ -25,10 +25,14 @@ PLAUSIBLE_SUM: Final = (0.8, 1.25)  # of the probabilities of an exclusive event
 class ForecastScores(NamedTuple):
     """Forecasts with every score of each: by metric, nan where one does not apply.
 
-    forecasts: one per event and forecaster; of several runs their mean. runs: all of them, in the
-    same order; n_runs: of each forecast. values: the means of the scores of the runs. p_winner,
-    correct, brier: of the mean forecasts: the winner's normalised probability in an exclusive
-    event; 1 if it is the largest of all, 0 if not or not alone; the Brier score.
+    forecasts: one per event and forecaster; of several runs their mean.
+    runs: all of them, in the same order.
+    n_runs: of each forecast.
+    values: the means of the scores of the runs.
+    p_winner: the normalised probability that the mean forecast gives the winner of an exclusive
+        event.
+    correct: 1 if it is the largest of all, 0 if not or not alone.
+    brier: the Brier score of the mean forecast.
     """
 
     metrics: Sequence[Metric]
@@ -49,24 +53,31 @@ class ForecastScores(NamedTuple):
     def part(self, low: int, high: int, names: list[str]) -> ForecastScores:
         """Take the forecasts from `low` to `high`, which share the memory of all."""
         rows = slice(low, high)
-        first_run, last_run = np.append(0, np.cumsum(self.n_runs))[[low, high]].tolist()
-        return self._replace(
-            forecasts=_slice(self.forecasts, low, high)._replace(names=names),
-            runs=_slice(self.runs, first_run, last_run)._replace(names=names),
-            n_runs=self.n_runs[rows],
-            values={name: column[rows] for name, column in self.values.items()},
-            p_winner=self.p_winner[rows],
-            correct=self.correct[rows],
-            brier=self.brier[rows],
+        ends_of_forecasts = np.append(0, np.cumsum(self.n_runs))
+        first_run, last_run = ends_of_forecasts[[low, high]].tolist()
+        forecasts = _slice(self.forecasts, low, high)
+        runs = _slice(self.runs, first_run, last_run)
+        values = {name: column[rows] for name, column in self.values.items()}
+        return ForecastScores(
+            self.metrics,
+            self.events,
+            forecasts._replace(names=names),
+            runs._replace(names=names),
+            self.n_runs[rows],
+            values,
+            self.p_winner[rows],
+            self.correct[rows],
+            self.brier[rows],
         )
 
     def split(self) -> list[ForecastScores]:
         """Split the forecasts: those of the forecasters, and of each baseline, by event."""
-        forecaster, names = self.forecasts.forecaster, self.forecasts.names
-        last = len(names) - len(BASELINES)
-        numbers = range(last - 1, len(names) + 1)
-        ends = np.searchsorted(np.maximum(forecaster, last - 1), numbers).tolist()
-        return [self.part(low, high, names[:last]) for low, high in pairwise(ends)]
+        names = self.forecasts.names
+        count = len(names) - len(BASELINES)
+        last = count - 1  # stands for all forecasters
+        numbers = np.maximum(self.forecasts.forecaster, last)
+        ends = np.searchsorted(numbers, range(last, len(names) + 1)).tolist()
+        return [self.part(low, high, names[:count]) for low, high in pairwise(ends)]
 
     def of_event(self, event: int) -> ForecastScores:
         """Take the forecasts of an event, where they are sorted by event."""
@@ -95,12 +106,12 @@ def score_forecasts(events: Events, runs: Forecasts, metrics: Sequence[Metric]) 
     _, n_runs = ends_of_runs(runs.event, runs.forecaster)
     brier = values["brier"]
     if len(forecasts.event) < len(runs.event):
-        group = np.repeat(np.arange(len(n_runs)), n_runs)
-        equal = np.ones(len(group))
+        forecast_of_run = np.repeat(np.arange(len(n_runs)), n_runs)
+        alike = np.ones(len(forecast_of_run))
         for name, column in values.items():
-            values[name] = weighted_means(column, equal, group, len(n_runs))
-        of_means = [metric for metric in metrics if metric.name == "brier"]
-        brier = _score(events, forecasts, of_means)["brier"]
+            values[name] = weighted_means(column, alike, forecast_of_run, len(n_runs))
+        outcome = events.outcome[events.slots(forecasts.event)]
+        brier = brier_score(forecasts.p, outcome, forecasts.offsets)
     for metric in metrics:
         if metric.is_relative:
             values[metric.name] = subtract_others(values[metric.name], forecasts)
@@ -112,34 +123,41 @@ def score_forecasts(events: Events, runs: Forecasts, metrics: Sequence[Metric]) 
 
 def _score(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> dict[str, Floats]:
     """Compute the scores of each forecast by metric."""
-    count, exclusive = len(forecasts.event), events.exclusive[forecasts.event]
-    values = {metric.name: np.full(count, math.nan) for metric in metrics if metric.is_mean}
-    for scope, chosen in (
-        ("all", np.ones(count, dtype=bool)),
-        ("exclusive", exclusive),
-        ("priced", exclusive & forecasts.priced),
-    ):
-        in_scope = [metric for metric in metrics if metric.is_mean and metric.scope == scope]
-        if not in_scope:
+    means = [metric for metric in metrics if metric.is_mean]
+    values = {metric.name: np.full(len(forecasts.event), math.nan) for metric in means}
+    is_exclusive = events.exclusive[forecasts.event]
+    scopes = {
+        "all": np.ones(len(is_exclusive), dtype=bool),
+        "exclusive": is_exclusive,
+        "priced": is_exclusive & forecasts.priced,
+    }
+    for scope, is_in_scope in scopes.items():
+        scored_here = [metric for metric in means if metric.scope == scope]
+        if not scored_here:
             continue
-        own = forecasts.keep(chosen)
-        ends, won = own.offsets, events.outcome[events.slots(own.event)]
-        p = own.p if scope == "all" else normalise(own.p, ends)
-        for metric in in_scope:
-            values[metric.name][chosen] = metric.score(p, own.q, own.bid, won, ends)
+        chosen = forecasts.keep(is_in_scope)
+        won = events.outcome[events.slots(chosen.event)]
+        p = chosen.p
+        if scope != "all":
+            p = normalise(p, chosen.offsets)
+        for metric in scored_here:
+            scores = metric.score(p, chosen.q, chosen.bid, won, chosen.offsets)
+            values[metric.name][is_in_scope] = scores
     return values
 
 
 def _judge_winners(events: Events, forecasts: Forecasts) -> tuple[Floats, Floats]:
     """Find what the winner of each exclusive event was given, and whether it was the most."""
     p_winner, correct = np.full((2, len(forecasts.event)), math.nan)
-    exclusive = events.exclusive[forecasts.event]
-    own = forecasts.keep(exclusive)
-    ends, won = own.offsets, events.outcome[events.slots(own.event)]
-    p = normalise(own.p, ends)
-    winner = winner_values("score_forecasts", p, won, ends[:-1])
-    rivals = np.maximum.reduceat(np.where(won == 1, -1.0, p), ends[:-1])
-    p_winner[exclusive], correct[exclusive] = winner, winner > rivals + ROUNDING
+    is_exclusive = events.exclusive[forecasts.event]
+    chosen = forecasts.keep(is_exclusive)
+    won = events.outcome[events.slots(chosen.event)]
+    p = normalise(chosen.p, chosen.offsets)
+    winner = winner_values("score_forecasts", p, won, chosen.starts)
+    of_losers = np.where(won == 1, -1.0, p)
+    best_loser = np.maximum.reduceat(of_losers, chosen.starts)
+    p_winner[is_exclusive] = winner
+    correct[is_exclusive] = winner > best_loser + ROUNDING
     return p_winner, correct
 
 
@@ -161,10 +179,14 @@ def normalise(p: Floats, ends: Ints) -> Floats:
 
     Probabilities that are all 0 become uniform: left out, they would win.
     """
-    sizes, total = np.diff(ends), np.add.reduceat(p, ends[:-1])
-    off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
-    divisor = np.where(total == 0, sizes, np.where(off, total, 1))
-    return np.asarray(np.where(np.repeat(total == 0, sizes), 1, p) / np.repeat(divisor, sizes))
+    sizes = np.diff(ends)
+    total = np.add.reduceat(p, ends[:-1])
+    is_zero = total == 0
+    is_off = np.abs(total - 1) > SUM_TOLERANCE + ROUNDING
+    divisor = np.where(is_off, total, 1)
+    divisor = np.where(is_zero, sizes, divisor)
+    dividend = np.where(np.repeat(is_zero, sizes), 1, p)
+    return np.asarray(dividend / np.repeat(divisor, sizes))
 
 
 def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]:
@@ -172,10 +194,12 @@ def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]
     to 0.
     """
     total = np.add.reduceat(forecasts.p, forecasts.starts)
-    exclusive, (low, high) = events.exclusive[forecasts.event], PLAUSIBLE_SUM
-    off = (np.abs(total - 1) > SUM_TOLERANCE + ROUNDING) & (total > 0)
-    doubtful = (total < low - ROUNDING) | (total > high + ROUNDING)
-    return exclusive & off, exclusive & doubtful, exclusive & (total == 0)
+    is_exclusive = events.exclusive[forecasts.event]
+    low, high = PLAUSIBLE_SUM
+    is_off = (np.abs(total - 1) > SUM_TOLERANCE + ROUNDING) & (total > 0)
+    is_doubtful = (total < low - ROUNDING) | (total > high + ROUNDING)
+    is_zero = total == 0
+    return is_exclusive & is_off, is_exclusive & is_doubtful, is_exclusive & is_zero
 
 
 def sum_bins(scored: ForecastScores, group: Ints, groups: int, *, by_event: bool = False) -> Floats:
@@ -184,12 +208,14 @@ def sum_bins(scored: ForecastScores, group: Ints, groups: int, *, by_event: bool
     by_event: all options of an event count as much as the only one of another.
     """
     events, runs = scored.events, scored.runs
-    of_run = np.repeat(scored.weight / scored.n_runs, scored.n_runs)
-    of_option = of_run / runs.sizes if by_event else of_run
-    weight = np.repeat(of_option, runs.sizes)
-    cell = np.repeat(np.repeat(group, scored.n_runs), runs.sizes)
+    weight_of_run = np.repeat(scored.weight / scored.n_runs, scored.n_runs)
+    if by_event:
+        weight_of_run = weight_of_run / runs.sizes
+    weight = np.repeat(weight_of_run, runs.sizes)
+    group_of_run = np.repeat(group, scored.n_runs)
+    group_of_option = np.repeat(group_of_run, runs.sizes)
     outcome = events.outcome[events.slots(runs.event)]
-    return bin_sums(runs.p, outcome, weight, cell, groups, BINS)
+    return bin_sums(runs.p, outcome, weight, group_of_option, groups, BINS)
 
 
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
@@ -199,27 +225,34 @@ def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     to 1; events with prices only. crowd: the mean of the event's forecasts. uniform: 1/n for each
     of n options that exclude each other, else ½.
     """
-    size, last = len(events.ids), len(data.names)
-    means = average_runs(data)  # nobody has a larger share of the crowd by more runs
-    slot, count = events.slots(means.event), np.repeat(np.bincount(means.event), events.sizes)
-    crowd = Forecasts(
-        [*data.names, *BASELINES],
-        event=np.arange(size),
-        forecaster=np.full(size, last + BASELINES.index("crowd")),
-        run=np.zeros(size, np.int64),
-        time=np.full(size, math.nan),
-        sizes=events.sizes,
-        p=np.minimum(np.bincount(slot, means.p) / count, 1),
-        q=events.q,
-        bid=events.bid,
-    )
+    names = [*data.names, *BASELINES]
+    size = len(events.ids)
 
     def make_baseline(name: str, p: Floats) -> Forecasts:
-        return crowd._replace(forecaster=np.full(size, last + BASELINES.index(name)), p=p)
+        return Forecasts(
+            names,
+            event=np.arange(size),
+            forecaster=np.full(size, len(data.names) + BASELINES.index(name)),
+            run=np.zeros(size, np.int64),
+            time=np.full(size, math.nan),
+            sizes=events.sizes,
+            p=p,
+            q=events.q,
+            bid=events.bid,
+        )
 
-    mid = (events.q + np.where(np.isnan(events.bid), events.q, events.bid)) / 2
-    scale = np.where(events.exclusive, np.add.reduceat(mid, events.offsets[:-1]), 1)
-    market = make_baseline("market", mid / np.repeat(scale, events.sizes))
+    bid = np.where(np.isnan(events.bid), events.q, events.bid)
+    middle = (events.q + bid) / 2
+    total = np.add.reduceat(middle, events.offsets[:-1])
+    scale = np.where(events.exclusive, total, 1)
+    market = make_baseline("market", middle / np.repeat(scale, events.sizes))
+
+    # Nobody has a larger share of the crowd by more runs.
+    means = average_runs(data)
+    sums = np.bincount(events.slots(means.event), means.p)
+    count = np.repeat(np.bincount(means.event), events.sizes)
+    crowd = make_baseline("crowd", np.minimum(sums / count, 1))
+
     share = np.where(events.exclusive, 1 / events.sizes, 0.5)
     uniform = make_baseline("uniform", np.repeat(share, events.sizes))
-    return join_forecasts(crowd.names, (data, market.keep(crowd.priced), crowd, uniform))
+    return join_forecasts(names, (data, market.keep(market.priced), crowd, uniform))
