@@ -27,6 +27,7 @@ from forecasteval.common.files import (
     require_folder,
     spool_stdin,
 )
+from forecasteval.common.patterns import lazy
 from forecasteval.common.records import group_by
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems, without_run
 
@@ -320,7 +321,7 @@ def list_predictions(root: Path) -> list[Path]:
 
 
 # What browsers write for a second download of `NAME.json`: `NAME (1).json`.
-_COPY: Final = re.compile(r" \(\d+\)(?=\.[a-z]+$)")
+_COPY: Final = lazy(r" \(\d+\)(?=\.[a-z]+$)")
 
 
 def _is_prediction(name: str, names: Container[str]) -> bool:

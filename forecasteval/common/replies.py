@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from .errors import printable
+from .patterns import lazy
 
 MOST_CHOICES: Final = 1000
-_WIDE: Final = re.compile("[\u2e80-\U0010ffff]")  # Chinese, Japanese, Korean, and emoji
+_WIDE: Final = lazy("[\u2e80-\U0010ffff]")  # Chinese, Japanese, Korean, and emoji
 
 
 def is_failed(reply: object) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .errors import InputError, extra_package, printable
+from .patterns import lazy
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much memory
@@ -36,9 +37,9 @@ _MAGIC: Final = {  # the first bytes of such files, which may have other names
     b"PAR1": UNREADABLE[".parquet"],
 }
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_CONTROLS: Final = lazy(rb"[\x00-\x08\x0e-\x1f]")
 # A character of UTF-8 that takes two bytes or more.
-_WIDE: Final = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
+_WIDE: Final = lazy(rb"[\xc2-\xf4][\x80-\xbf]")
 _PIECE: Final = 1024  # packed bytes at a time: zstd makes up to 100,000 times as many of them
 
 
@@ -209,7 +210,7 @@ def _is_gbk(raw: bytes) -> bool:
 
 _SEPARATORS: Final = ",;\t|"  # the most frequent one in the first line counts
 # The line before the header that tells Excel the separator.
-_NAMED_SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?(?:\r\n|\r|\n)', re.IGNORECASE)
+_NAMED_SEPARATOR: Final = lazy(r'"?sep=([^"\r\n])"?(?:\r\n|\r|\n)', re.IGNORECASE)
 
 
 def csv_rows(text: str, where: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:

@@ -12,7 +12,8 @@ from forecasteval.common.replies import describe_prompts
 from forecasteval.questions.states import Unparsed
 
 from .extraction import ANSWER_PROMPT, AnswerCounts, decide_answers
-from .reading.names import IS_CJK, Name, compare_names, match_names
+from .reading.language import count_cjk
+from .reading.names import Name, compare_names, match_names
 from .reading.rankings import RankingTruth
 from .results import Answered, AnswerItem, decide
 
@@ -123,10 +124,10 @@ def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) 
     The one most like the true names in script and length, so that only its meaning sets it apart.
     """
     like = truth[0].text
-    cjk, length = bool(IS_CJK.search(like)), len(like)
+    cjk, length = bool(count_cjk(like)), len(like)
 
     def distance(decoy: Name) -> tuple[bool, int, str]:
-        return bool(IS_CJK.search(decoy.text)) != cjk, abs(len(decoy.text) - length), decoy.key
+        return bool(count_cjk(decoy.text)) != cjk, abs(len(decoy.text) - length), decoy.key
 
     for decoy in sorted(candidates, key=distance):
         if not compare_names(decoy, name) and not any(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError, printable
+from forecasteval.common.patterns import lazy
 from forecasteval.common.records import WRAPPERS, Loaded, as_text, first_keys, is_null
 from forecasteval.source.paths import value_at
 from forecasteval.source.tables import read_table
@@ -68,13 +69,13 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 # A forecaster's only where no other column is: a team may be an option, a name the question's.
 _WEAK_NAMES: Final = frozenset({"team", "team_name", "author", "name", "account", "submitter"})
-_FORECAST: Final = re.compile("forecast|predict|submi")
+_FORECAST: Final = lazy("forecast|predict|submi")
 # What a forecast's time is called: submitted_at, predictionDate, forecast_made_at …
-_TIME: Final = re.compile(
+_TIME: Final = lazy(
     "(.*_)?(forecast|forecasted|prediction|predicted|submission|submitted|snapshot|created|updated"
     "|made|recorded|logged|answered|sent)(_.*)?_(time|timestamp|datetime|date|at|on|ts)"
 )
-_QUESTION: Final = re.compile("(.*_)?(question|market|event|clos.*|resol.*|open|publish.*)_.*")
+_QUESTION: Final = lazy("(.*_)?(question|market|event|clos.*|resol.*|open|publish.*)_.*")
 _P_ROLES: Final = ("probability", "probabilities")
 _RESULT_ROLES: Final = ("won", "result", "index")
 _PER_CATEGORY: Final = "probability_yes_per_category"  # of Metaculus' exports

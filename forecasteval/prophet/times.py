@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from forecasteval.common.errors import printable
+from forecasteval.common.patterns import lazy
 from forecasteval.common.records import is_null, number_text
 
 NO_TIME: Final = "that is no time"
@@ -20,23 +21,21 @@ _MAX_LENGTH: Final = 64  # of a text that is read as a time
 # Within the years 2 and 9998, so that any zone has the time.
 _FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (2, 9999))
 _DATE_LENGTH: Final = 10  # at most, of a date alone in ISO 8601
-_DAY_DIGITS: Final = re.compile(r"(?:19|20|21)\d{6}")
+_DAY_DIGITS: Final = lazy(r"(?:19|20|21)\d{6}")
 _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
 _MONTH: Final = r"(?P<month>[A-Za-z]{3,9})\.?"
 _REST: Final = r"(?P<rest>(?:,?[T\s].*)?)"
 _PATTERNS: Final = (
-    re.compile(rf"(?P<year>\d{{4}})([/.-])(?P<month>\d\d?)\2(?P<day>\d\d?){_REST}"),
-    re.compile(rf"(?:[A-Za-z]+,?\s)?(?P<day>\d\d?)[\s-]{_MONTH},?[\s-](?P<year>\d{{4}}){_REST}"),
-    re.compile(
-        rf"(?:[A-Za-z]+,\s)?{_MONTH}\s(?P<day>\d\d?)(?:st|nd|rd|th)?,?\s(?P<year>\d{{4}}){_REST}"
-    ),
+    lazy(rf"(?P<year>\d{{4}})([/.-])(?P<month>\d\d?)\2(?P<day>\d\d?){_REST}"),
+    lazy(rf"(?:[A-Za-z]+,?\s)?(?P<day>\d\d?)[\s-]{_MONTH},?[\s-](?P<year>\d{{4}}){_REST}"),
+    lazy(rf"(?:[A-Za-z]+,\s)?{_MONTH}\s(?P<day>\d\d?)(?:st|nd|rd|th)?,?\s(?P<year>\d{{4}}){_REST}"),
 )
-_TWO_READINGS: Final = re.compile(r"(\d\d?)[/.-](\d\d?)[/.-](\d{4})(?!\d)")
-_CLOCK: Final = re.compile(r"(\d\d?)(:\d\d(?::\d\d(?:\.\d+)?)?)\s?([AaPp])\.?[Mm]\.?")
+_TWO_READINGS: Final = lazy(r"(\d\d?)[/.-](\d\d?)[/.-](\d{4})(?!\d)")
+_CLOCK: Final = lazy(r"(\d\d?)(:\d\d(?::\d\d(?:\.\d+)?)?)\s?([AaPp])\.?[Mm]\.?")
 # The beginning of 9:30, as spreadsheets write it.
-_SHORT_HOUR: Final = re.compile(r"(?<=\d[ T])(?=\d:)")
-_UTC: Final = re.compile(r"\s*(?:UTC|GMT|Z)\Z")
-_NUMBER: Final = re.compile(r"(\d{10}|\d{13})(\.\d*)?")
+_SHORT_HOUR: Final = lazy(r"(?<=\d[ T])(?=\d:)")
+_UTC: Final = lazy(r"\s*(?:UTC|GMT|Z)\Z")
+_NUMBER: Final = lazy(r"(\d{10}|\d{13})(\.\d*)?")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -138,7 +137,7 @@ def format_time(seconds: float) -> str | None:
 
 HOUR: Final = 3600.0
 _UNITS: Final = {"h": HOUR, "d": 24 * HOUR}
-_HORIZON: Final = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)([hd])")
+_HORIZON: Final = lazy(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)([hd])")
 
 
 def parse_horizons(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from forecasteval.common.errors import grouped_names
+from forecasteval.common.patterns import lazy
 from forecasteval.common.records import group_by, number_text
 
 SERIES: Final = "series"
@@ -15,7 +16,7 @@ _SHOWN: Final = 3  # groups that a line lists
 _MAX_WORDS: Final = 80  # of a text in which names are looked for, each at its own cost
 _MIN_WORDS: Final = 3  # in lower case, beside a name: "Winner of X" is not enough of a text
 # "January 5", "2026-01-05", "Fri", "1,200.5", "3rd"
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy(
     r"""
     \b (?: jan(?:uary)? | feb(?:ruary)? | mar(?:ch)? | apr(?:il)? | may | june? | july?
         | aug(?:ust)? | sept?(?:ember)? | oct(?:ober)? | nov(?:ember)? | dec(?:ember)?

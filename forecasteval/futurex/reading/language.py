@@ -277,3 +277,20 @@ def table_of(*kinds: str) -> WordTable:
 def question_words(prompt: str) -> str:
     """Return the prompt up to the paragraph with instructions for the answer."""
     return prompt.partition("IMPORTANT:")[0]
+
+
+CJK_RANGES: Final = (("\u2e80", "\u9fff"), ("\uac00", "\ud7af"), ("\uf900", "\ufaff"),
+                      ("\U00020000", "\U0003ffff"))  # fmt: skip
+
+
+def is_cjk(char: str) -> bool:
+    """Return whether a character is Chinese, Japanese or Korean.
+
+    A pattern for it takes milliseconds to compile, as much as all names of a file.
+    """
+    return any(first <= char <= last for first, last in CJK_RANGES)
+
+
+def count_cjk(text: str) -> int:
+    """Count the Chinese, Japanese and Korean characters of a text."""
+    return 0 if text.isascii() else sum(map(is_cjk, text))

@@ -15,8 +15,8 @@ from forecasteval.questions.states import Unparsed
 
 from .answers import SENTENCE_END, Answer, may_be_status
 from .grammar import write_digits
-from .language import pattern_of, question_words, table_of, words
-from .names import IS_CJK, Name, fold, parse_name
+from .language import count_cjk, is_cjk, pattern_of, question_words, table_of, words
+from .names import Name, fold, parse_name
 from .statements import find_lead_in
 from .walk import SHARE, are_whole, share_of
 
@@ -193,7 +193,7 @@ _NO_PLAIN: Final = r"(?!(?:And|Inc|Corp|Corporation|Ltd|Plc|Confidence|Certainty
 _PLAIN_WORD: Final = rf"{_NO_PLAIN}[A-Z][a-z]+"
 _PLAIN_ITEM: Final = lazy(  # 6. Red Fox; 第6名：灯塔; Red Fox
     r"(?:(?P<place>第)?(?P<rank>[0-9]{1,2})(?(place)名[:：]|\. ))?"
-    rf"(?P<name>{_PLAIN_WORD}(?: {_PLAIN_WORD}){{0,5}}\.?|(?:(?![第和以])[\u4e00-\u9fff]){{2,12}})"
+    rf"(?P<name>{_PLAIN_WORD}(?: {_PLAIN_WORD}){{0,5}}\.?|(?:(?![第和以])[^\x00-\x7f]){{2,12}})"
 )
 _PLAIN_SEPARATOR: Final = lazy(", |[，、]")
 _HEDGES: Final = table_of("hedges")
@@ -213,6 +213,9 @@ def parse_plain_items(text: str) -> tuple[Name, ...]:
     ranks = [int(item["rank"]) for item in items if item and item["rank"]]
     count_on = [*range(ranks[0], ranks[0] + len(items))] if ranks else []
     if len(names) < len(items) or ranks != count_on or _HEDGES.find(names[0]):
+        return ()
+    # Others may be written in another way, as ﬁ is fi.
+    if not all(name.isascii() or "一" <= min(name) <= max(name) <= "\u9fff" for name in names):
         return ()
     return tuple(map(parse_name, names))
 
@@ -273,7 +276,7 @@ def parse_items(
     parts = list(filter(None, _AND.split(last)))
     if cuts and cuts[0].start() == 0:  # Oxford comma
         items[-1] = last[cuts[0].end() :]
-    elif len(names) == count and not IS_CJK.sub("", "".join(names)):
+    elif len(names) == count and all(map(is_cjk, "".join(names))):
         items = names
     elif len(items) - 1 + len(parts) == count:
         items[-1:] = parts
@@ -315,7 +318,7 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
         return False
     items = split_items(text)
     for item in items:
-        length = len(item.split()) + len(IS_CJK.findall(item)) / 3
+        length = len(item.split()) + count_cjk(item) / 3
         name = _BRACKETED.sub(" ", item)
         end = SENTENCE_END.search(name)
         ends = end and (len(items) == 1 or end[0][0] in ".。")  # Mamma Mia! Here We Go Again, …

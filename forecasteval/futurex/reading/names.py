@@ -16,17 +16,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import lazy, split_words
 
 from .countries import name_country
-from .language import question_words, table_of, words
+from .language import CJK_RANGES, count_cjk, is_cjk, question_words, table_of, words
 from .negation import CROSSES, takes_back
 from .walk import AND, NOT, split_front
 
-_CJK: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-IS_CJK: Final = lazy(f"[{_CJK}]")
+_CJK: Final = "".join(f"{first}-{last}" for first, last in CJK_RANGES)
 NONE, SHORT, LONG, SAME, EXACT = range(5)
 
 # --- Keys ---
@@ -34,7 +34,6 @@ NONE, SHORT, LONG, SAME, EXACT = range(5)
 _QUOTES: Final = lazy(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _ACCENTED: Final = lazy(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
 _FOLDED: Final = str.maketrans("•・‧∙⋅øłđ", "·····old")
-_BESIDE_CJK: Final = lazy(rf"(?<=[{_CJK}]) | (?=[{_CJK}])")
 # Words alone, in one form: no ` by `, no surname in front (SEREMES Ann, Hart U.) or in capitals
 _PLAIN: Final = lazy(
     r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
@@ -73,7 +72,13 @@ def _fold_case(text: str) -> str:
 
 def key_of(spaced: str) -> str:
     """Drop the spaces beside CJK characters in a folded name."""
-    return spaced if spaced.isascii() else _BESIDE_CJK.sub("", spaced)
+    if spaced.isascii() or " " not in spaced:  # most
+        return spaced
+    key, *words = spaced.split(" ")
+    for word in words:
+        is_glued = is_cjk(key[-1:]) or is_cjk(word[:1])
+        key += word if is_glued else f" {word}"
+    return key
 
 
 class Name(NamedTuple):
@@ -101,7 +106,7 @@ def parse_name(text: str) -> Name:
 
 # --- Forms ---
 
-_PIECE: Final = lazy(rf"&|(?=\w)[{_CJK}]|(?:(?![{_CJK}])[^\s.,:;!?·()\[\]【】…/&_–—-])+")
+_PIECE: Final = lazy(r"&|[^\s.,:;!?·()\[\]【】…/&_–—-]+")
 _BRACKETED: Final = lazy(r"\(([^()]*)\)|\[([^\[\]]*)\]|【([^【】]*)】")
 _DASH: Final = lazy(r"\s[-–—]+\s+(?!or\s|或)|(?<=[》”\"」』])\s?[-–—]+\s*")
 _BY: Final = lazy(r"(?i)\sby\s")
@@ -112,9 +117,7 @@ _SURNAME_FIRST: Final = lazy(
 # Lin HARU, who is Haru Lin where the family name comes first
 _SURNAME_LAST: Final = lazy(r"([A-Z][\w'’-]*[a-z])\s([A-Z][A-Z'’-]+)")
 _BETWEEN_DIGITS: Final = lazy("(?<=[0-9]) (?=[0-9])")
-_IN_WORD: Final = lazy(
-    rf"(?![{_CJK}])[^\W\d_]-\Z|[0-9][.]\Z"
-)  # Moth-Man ends with no Man, 3.5 with no 5
+_IN_WORD: Final = lazy(r"[^\W\d_]-\Z|[0-9][.]\Z")  # Moth-Man ends with no Man, 3.5 with no 5
 _SMALL_WORDS: Final = ("of", "the")  # without a letter in the initials
 WHOLE, PART, BARE, ASIDE = range(4)
 
@@ -138,8 +141,28 @@ class Form(NamedTuple):
         if self.words[cut:] != end.words or not any(map(str.isalpha, end.squashed)):
             return None  # 2 is not Frozen 2
         front = self.text[: self.begins[cut]]
-        lone = len(end.squashed) == 1 and IS_CJK.match(front[-1])
-        return None if lone or _IN_WORD.search(front, len(front) - 2) else front
+        if len(end.squashed) == 1 and is_cjk(front[-1]):
+            return None
+        is_in_word = _IN_WORD.search(front, len(front) - 2) and not is_cjk(front[-2])
+        return None if is_in_word else front
+
+
+def _split_words(text: str) -> list[tuple[str, int]]:
+    """Split a folded name into words, each with its beginning; each CJK character is one."""
+    words = []
+    for piece in _PIECE.finditer(text):
+        begin = piece.start()
+        if piece[0].isascii():  # most
+            words.append((piece[0], begin))
+            continue
+        for kind, chars in groupby(piece[0], is_cjk):
+            run = "".join(chars)
+            if kind:
+                words += [(char, at) for at, char in enumerate(run, begin) if char.isalnum()]
+            else:
+                words.append((run, begin))
+            begin += len(run)
+    return words
 
 
 def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[tuple[str, int]]:
@@ -169,7 +192,7 @@ def _may_be_alias(inside: str, outside: str) -> bool:
     """Return whether brackets can hold another name of the thing; `guess (guess)` names two."""
     if inside.isascii() != outside.isascii():
         return True
-    words, others = _PIECE.findall(inside), _PIECE.findall(outside)
+    words, others = ([word for word, _ in _split_words(text)] for text in (inside, outside))
     return not set(words).isdisjoint(others) or any(
         "".join(short) == "".join([word[0] for word in full if word not in _SMALL_WORDS])
         for short, full in ((words, others), (others, words))
@@ -198,11 +221,11 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
     forms = []
     for part, kind in made:
         folded = _fold_case(name_country(_drop_legal_form(part).strip()))
-        pieces = list(_PIECE.finditer(folded))
-        words = ["and" if piece[0] == "&" else piece[0] for piece in pieces]
+        pieces = _split_words(folded)
+        words = ["and" if word == "&" else word for word, _ in pieces]
         squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")
         if words:
-            forms.append(Form(folded, words, [piece.start() for piece in pieces], squashed, kind))
+            forms.append(Form(folded, words, [begin for _, begin in pieces], squashed, kind))
     return tuple(forms)
 
 
@@ -305,7 +328,7 @@ def _may_be_added(front: str) -> bool:
     """Return whether a prediction may have these words in front of a name: a brand, a rank."""
     front = _BULLET.sub("", front[-120:])
     words = _WORD.findall(_RANKED.sub("", front))
-    few = len(front.split()) <= 3 and len(IS_CJK.findall(front)) <= 6
+    few = len(front.split()) <= 3 and count_cjk(front) <= 6
     links = words[-1:] == ["and"] or _names_other(words)
     return few and not (
         links
@@ -331,7 +354,7 @@ def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
         return False
     if sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front)):
         return True
-    cjk = len(IS_CJK.findall(front))
+    cjk = count_cjk(front)
     word = cjk <= 3 if cjk else " " not in front
     return (word or front.endswith(("-", "–", "—", ":", "/"))) and not find_style(prompt).titles
 

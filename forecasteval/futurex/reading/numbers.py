@@ -21,7 +21,7 @@ from .grammar import (
     parse_quantity,
     read_scale,
 )
-from .language import pattern_of, question_words, words
+from .language import is_cjk, pattern_of, question_words, words
 from .negation import denies, takes_back
 from .statements import CONDITIONS, SENTENCE_STOP
 from .units import DAYS, convert, find_currency, is_same_currency, price_factor
@@ -56,11 +56,8 @@ _DATE: Final = lazy(  # A glance at the first sign makes the search fast.
 _NO_VALUE_BEFORE: Final = lazy(  # Win10, COVID-19; per 100, rank 3, week 23
     r"(?i)[a-z_]-?\Z|(?:/|\bper\s|每|\bof\s|\bweek\s|\bno\.\s?|\btop\s|\brank\s|#|第)[$£€¥]?\Z"
 )
-# 23rd, 7-day, 1/4; 兆 is two numbers, 36氪 and 7天 are names, but 3876左右 is none
-_NO_VALUE_BEHIND: Final = lazy(
-    r"-?[A-Za-z_]|/?[0-9]|兆|(?!左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时])"
-    r"[\u2e80-\u9fff\uac00-\ud7af]"
-)
+_JOINED: Final = lazy("-?[A-Za-z_]|/?[0-9]")  # 23rd, 7-day, 1/4
+_GOES_ON: Final = lazy(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
 # In front of the last result: no words, but names of variables
 _EQUATION: Final = lazy(r"(?:(?![A-Za-z]{2}|[^\W\d_a-zA-Z])[^\n]){1,200}=\s*(?=[^=]*\Z)")
 MAX_BARE: Final = 500  # characters of a text without a box that is a value
@@ -98,10 +95,11 @@ def find_quantity(text: str, position: int) -> tuple[Quantity, int, int] | None:
 
 def _is_glued(text: str, quantity: Quantity, end: int) -> bool:
     """Return whether a number is part of a word or name."""
-    behind = _NO_VALUE_BEHIND.match(text, end)
-    if not behind:
-        return False
-    return behind[0].isascii() or not (quantity.unit or quantity.scale)
+    if _JOINED.match(text, end):
+        return True
+    # 36氪 and 7天 are names, and 5兆 is two numbers, but 3876左右 is one.
+    is_name = is_cjk(text[end : end + 1]) and not _GOES_ON.match(text, end)
+    return is_name and not (quantity.unit or quantity.scale)
 
 
 def find_numbers(text: str, prompt: str = "") -> list[Said[Quantity]]:

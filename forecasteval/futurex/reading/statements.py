@@ -167,8 +167,8 @@ _MARKS: Final = tuple(zip("*_`【】", "    :", strict=True))
 # first word begins, and the first letters of this word, or of the one behind `the`.
 _BULLET: Final = r"[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?"
 _HEAD: Final = r"()(?:[Tt][Hh][Ee]\s+)?([Ii][ '].|[A-Za-z]{1,4}|.|)"
-_HEADS: Final = frozenset(re.findall(_HEAD, word)[0][1].lower() for word in _KINDS_OF) | {"the"}
 _FIRST_CUT: Final = lazy(rf"(?s){_BULLET}{_HEAD}")
+_HEADS: Final = frozenset(_FIRST_CUT.findall(word)[0][1] for word in _KINDS_OF)
 # These are two patterns, for a search is fast that begins with a set of signs, or with one sign.
 _CUTS: Final = (
     lazy(
