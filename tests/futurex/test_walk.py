@@ -46,6 +46,8 @@ CHOSEN: Final = {
     "RED is unlikely": None,
     "RED, not BLUE": ["RED"],
     "RED, TEAL, not BLUE": None,
+    "RED, TEAL, but not BLUE or GREY": ["RED", "TEAL"],
+    "RED (not BLUE), TEAL": ["RED", "TEAL"],
     "RED (or BLUE)": None,
     "RED (beside BLUE)": ["RED"],
     "RED, as it beats BLUE, TEAL": ["RED"],
@@ -119,12 +121,27 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "\\boxed{Alderwick?}", "\\boxed{not Alderwick}",
     ]),
     (MATCH, 2, "A, C", None, [
+        "\\boxed{A and C, but not B}", "\\boxed{A, C (not B)}", "选A、C，不选B",
+        "My picks: A, C (not B)",
+        "| Option | Pick |\n|---|---|\n| A | Yes |\n| B | No |\n| C | Yes |", "A: 是\nB: 否\nC: 是",
+        "A. Alderwick win on 2026-05-02: yes\nB: no\nC: yes",
         "\\boxed{A, C. B is ruled out}", "最终答案：A、C。排除B。", "\\boxed{C and A}",
     ], ["\\boxed{A, C, not B}", "\\boxed{All except B}"]),
     (YES_NO, 1, "Yes", None, [
+        "Yes, I think it will open.", "Yes. It is nearly done.", "Yes — all is done",
+        "是，工程已完成。",
+        "**Yes**, because all is done.", "Yes (80%). It is nearly done.",
         "\\boxed{Yes, it opens in May}", "The most likely outcome is Yes.", "Meine Antwort: Ja.",
         "\\boxed{네}", "\\boxed{Yes (60%)}",
-    ], ["\\boxed{Yes or No}", "\\boxed{Yes - No}", "\\boxed{Yes (30%)}", "\\boxed{No?}"]),
+    ], [
+        "Yes, I can help with that! Please tell me more.", "Yes, it will not open.", "Yes or no.",
+        "Yes, if it rains.", "Yes, perhaps. Or no.", "是否会开通？无法判断。",
+        "Yes, let me look into it.",
+        "\\boxed{Yes or No}", "\\boxed{Yes - No}", "\\boxed{Yes (30%)}", "\\boxed{No?}"]),
+    (YES_NO, 1, "No", None, ["No, there is not enough time.", "不会，工程延误。"], [
+        "No, I can't answer that.", "No idea, sorry.", "No, I don't have enough information.",
+        "No problem, I will look at it.",
+    ]),
     (SIDES, 1, "Gulls", None, [
         "\\boxed{Gulls 4-3}", "\\boxed{Gulls over Herons}", "\\boxed{The Gulls to win}",
     ], ["\\boxed{Gulls 3-4}", "\\boxed{Gulls v Herons}", "\\boxed{Gulls (30%)}"]),

@@ -17,7 +17,14 @@ from .answers import Answer, TruthOf
 from .language import pattern_of, table_of, words
 from .names import compare_names, fold, key_of, parse_name
 from .negation import denies, takes_back
-from .statements import CONTRADICTION, SENTENCE_STOP, drop_lead_in, find_lead_in
+from .statements import (
+    CONDITIONS,
+    CONTRADICTION,
+    DECLINING,
+    SENTENCE_STOP,
+    drop_lead_in,
+    find_lead_in,
+)
 from .walk import (
     AND,
     FRONT,
@@ -27,6 +34,7 @@ from .walk import (
     SHARE,
     SHIELDED,
     STOP,
+    TABLE_HEAD,
     Said,
     are_whole,
     choose,
@@ -101,7 +109,8 @@ _LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decide
 )
 _BEHIND: Final = lazy(  # a label, Yes or No: a mark, or a word that goes on about it
     r"\s*(?:\Z|[^\w\s.'’+/%-]|[.](?![0-9])|[/+](?=\s?[A-Z]\b)|[-–]{1,2}\s)|\s?选?项|[^\x00-\x7f]"
-    r"|\s(?:is|was|will|has|seems|are|only|here|because|since|as|at|for|with|by|over|rather|[A-Z]"
+    rf"|\s(?:is|was|will|has|seems|are|only|here|because|since|as|at|for|with|by|over|but|not"
+    rf"|{pattern_of('exclusions')}|[A-Z]"
     r"|[0-9]{1,2}(?=[.)]))\b"
     # "A 60%, B 40%", and not "A 5% rise".
     r"|\s?[0-9]{1,3}(?:\.[0-9]{1,6})?\s?%(?=\s*(?:[,，、;；|\n]|\Z))"
@@ -111,6 +120,7 @@ _GOES_ON: Final = lazy(r"[)\]】*]*\s(?:is|was|will|has|seems)\b")  # about one 
 _OWN_TEXT: Final = lazy(
     r"[)\]】*]* ?[.):、–—=-](?! *[0-9~≈.]) *(?=((?:[^,，;；|、\n(%]|,(?=[0-9]{3})){1,300}))"
 )
+_VERDICT: Final = lazy(r"[)\]】*]*\s?(?:[.):、|]|[–—=-]\s|\s[–—=-]\s?)\s*")
 _LETTERS: Final = lazy(r"([A-~]{2,20})(?=\W|\Z)")
 _RANGE: Final = lazy(r"(?i)\(?([!-~])\)? ?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?(?=\W|\Z)")
 _SAID: Final = WordTable(*YES_NO)
@@ -289,10 +299,11 @@ class Options:
 
     def value_at(self, text: str, at: int) -> tuple[Picks, int] | None:
         """Read the picks that begin at a position, and where they end."""
-        if found := self._text_at(text, at):
-            return found
-        if self.labels and (found := self._label_at(text, at)):
-            return found
+        found = self._text_at(text, at)
+        if not found and self.labels:
+            found = self._label_at(text, at)
+        if found:
+            return self._judge(text, *found)
         said = _SAID.find(text, at)
         if said not in self.index:
             return None
@@ -301,6 +312,19 @@ class Options:
         if not (is_sign or _BEHIND.match(text, end)):
             return None
         return frozenset([self.index[said]]), end
+
+    def _judge(self, text: str, picks: Picks, end: int) -> tuple[Picks, int]:
+        """Return no picks of those that a verdict behind them denies: `A: no, B: yes`."""
+        verdict, behind = self._find_verdict(text, end)
+        return (NO_PICKS if YES_NO.get(verdict) == "No" else picks), behind
+
+    def _find_verdict(self, text: str, end: int) -> tuple[str, int]:
+        """Find Yes or No behind an option, where these are none themselves, and where it ends."""
+        begin = end_of(_VERDICT, text, end)
+        said = _SAID.find(text, begin) if begin > end else ""
+        if said in self.index or not _BEHIND.match(text, begin + len(said)):
+            said = ""
+        return (said, begin + len(said)) if said else ("", end)
 
     def _text_at(self, text: str, at: int) -> tuple[Picks, int] | None:
         """Read an option's text: up to a stop, of which it may hold some itself."""
@@ -334,13 +358,10 @@ class Options:
         if not own:
             return frozenset([label]), end
         begin = own.end()
-        said = _SAID.find(text, begin)
-        behind = begin + len(said)
         if inner := self._text_at(text, begin):
             return frozenset([label]), inner[1]
-        if said and said not in self.index and _BEHIND.match(text, behind):  # A: no, B: yes
-            is_denied = YES_NO[said] == "No"
-            return frozenset([] if is_denied else [label]), behind
+        if self._find_verdict(text, end)[0]:
+            return frozenset([label]), end
         if self._lone_label(text, begin)[0] or FRONT.find(text, begin):
             return frozenset([label]), end
         return frozenset([label]), own.end(1)
@@ -389,6 +410,10 @@ _WINS_BY: Final = table_of("wins")
 _SCORE: Final = lazy(r"([0-9]{1,3})\s?[-–:]\s?([0-9]{1,3})\b\s*")
 _MARKS: Final = ".!,;:)–—-…"
 _NO_SET: Final = table_of("not all")
+_TALK: Final = lazy(rf"(?i){pattern_of('talk')}")
+_REMARK_BEHIND: Final = lazy(
+    r"\s?[,，.。!！:：;；(（]|\s[–—-]\s|\s(?:because|since|as|given)\b|，?因为"
+)
 _BRACKETED: Final = lazy(r"(?<=\S)\s?[(（\[【][^()（）\[\]【】]{2,}[)）\]】]")
 MAX_WALK: Final = 2000  # characters in which picks are looked for
 
@@ -415,6 +440,8 @@ def _read_text(text: str, options: Options, answer: Answer) -> Picks:
     if answer.is_bare and len(text) > MAX_TOKEN:
         return NO_PICKS
     text = text if answer.is_bare else drop_lead_in(text)
+    if "|" in text and (head := TABLE_HEAD.search(text)):
+        text = text[head.end() :]
     if options.sides:  # Falcons v Otters: Falcons
         text = text.rpartition(": ")[2].strip() or text
     if labels := options.find_list(text):
@@ -427,7 +454,7 @@ def _read_text(text: str, options: Options, answer: Answer) -> Picks:
     said = _drop_excluded(text, _list_values(text[:MAX_WALK], options))
     if answer.stated:
         said = [one for one in said if not _is_strange(one.value)]
-    if answer.is_bare and not _is_all_values(text, said, options):
+    if answer.is_bare and not (_is_all_values(text, said, options) or _is_yes_with_remark(text)):
         return NO_PICKS
     if not said or said[0].joint == REMARK or any(_OTHER.match(one.behind) for one in said):
         return NO_PICKS
@@ -452,6 +479,19 @@ def _is_all_values(text: str, said: Sequence[Said[Picks]], options: Options) -> 
     if _BRACKETED.search(text):
         said = _list_values(_BRACKETED.sub("", text), options)
     return all(one.joint != REMARK and _is_end(one) for one in said)
+
+
+def _is_yes_with_remark(text: str) -> bool:
+    """Return whether a text is Yes or No with a remark: `Yes, I think it will pass`; not `Yes, it
+    will not`, `Yes, if it rains` or `No, sorry`.
+    """
+    word = _SAID.find(text)
+    if not word or not _REMARK_BEHIND.match(text, len(word)):
+        return False
+    contradicts = YES_NO[word] == "Yes" and denies(text)
+    return not (
+        contradicts or any(pattern.search(text) for pattern in (DECLINING[0], CONDITIONS, _TALK))
+    )
 
 
 def _is_end(said: Said[Picks]) -> bool:

@@ -60,12 +60,20 @@ _ENGLISH: Final = {
     " As an AI, I cannot, I can't, I can’t, I can not, I am unable to, I'm unable to,"
     " I am not able to, I'm not able to, I do not have access, I don't have access,"
     " I do not have enough, I don't have enough, Unable to",
+    # What no forecast holds: it refuses, or speaks of the task
+    "declining": "cannot, can't, can’t, could not, unable, impossible, insufficient, refuse,"
+    " please, if you, would need to, no information, no data, no mention, do not have, don't have,"
+    " don’t have",
+    "talk": "help, question, answer, happy to, understand, task, sorry, access, as an AI, let me,"
+    " let's, search, searching, look into, more details",
     "errors": "connection error, timeout, timed out, rate limit, agent failed, max steps,"
     " max iterations, max turns, maximum number of, maximum steps, let me search, error:,"
     " [error], traceback (most recent, <html, <!doctype",
     # Doubt: what denies in front and behind, and what offers another guess
     "denials": "not, no, never, neither, nor, non, except, excluding, without, instead, rather,"
     " doubt, against, refuse, anything but, anyone but, all but",
+    "exclusions": "but not, excluding, except, except for, without, rather than, instead of,"
+    " but neither",
     "rejections": "none, nobody, exclude, excludes, excluded, rule out, rules out, ruled out,"
     " ruling out, impossible, unlikely, unlike, cannot, hardly, everyone but, everybody but,"
     " everything but, anybody but, anyone except, everyone except, doubts, doubted, doubtful,"
@@ -178,7 +186,10 @@ _CHINESE: Final = {
     "refusals": "无正确答案, 不知道, 不确定, 不适用, 未知, 无, 暂无, 无数据, 暂无数据, 无答案,"
     " 无法预测, 无法确定, 无法判断, 无法回答",
     "declines": "抱歉, 很抱歉, 对不起, 无法, 作为",
+    "declining": "无法, 不足以, 没有提供",
+    "talk": "抱歉, 问题, 回答",
     "denials": "不是, 不会是, 而非, 并非, 非, 不选, 没有, 除了, 排除",
+    "exclusions": "不选, 不包括, 除了, 排除",
     "rejections": "不会, 不可能, 不能, 不太, 不认为, 不看好, 绝非, 别选, 难以, 怀疑",
     "taken back": "错, 错误, 不对, 作废, 已作废, 撤回",
     "denied ends": "不是, 不会",

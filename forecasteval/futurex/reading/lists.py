@@ -18,7 +18,7 @@ from .grammar import write_digits
 from .language import count_cjk, is_cjk, pattern_of, question_words, table_of, words
 from .names import Name, fold, parse_name
 from .statements import find_lead_in
-from .walk import SHARE, are_whole, share_of
+from .walk import SHARE, TABLE_HEAD, are_whole, share_of
 
 NO_LIST: Final = Unparsed("no box, and no list of names", "prose", is_silent=True)
 UNNAMED: Final = Unparsed("no name", is_silent=True)
@@ -45,7 +45,6 @@ _PLAIN: Final = r"(?P<mark>\(?)(?P<plain>[0-9]{1,2})\s?(?P<end>[.):、])(?P<gap>
 _RANK: Final = lazy(  # 第6名：, 6th:, 1st place, Rank 15:, No. 4, #3, 1., (2)
     rf"(?i)(?=[(第#rn0-9])(?:{_PLACE}|(?<![^\s,;|、])(?:{_NTH}|{_NAMED})|(?<![A-Za-z0-9.(]){_PLAIN})"
 )
-_TABLE: Final = lazy(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # below the head of a table
 # Of a row the first cell with a letter, and a number in the first cell
 _ROW: Final = lazy(
     r"(?m)^\s*\|?\s*(?:([0-9]{1,4})\s*\|)?(?:[^|\n\w]*\|)?\s*([^|\n]*[^\W\d_][^|\n]*?)\s*(?:\||$).*"
@@ -85,7 +84,7 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
 
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
-    if "|" in text and (head := _TABLE.search(text)):
+    if "|" in text and (head := TABLE_HEAD.search(text)):
         rows = _NO_ROW.split(text[head.end() :])[0]
         return _in_order((int(rank or 0), name) for rank, name in _ROW.findall(rows))
     if not compounds and not _MARKED.search(text):  # most

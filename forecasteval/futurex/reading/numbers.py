@@ -23,7 +23,7 @@ from .grammar import (
 )
 from .language import is_cjk, pattern_of, question_words, words
 from .negation import denies, takes_back
-from .statements import CONDITIONS, SENTENCE_STOP
+from .statements import CONDITIONS, DECLINING, SENTENCE_STOP
 from .units import DAYS, convert, find_currency, is_same_currency, price_factor
 from .walk import AND, NOT, Said, choose, walk
 
@@ -251,11 +251,6 @@ def _amounts(said: Sequence[Said[Quantity]]) -> set[float]:
 
 _MAX_LOOSE: Final = 3000  # characters at the end of prose
 _SENTENCES: Final = lazy(r"(?<![0-9])[.!?]\s+|(?<=[0-9%])\.\s+(?=[A-Z])|[。！？\n]")
-_NO_FORECAST: Final = lazy(
-    r"(?i)\b(?:cannot|can['’]t|could\snot|unable|impossible|insufficient|refuse|please|if\syou"
-    r"|would\sneed\sto|no\s(?:information|data|mention)|not\s(?:\w+\s){0,2}(?:provided?|available"
-    r"|enough|contain|includ|mention|possible|disclose)\w*)|无法|不足以|没有提供"
-)
 _OTHERS: Final = lazy(
     r"(?i)\b(?:analysts?|experts?|consensus|bookmakers|critics|according|range[sd]?\sfrom)\b"
     r"|机构|分析师"
@@ -267,7 +262,7 @@ def read_loosely(text: str, prompt: str) -> Quantity | None:
     """Read the last number of the last sentence of prose that has one that is not the question's;
     None of a refusal, and of what depends on a condition or is said by others.
     """
-    if not text or _NO_FORECAST.search(text):
+    if not text or any(pattern.search(text) for pattern in DECLINING):
         return None
     named = named_numbers(prompt)
     for sentence in reversed(_SENTENCES.split(clean(text[-_MAX_LOOSE:]))):

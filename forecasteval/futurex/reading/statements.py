@@ -198,6 +198,13 @@ _TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>)
 # Who else says it (According to others, the answer is B), and on what it depends
 _THEIRS: Final = lazy(rf"(?i){pattern_of('theirs')}")
 CONDITIONS: Final = lazy(rf"(?i){pattern_of('conditions')}")
+DECLINING: Final = (  # I cannot say; the figure is not available
+    lazy(rf"(?i){pattern_of('declining')}"),
+    lazy(
+        r"(?i)\bnot\s(?:\w+\s){0,2}(?:provided?|available|enough|contain|includ|mention|possible"
+        r"|disclose)"
+    ),
+)
 _PREDICATES: Final = (  # B is the right answer, 选项B是正确的
     lazy(
         r"(?:is|are) (?:(?:the|my|our) "

@@ -5,7 +5,8 @@ for all. The gap between two values is one of
 
     and     marks, `and`: a list goes on
     or      `or`, `could be`: another answer
-    not     `not`, `rather than`, ❌: no answer
+    not     `not`, `never`, ❌: no answer
+    except  `but not`, `excluding`: no answer, and behind a list none of it
     fixed   `actually`, `correction:`: this one instead of those before
     remark  anything else: from here on no list goes on
 """
@@ -25,11 +26,12 @@ W = TypeVar("W", bound=Hashable)
 
 # --- Gaps ---
 
-AND, OR, NOT, FIXED, REMARK = "and", "or", "not", "fixed", "remark"
+AND, OR, NOT, EXCEPT, FIXED, REMARK = "and", "or", "not", "except", "fixed", "remark"
 _KINDS: Final = {
     **dict.fromkeys(map(str.lower, words("and", "hedges", "fillers")), AND),
     **dict.fromkeys(map(str.lower, words("or", "guesses")), OR),
     **dict.fromkeys(map(str.lower, words("denials")), NOT),
+    **dict.fromkeys(words("exclusions"), EXCEPT),
     **dict.fromkeys(map(str.lower, words("corrections")), FIXED),
     **dict.fromkeys(("¬", "≠", "!", *CROSSES), NOT),
 }
@@ -45,13 +47,14 @@ STOP: Final = lazy(  # behind which a value may begin; no comma within 4,000
 )
 # Of several kinds in one gap the first of these counts. In front of all values a remark does:
 # `No tengo respuesta: quizá B` states nothing.
-_STRONGEST: Final = (FIXED, OR, NOT, REMARK, AND)
-_STRONGEST_IN_FRONT: Final = (REMARK, NOT, OR, FIXED, AND)
+_STRONGEST: Final = (FIXED, OR, EXCEPT, NOT, REMARK, AND)
+_STRONGEST_IN_FRONT: Final = (REMARK, EXCEPT, NOT, OR, FIXED, AND)
 _DENYING_MARKS: Final = ("!", "¬", "≠")
 _OPENING: Final = ("(", "[", "（")
 _CLOSING: Final = (")", "]", "）")
 _WORDS: Final = lazy(r"\s*[A-Za-z]")
 _OPEN: Final = lazy(r"[(\[（]")
+TABLE_HEAD: Final = lazy(r"\|\s?\n\s?\|(?:\s?:?-{2,}:?\s?\|)+")  # up to its rule
 SHIELDED: Final = lazy(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|【[^【】]*】")
 
 
@@ -149,9 +152,14 @@ def choose(
     """
     chosen: list[V] = []
     goes_on = True
+    denial: Said[V] | None = None  # the first of the values that are denied together
     for said in values:
         is_other = bool(chosen) and said.value not in chosen
-        is_denied = said.joint == NOT or (takes_back(said.behind) and not agrees(said.value))
+        if said.joint in (NOT, EXCEPT):
+            denial = said
+        elif denial and (said.joint not in (AND, OR) or said.inside != denial.inside):
+            denial = None  # It ends: `B (not A), C`. It goes on: `B, but not A or C`.
+        is_taken_back = takes_back(said.behind) and not agrees(said.value)
         if said.joint == FIXED:
             # `A. Actually, B` is B; `A. Actually B was my first thought` is in doubt.
             if _WORDS.match(said.behind):
@@ -159,9 +167,10 @@ def choose(
             chosen, goes_on = [said.value], True
         elif not goes_on or (chosen and said.joint == REMARK):
             goes_on = False
-        elif is_denied:
-            # `B, not A` is B. `A, C, not B` is no list, nor is `not B`.
-            if not is_other or len(chosen) > 1:
+        elif denial or is_taken_back:
+            # `B, not A` is B, `A, C, but not B` is a list; `A, C, not B` is none, nor is `not B`.
+            is_excepted = denial is not None and denial.joint == EXCEPT
+            if not (is_other and (is_excepted or said.inside or len(chosen) == 1)):
                 return None
         elif is_other and said.joint == OR:
             return None
