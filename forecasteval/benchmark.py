@@ -106,19 +106,19 @@ class Option(NamedTuple):
 class _WholeNumber:
     """The kind of an option that is a whole number; processes get it with their benchmarks."""
 
-    least: int
+    minimum: int
 
     def __call__(self, text: str) -> int:
         with contextlib.suppress(ValueError):
-            if (number := int(text)) >= self.least:
+            if (number := int(text)) >= self.minimum:
                 return number
         got = printable(text, 40) or "''"
-        raise ArgumentTypeError(f"expected a number >= {self.least}, got {got}")
+        raise ArgumentTypeError(f"expected a number >= {self.minimum}, got {got}")
 
 
-def whole_number(least: int) -> Callable[[str], int]:
-    """Make the kind of an option that is a whole number, at least this one."""
-    return _WholeNumber(least)
+def whole_number(minimum: int) -> Callable[[str], int]:
+    """Make the kind of an option that is a whole number, at minimum this one."""
+    return _WholeNumber(minimum)
 
 
 # Of any benchmark.
@@ -243,13 +243,13 @@ class Files(NamedTuple):
         """Return what a signature says of late answers."""
         return {} if self.late is None else self.late.signature
 
-    def checksums(self, hash_each: Callable[[Path], str] = hash_file) -> dict[str, str]:
+    def checksums(self, hash_path: Callable[[Path], str] = hash_file) -> dict[str, str]:
         """Hash the files, as a signature has them; InputError if one cannot be read."""
-        sums = {"prediction_sha256": join_checksums([*map(hash_each, self.predictions)])}
+        sums = {"prediction_sha256": join_checksums([*map(hash_path, self.predictions)])}
         if self.dataset:
-            sums["dataset_sha256"] = hash_each(self.dataset)
+            sums["dataset_sha256"] = hash_path(self.dataset)
             if truths := find_truths(self.dataset):
-                sums["truths_sha256"] = hash_each(truths)
+                sums["truths_sha256"] = hash_path(truths)
         return {**sums, **self.late_signature}
 
 
@@ -336,8 +336,8 @@ class Evaluator(ABC, Generic[Data, Scores]):
         self, path: str | Path, datasets: str | Path | Sequence[str | Path] = ()
     ) -> Results:
         """Score a prediction file against its datasets; InputError if it cannot be scored."""
-        several = [datasets] if isinstance(datasets, (str, Path)) else datasets
-        files = Files((Path(path),), tuple(map(Path, several)), any_form=True)
+        dataset_paths = [datasets] if isinstance(datasets, (str, Path)) else datasets
+        files = Files((Path(path),), tuple(map(Path, dataset_paths)), any_form=True)
         return self.evaluate_files(files)
 
     def evaluate_files(self, files: Files) -> Results:
@@ -474,21 +474,21 @@ def list_benchmarks(ours: tuple[Benchmark, ...]) -> tuple[Benchmark, ...]:
         return ours
     from importlib.metadata import entry_points  # here: it costs a fifth of a command's start
 
-    found: list[Benchmark] = []
+    loaded: list[Benchmark] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         try:
-            wing = point.load()
-            if not isinstance(wing, Benchmark):
+            benchmark = point.load()
+            if not isinstance(benchmark, Benchmark):
                 raise TypeError("expected a forecasteval.benchmark.Benchmark")
-            if wing.name in {other.name for other in (*found, *ours)}:
-                raise ValueError(f"expected another name than {wing.name}, which is taken")
+            if benchmark.name in {known.name for known in (*loaded, *ours)}:
+                raise ValueError(f"expected another name than {benchmark.name}, which is taken")
         except Exception as error:  # whatever the code of another package does
             problem = printable(f"{type(error).__name__}: {error}", 200)
             where = f"entry point {point.name} of {GROUP}"
             print(f"{where}: {point.value} is left out, {problem}", file=sys.stderr)
         else:
-            found.append(wing)
-    return (*found, *ours)
+            loaded.append(benchmark)
+    return (*loaded, *ours)
 
 
 def _declares_some(folder: str) -> bool:

@@ -33,21 +33,22 @@ class Scorer:
     """
 
     def __init__(
-        self, wings: Iterable[Benchmark], options: Mapping[str, object], output: Path
+        self, benchmarks: Iterable[Benchmark], options: Mapping[str, object], output: Path
     ) -> None:
         self.given: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None
         }
-        self.wings = {
-            wing.name: wing.with_options(self.given) if wing.with_options else wing
-            for wing in wings
-        }
+        self.benchmarks: dict[str, Benchmark] = {}
+        for benchmark in benchmarks:
+            if benchmark.with_options is not None:
+                benchmark = benchmark.with_options(self.given)
+            self.benchmarks[benchmark.name] = benchmark
         self.output = output
         self._evaluators: dict[str, Evaluator[Any, Any]] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         # Without evaluators: another process makes them again.
-        return Scorer, (tuple(self.wings.values()), self.given, self.output)
+        return Scorer, (tuple(self.benchmarks.values()), self.given, self.output)
 
     def recognise(self, path: Path, dataset: Path | None) -> Benchmark:
         """Return the first benchmark that claims a prediction file; InputError unless the files
@@ -55,7 +56,8 @@ class Scorer:
         """
         for file in filter(None, (path, dataset)):
             require_regular(file)  # before it is opened: a pipe would wait for ever
-        return next(wing for wing in self.wings.values() if wing.claims_file(path, dataset))
+        candidates = self.benchmarks.values()
+        return next(benchmark for benchmark in candidates if benchmark.claims_file(path, dataset))
 
     def score(self, files: Files) -> Results:
         """Score prediction files together."""
@@ -67,9 +69,10 @@ class Scorer:
                     "expected no truths beside this dataset, whose benchmark does not use them"
                 )
                 raise InputError(str(truths), expected, name)
-        usage = count_usage(files.path) if len(files.predictions) == 1 else {}
-        if usage:
-            results["usage"] = usage
+        if len(files.predictions) == 1:
+            usage = count_usage(files.path)
+            if usage:
+                results["usage"] = usage
         results["signature"] |= {"code_sha256": self.hash_code(name), **files.late_signature}
         return results
 
@@ -77,54 +80,54 @@ class Scorer:
         """sha256 of the code that a result of this benchmark depends on: its package, and what all
         benchmarks share.
         """
-        file = Path(str(sys.modules[self.wings[name].evaluator.__module__].__file__))
-        own = file.parent if file.name == "__init__.py" else file
-        return hash_code(own, *_SHARED)
+        module = sys.modules[self.benchmarks[name].evaluator.__module__]
+        file = Path(str(module.__file__))
+        is_package = file.name == "__init__.py"
+        package = file.parent if is_package else file
+        return hash_code(package, *_SHARED)
 
     def ranks_together(self, dataset: Path) -> bool:
         """Return whether the prediction files of a dataset are scored together."""
-        return any(
-            wing.ranks_together and wing.ranks_together(dataset) for wing in self.wings.values()
-        )
+        rules = [benchmark.ranks_together for benchmark in self.benchmarks.values()]
+        return any(ranks_together(dataset) for ranks_together in rules if ranks_together)
 
     def list_events(self, prediction: Path) -> frozenset[str]:
         """List the events in a prediction file that is ranked with others that share one."""
-        listed = (wing.list_events(prediction) for wing in self.wings.values() if wing.list_events)
-        return frozenset().union(*listed)
+        rules = [benchmark.list_events for benchmark in self.benchmarks.values()]
+        return frozenset().union(*(list_events(prediction) for list_events in rules if list_events))
 
     def has_questions(self, prediction: Path) -> bool:
         """Return whether a prediction file contains its questions."""
-        return any(
-            wing.has_questions and wing.has_questions(prediction) for wing in self.wings.values()
-        )
+        rules = [benchmark.has_questions for benchmark in self.benchmarks.values()]
+        return any(has_questions(prediction) for has_questions in rules if has_questions)
 
     def check(self, path: Path) -> Results:
         """Find the mistakes in a dataset; InputError if its benchmark has no check."""
-        wing = self.recognise(path, path)
-        if wing.check is None:
-            raise InputError(str(path), _NO_CHECK, wing.name)
-        return wing.check(path)
+        benchmark = self.recognise(path, path)
+        if benchmark.check is None:
+            raise InputError(str(path), _NO_CHECK, benchmark.name)
+        return benchmark.check(path)
 
     def check_answers(self, files: Files) -> Results:
         """Say what becomes of each answer of a prediction file, whatever is true."""
-        wing = self.recognise(files.path, files.dataset)
-        if wing.check_answers is None:
-            raise InputError(str(files.path), _NO_CHECK, wing.name)
+        benchmark = self.recognise(files.path, files.dataset)
+        if benchmark.check_answers is None:
+            raise InputError(str(files.path), _NO_CHECK, benchmark.name)
         datasets = ", ".join(path.name for path in files.datasets)
-        answers = wing.check_answers(files)
-        return submission_results(wing.name, files.prediction, datasets, answers)
+        answers = benchmark.check_answers(files)
+        return submission_results(benchmark.name, files.prediction, datasets, answers)
 
     def settings(self, name: str) -> dict[str, object]:
         """Return the part of a benchmark's signatures that does not depend on the files; {} of one
         that is no longer installed.
         """
-        if name not in self.wings:
+        if name not in self.benchmarks:
             return {}
         return {**self._evaluator(name).settings(), "code_sha256": self.hash_code(name)}
 
     def require_usable_options(self) -> None:
         """Raise InputError if an evaluator cannot be made of the options that were given for it."""
-        for name in self.wings:
+        for name in self.benchmarks:
             if self._choose(name, "score", "read", "run", "ranked"):
                 self._evaluator(name)
 
@@ -132,30 +135,28 @@ class Scorer:
         """Make the options for a report of a benchmark; InputError for an option that only other
         benchmarks have.
         """
-        flags = {
-            option.name: option.flag for wing in self.wings.values() for option in wing.options
-        }
-        for given in sorted(flags.keys() & self.given.keys() - self.given.get("from_file", set())):
-            users = [
-                wing.name
-                for wing in self.wings.values()
-                if given in (option.name for option in wing.options)
-            ]
-            if name not in users:
-                raise InputError(
-                    flags[given], f"needs a file of {' or '.join(sorted(users))}", name
-                )
+        users: dict[str, list[str]] = {}  # names of benchmarks, by option
+        flags = {}
+        for benchmark in self.benchmarks.values():
+            for option in benchmark.options:
+                users.setdefault(option.name, []).append(benchmark.name)
+                flags[option.name] = option.flag
+        required = self.given.keys() - self.given.get("from_file", set())
+        for given in sorted(flags.keys() & required):
+            if name not in users[given]:
+                expected = f"needs a file of {' or '.join(sorted(users[given]))}"
+                raise InputError(flags[given], expected, name)
         return self._choose(name, "report", "items")
 
     def _choose(self, name: str, *scopes: str) -> dict[str, object]:
         """Choose the options of a benchmark and these scopes that were given."""
-        names = [option.name for option in self.wings[name].options if option.scope in scopes]
+        names = [option.name for option in self.benchmarks[name].options if option.scope in scopes]
         return {given: self.given[given] for given in names if given in self.given}
 
     def _evaluator(self, name: str) -> Evaluator[Any, Any]:
         if name not in self._evaluators:
             options = self._choose(name, "score", "read", "run", "ranked", "items")
-            self._evaluators[name] = self.wings[name].evaluator(self.output, **options)
+            self._evaluators[name] = self.benchmarks[name].evaluator(self.output, **options)
         return self._evaluators[name]
 
 
@@ -173,14 +174,18 @@ def score_names(
     for name in names:
         try:
             path = find_prediction(name, root / "prediction")
-            found = None if datasets else find_dataset(path, root / "dataset", scorer.has_questions)
+            paths = tuple(datasets)
+            if not paths:
+                dataset = find_dataset(path, root / "dataset", scorer.has_questions)
+                paths = tuple(filter(None, [dataset]))
         except EvaluationError as error:
             fail(error)
         else:
-            pairs.append((path, tuple(datasets) or ((found,) if found else ())))
+            pairs.append((path, paths))
     for files in group_files(pairs, scorer.ranks_together, scorer.list_events):
         results, errors = score_together(scorer.score, files._replace(any_form=True))
-        for problem in {str(problem): problem for _, problem in errors}.values():
+        distinct_errors = {str(problem): problem for _, problem in errors}
+        for problem in distinct_errors.values():
             fail(problem)
         if results is not None:
             yield results
@@ -192,8 +197,9 @@ def group_runs(results: Sequence[Results], runs: Sequence[Sequence[str]]) -> lis
     Where files were scored together there are fewer results, of which each holds its systems
     itself.
     """
-    if len(results) != sum(map(len, runs)):
-        return [[each] for each in results]
+    are_scored_alone = len(results) == sum(map(len, runs))
+    if not are_scored_alone:
+        return [[result] for result in results]
     left = iter(results)
     return [[next(left) for _ in names] for names in runs]
 
@@ -207,15 +213,19 @@ def score_together(
     try:
         return score_unchanged(score, files), []
     except ClashError as error:  # of files, or of their dataset
-        named = [(path, error.errors.get(str(path))) for path in paths]
-        failed += [(path, problem) for path, problem in named if problem]
-        failed = failed or [(path, error) for path in paths]
+        own_errors = [(path, error.errors.get(str(path))) for path in paths]
+        failed = [(path, own_error) for path, own_error in own_errors if own_error]
+        if not failed:
+            failed = [(path, error) for path in paths]
     except EvaluationError as error:
-        for path in paths if len(paths) > 1 else ():
-            failed += score_together(score, files._replace(predictions=(path,)))[1]
+        if len(paths) > 1:
+            for path in paths:
+                alone = files._replace(predictions=(path,))
+                failed += score_together(score, alone)[1]
         if not failed:
             return None, [(files.path, error)]
-    rest = tuple(path for path in paths if path not in dict(failed))
+    failed_paths = {path for path, _ in failed}
+    rest = tuple(path for path in paths if path not in failed_paths)
     if not rest:
         return None, failed
     results, errors = score_together(score, files._replace(predictions=rest))
@@ -240,9 +250,10 @@ def score_unchanged(score: Score, files: Files) -> Results:
             error = caught
         except MemoryError:
             error = InputError(str(files.path), "not enough memory")
-        if list(map(stamp_of, watched)) == before:
-            if error:
-                raise error
+        is_unchanged = list(map(stamp_of, watched)) == before
+        if is_unchanged and error is not None:
+            raise error
+        if is_unchanged:
             return results
     raise error or InputError(
         str(files.path), "expected files that stay as they are", "a change while it was read, twice"

@@ -1,1 +1,1 @@
-"""Modules that every wing needs; they import no other package of this project."""
+"""Modules that every benchmark needs; they import no other package of this project."""

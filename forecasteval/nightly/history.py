@@ -221,13 +221,15 @@ def _explain_overall(
         for reason in same[0][0]
     ]
     if before is None:
-        is_told = line.rank is None
+        has_own_reason = line.rank is None
         other = "new"
     else:
         had, has = ((each.rank is None, each.score is None) for each in (before, line))
-        is_told = had != has and before.evaluator == line.evaluator  # version 1.5 wrote no ranks
+        has_own_reason = (
+            had != has and before.evaluator == line.evaluator
+        )  # version 1.5 wrote no ranks
         other = "rules" if _rules_of(before) != _rules_of(line) else OTHERS
-    own = line.reasons if line.reasons and is_told else []
+    own = line.reasons if line.reasons and has_own_reason else []
     if not reasons and (other == "rules" or not own):
         reasons = [Reason("removed" if line.gone else other)]
     return reasons + own

@@ -1,8 +1,9 @@
 """The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and
 ranked.
 
-A night is made of values, each from the ones before: what is to be done (`_Plan`), what scoring
-found (`_Scored`), which rows stay (`carried_over.KeptRows`), and the board, which is written.
+A nightly run is made of values, each from the ones before: what is to be done (`_Plan`), what
+scoring found (`_Scored`), which rows are carried over (`CarriedOver`), and the board, which is
+written.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from forecasteval.common.forms import to_record
 from forecasteval.common.records import JsonObject, dump_json, group_by, hash_text
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.lookup import Failure, explain, failure, find_tasks, list_predictions
-from forecasteval.nightly.carried_over import KeptRows, is_part, keep_rows
+from forecasteval.nightly.carried_over import CarriedOver, carry_over, is_partial_set
 from forecasteval.nightly.clock import today
 from forecasteval.nightly.entry_book import BOOK
 from forecasteval.nightly.first_seen import BookOptions, Observations, record_first_seen
@@ -69,12 +70,13 @@ from forecasteval.scoring import Scorer
 from .pages import run_key
 
 DEFAULTS: Final = NightOptions()
+_MAX_MISTAKES: Final = 5  # of `systems.json` that are named
 _BY_FILE: Final[Callable[[Any], Any]] = itemgetter("file", "reason")
 Rows = Mapping[str, FileRow]  # of the files in the last leaderboard, by name
 
 
 def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS) -> BoardResults:
-    """Run a night; return its board (`run_night`)."""
+    """Return the board of a nightly run (`run_night`)."""
     return run_night(root, scorer, options)[0]
 
 
@@ -105,13 +107,18 @@ def run_night(
         remove_stamp(folder)
         last = _read_last(folder)
         rows = {file.name: file for file in last.files}
-        is_partial = partial(is_part, last=last, predictions=root / "prediction")
+        is_partial = partial(is_partial_set, last=last, predictions=root / "prediction")
         hash_once = cache(hash_file)
-        about = read_systems(root / "prediction")
-        needs_times = bool(scorer.given.get("horizon"))
-        book_options = BookOptions(options.late_files, options.begin_record, needs_times)
+        systems = read_systems(root / "prediction")
+        book_options = BookOptions(
+            policy=options.late_files,
+            must_begin=options.begin_record,
+            needs_times=bool(scorer.given.get("horizon")),
+        )
         with without_collector():  # the book is many small values without cycles
-            observed = record_first_seen(root, scorer, tasks, book_options, last, about, hash_once)
+            observed = record_first_seen(
+                root, scorer, tasks, book_options, last, systems, hash_once
+            )
         tasks = [_add_owners(task, last) for task in observed.tasks]
         plan = _plan(root, scorer, options, tasks, rows, hash_once)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
@@ -119,29 +126,31 @@ def run_night(
         names = [path.name for path in list_predictions(root)]
         present = [name for name in names if name not in observed.left_out]
         waiting = chain.from_iterable(scored.waiting.values())
-        tonight = [each for each in plan.holding if not is_partial(each.row)] + scored.results
-        stay = keep_rows(last, tonight, present, waiting, root, folder)
+        reused = [result for result in plan.reused if not is_partial(result.row)]
+        tonight = reused + scored.results
+        carried_over = carry_over(last, tonight, present, waiting, root, folder)
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         failures += observed.failures + plan.failures + scored.failures
-        board = _rank(last, options, stay, scored, failures, about, observed, present)
-        board, unknown = _add_parts(board, last, options, stay)
+        board = _rank(last, options, carried_over, scored, failures, systems, observed, present)
+        board, unknown = _add_parts(board, last, options, carried_over)
         changes, written = _write(
-            board, last, folder, options, about, present, observed, scored.corrections, date
+            board, last, folder, options, systems, present, observed, scored.corrections, date
         )
         files = observe_night(inputs, folder, hash_once, observed.next_closing)
+    notes = [
+        *_describe_unchecked(observed, tonight),
+        *scored.notes,
+        *_describe_carried_over(carried_over),
+        *unknown,
+        *written,
+    ]
     more = {
         "evaluated": len(scored.results),
-        "reused": len(plan.holding),
+        "reused": len(plan.reused),
         "ignored": ignored,
-        "twins": about.find_twins({row.system_name for row in board.files}),
+        "twins": systems.find_twins({row.system_name for row in board.files}),
         "llm_failures": scored.llm_failures,
-        "notes": [
-            *_describe_unchecked(observed, tonight),
-            *scored.notes,
-            *_say_kept(stay),
-            *unknown,
-            *written,
-        ],
+        "notes": notes,
         "record_notes": observed.notes,
         "changes": changes,
     }
@@ -171,7 +180,7 @@ class _Plan(NamedTuple):
     """What is to be scored, the stored results that hold, and the files that cannot be read."""
 
     todo: list[Files]
-    holding: list[StoredResult]
+    reused: list[StoredResult]
     failures: list[Failure]
 
 
@@ -183,26 +192,32 @@ def _plan(
     rows: Rows,
     hash_once: Callable[[Path], str],
 ) -> _Plan:
-    # As stored.
-    settings = cache(lambda benchmark: json.loads(dump_json(scorer.settings(benchmark))))
+    @cache
+    def read_settings(benchmark: str) -> Any:
+        as_stored = dump_json(scorer.settings(benchmark))
+        return json.loads(as_stored)
+
     plan = _Plan([], [], [])
     for task in tasks:
-        path = scorer.output / f"{task.name}.json"
         try:
+            stored = None
             checksums = task.checksums(hash_once)
-            stored = None if options.force else _find_stored(path, rows)
-            holds = stored is not None and _holds(stored.row, task, checksums, settings)
+            if not options.force:
+                stored = _find_stored(scorer.output / f"{task.name}.json", rows)
+            if stored and not _is_reusable(stored.row, task, checksums, read_settings):
+                stored = None
         except EvaluationError as error:
             plan.failures.append(failure(task.prediction, explain(error, task.path, root)))
             continue
-        is_shown = not options.pages or (
-            stored is not None and is_current(path.with_suffix(".html"), run_key(stored.checksum))
-        )
-        if stored and holds and is_shown:
-            plan.holding.append(stored)
-        else:
+        if stored is None or (options.pages and not _has_page(stored)):
             plan.todo.append(task)
+        else:
+            plan.reused.append(stored)
     return plan
+
+
+def _has_page(stored: StoredResult) -> bool:
+    return is_current(stored.path.with_suffix(".html"), run_key(stored.checksum))
 
 
 def _find_stored(path: Path, rows: Rows) -> StoredResult | None:
@@ -215,11 +230,13 @@ def _find_stored(path: Path, rows: Rows) -> StoredResult | None:
     # As it was ranked: it need not be read through.
     if row is not None and row.file_sha256 == checksum:
         return StoredResult(path, checksum, row)
-    known = read_result_of(path, checksum, is_known=False)
-    return StoredResult(path, checksum, file_row(known), known) if known else None
+    result = read_result_of(path, checksum, is_known=False)
+    if result is None:
+        return None
+    return StoredResult(path, checksum, file_row(result), result)
 
 
-def _holds(
+def _is_reusable(
     row: FileRow,
     task: Files,
     checksums: Mapping[str, str],
@@ -232,19 +249,16 @@ def _holds(
     """
     if row.prediction != task.prediction or row.degraded or row.damaged_lines:
         return False
-    if row.dataset and not task.dataset:
-        raise InputError(
-            str(task.path),
-            f"expected its dataset, {row.dataset}, as before (or --force)",
-            "none",
-        )
-    expected = {
-        **dict.fromkeys(("dataset_sha256", "truths_sha256", "late_files", "late_sha256")),
-        **settings(row.benchmark),
-        **checksums,
-    }
-    same = row.dataset == (task.dataset.name if task.dataset else None)
-    return same and all(row.signature.get(key) == value for key, value in expected.items())
+    dataset = task.dataset
+    if dataset is None:
+        if row.dataset:
+            expected = f"expected its dataset, {row.dataset}, as before (or --force)"
+            raise InputError(str(task.path), expected, "none")
+    elif row.dataset != dataset.name:
+        return False
+    absent = ("dataset_sha256", "truths_sha256", "late_files", "late_sha256")
+    expected_values = {**dict.fromkeys(absent), **settings(row.benchmark), **checksums}
+    return all(row.signature.get(key) == value for key, value in expected_values.items())
 
 
 # --- Scores ---
@@ -271,132 +285,126 @@ def _score(
     is_partial: Callable[[FileRow], bool],
 ) -> _Scored:
     """Score the tasks and store their results, but those that are parts of sets."""
-    night = _Scored([], [], [], {}, set(), {}, {})
-    with contextlib.closing(
-        score_files(scorer.score, tasks, root, scorer.output, options)
-    ) as outcomes:
+    scored = _Scored([], [], [], {}, set(), {}, {})
+    scoring = score_files(scorer.score, tasks, root, scorer.output, options)
+    with contextlib.closing(scoring) as outcomes:
         for task, outcome in zip(tasks, outcomes, strict=True):
-            night.failures.extend(outcome.failures)
-            night.notes.extend(outcome.notes)
+            scored.failures.extend(outcome.failures)
+            scored.notes.extend(outcome.notes)
             if outcome.waiting:
                 dataset = task.dataset.name if task.dataset else task.prediction
-                night.waiting.setdefault(dataset, []).extend(outcome.waiting)
+                scored.waiting.setdefault(dataset, []).extend(outcome.waiting)
                 if outcome.void:
-                    night.void.add(dataset)
-            if not outcome.scored or is_partial(outcome.scored.row):
+                    scored.void.add(dataset)
+            result = outcome.scored
+            if result is None or is_partial(result.row):
                 continue
             for kind, count in outcome.llm_failures.items():
-                night.llm_failures.setdefault(kind, {})[task.prediction] = count
-            row = outcome.scored.row
-            before = rows.get(row.name)
-            # Once for all files that were asked the same questions.
-            asked_before = before.signature.get("questions_sha256") if before else None
-            asked = asked_before, row.signature.get("questions_sha256")
-            if asked[0] != asked[1] and asked not in night.corrections:
-                path = scorer.output / outcome.scored.path.name
-                night.corrections.update(find_corrections(path, outcome.scored.path))
-            night.results.append(outcome.scored.move_to(scorer.output))
-    return night
+                scored.llm_failures.setdefault(kind, {})[task.prediction] = count
+            before = rows.get(result.name)
+            now = result.row.signature.get("questions_sha256")
+            checksums = (before and before.signature.get("questions_sha256"), now)
+            # Files that were asked the same questions are compared once.
+            if checksums[0] != now and checksums not in scored.corrections:
+                former = scorer.output / result.path.name
+                scored.corrections.update(find_corrections(former, result.path))
+            scored.results.append(result.move_to(scorer.output))
+    return scored
 
 
 # --- The board ---
 
 
-def _say_kept(stay: KeptRows) -> list[str]:
+def _describe_carried_over(carried_over: CarriedOver) -> list[str]:
     """Say which files have no result but a row."""
-    unranked = {row.name for table in stay.tables for row in table.rows}
-    return [
-        f"no result, {what}: {grouped_names(names)}"
-        for what, names in (
-            ("ranked as before", stay.kept),
-            ("kept without rank beside other questions", sorted(unranked)),
-        )
-        if names
-    ]
+    unranked = {row.name for table in carried_over.tables for row in table.rows}
+    names = {
+        "ranked as before": carried_over.names,
+        "kept without rank beside other questions": sorted(unranked),
+    }
+    return [f"no result, {what}: {grouped_names(files)}" for what, files in names.items() if files]
 
 
 def _rank(
     last: Board,
     options: NightOptions,
-    stay: KeptRows,
+    carried_over: CarriedOver,
     scored: _Scored,
     failures: Sequence[Failure],
-    about: Systems,
+    systems: Systems,
     observed: Observations,
     present: Collection[str],
 ) -> Board:
     """Rank the results, unless `last` is the board of just these already and nothing is forced."""
-    missing = _make_missing(options, observed, last, stay.results)
+    missing = _make_missing(options, observed, last, carried_over.results)
     names = {system.name for system in missing}
-    tables = [_without(table, names) for table in stay.tables]
+    tables = [_without(table, names) for table in carried_over.tables]
     tables = [table for table in tables if table.rows]
-    removed = _list_removed(options, observed, present, about)
+    removed = _list_removed(options, observed, present, systems)
     record = BOOK if observed.has_book else ""
     failed: list[Any] = sorted(failures, key=_BY_FILE)
-    least = options.min_questions, options.min_datasets
-    inputs = hash_text(
-        dump_json(
-            [
-                hash_code(PACKAGE / "ranking"),  # an edited model makes another board
-                ranking_settings(*least),
-                options.by,
-                {result.name: result.checksum for result in stay.results},
-                stay.kept,
-                to_record(tables),
-                failed,
-                to_record([*about]),
-                scored.waiting,
-                sorted(scored.void),
-                to_record(observed.open_datasets),
-                to_record(observed.withdrawn),
-                {stem: sorted(names) for stem, names in observed.late.items()},
-                {stem: sorted(names) for stem, names in observed.removed.items()},
-                to_record(removed),
-                {system.name: [system.group, system.outcomes] for system in missing},
-                record,
-            ]
-        )
-    )
+    minima = options.min_questions, options.min_datasets
+    rules = [
+        hash_code(PACKAGE / "ranking"),  # an edited model makes another board
+        ranking_settings(*minima),
+        options.by,
+    ]
+    checksums = {result.name: result.checksum for result in carried_over.results}
+    values = [checksums, carried_over.names, to_record(tables), failed]
+    facts = [
+        to_record([*systems]),
+        scored.waiting,
+        sorted(scored.void),
+        to_record(observed.open_datasets),
+        to_record(observed.withdrawn),
+    ]
+    counts = [
+        _sort_names(observed.late),
+        _sort_names(observed.removed),
+        to_record(removed),
+        {system.name: [system.group, system.outcomes] for system in missing},
+    ]
+    inputs = hash_text(dump_json([*rules, *values, *facts, *counts, record]))
     if last.inputs_sha256 == inputs and not options.force:
         return last
-    systems = [
-        _count_entries(result.read(), observed)
-        for result in sorted(stay.results, key=lambda each: each.name)
-    ]
-    systems += missing
-    about = about.without_clashes([(row.name, row.dataset) for row in map(file_row, systems)])
-    ranked = rank_results(
-        [rename(system, about.aliases) for system in systems], *least, about.baselines
+    results = sorted(carried_over.results, key=attrgetter("name"))
+    entries = [_count_entries(result.read(), observed) for result in results] + missing
+    named = [(row.name, row.dataset) for row in map(file_row, entries)]
+    systems = systems.without_clashes(named)
+    renamed = [rename(entry, systems.aliases) for entry in entries]
+    ranked = rank_results(renamed, *minima, systems.baselines)
+    ranked = replace(
+        ranked,
+        tables=order_tables([*ranked.tables, *tables]),
+        inputs_sha256=inputs,
+        waiting=dict(sorted(scored.waiting.items())),
+        void=sorted(scored.void),
+        open=observed.open_datasets,
+        withdrawn=observed.withdrawn,
+        removed=removed,
+        record=record,
     )
-    ranked, taken = add_about(
-        replace(
-            ranked,
-            tables=order_tables([*ranked.tables, *tables]),
-            inputs_sha256=inputs,
-            waiting=dict(sorted(scored.waiting.items())),
-            void=sorted(scored.void),
-            open=observed.open_datasets,
-            withdrawn=observed.withdrawn,
-            removed=removed,
-            record=record,
-        ),
-        about,
-    )
-    ranked = _add_counts(ranked)
-    if mistakes := about.mistakes + taken:
-        more = [f"and {len(mistakes) - 5} more"] if len(mistakes) > 5 else []
-        failed.append(failure(SYSTEMS_FILE, printable("; ".join(mistakes[:5] + more))))
-    return replace(ranked, failed=sorted(failed, key=_BY_FILE))
+    ranked, taken = add_about(ranked, systems)
+    mistakes = systems.mistakes + taken
+    if mistakes:
+        more = len(mistakes) - _MAX_MISTAKES
+        named_mistakes = mistakes[:_MAX_MISTAKES] + [f"and {more} more"] * (more > 0)
+        failed.append(failure(SYSTEMS_FILE, printable("; ".join(named_mistakes))))
+    return replace(_add_counts(ranked), failed=sorted(failed, key=_BY_FILE))
+
+
+def _sort_names(names: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    return {stem: sorted(questions) for stem, questions in names.items()}
 
 
 def _add_parts(
-    board: Board, last: Board, options: NightOptions, stay: KeptRows
+    board: Board, last: Board, options: NightOptions, carried_over: CarriedOver
 ) -> tuple[Board, list[str]]:
     """Give the board its scores by the values of a column, unless it is that of before."""
     has_parts = any(row.by for table in board.tables for row in table.rows)
     if not options.by or (board is last and has_parts):
         return board, []
-    paths = {result.name: result for result in stay.results}
+    paths = {result.name: result for result in carried_over.results}
 
     def read_result(name: str) -> JsonObject:
         result = paths.get(name)
@@ -410,16 +418,21 @@ def _add_parts(
 
 def _describe_unchecked(observed: Observations, tonight: Sequence[StoredResult]) -> list[str]:
     """Name the files that have a result although nobody could read when their answers came."""
-    unchecked = []
+    unchecked: list[str] = []
     for result in tonight:
         stems = observed.unchecked & {Path(name).stem for name in result.row.predictions}
-        system = result.read() if stems else None
         # A file without any answer has none that could be late.
-        if stems and not (isinstance(system, System) and system.is_blank):
+        if stems and not _is_blank(result):
             unchecked += sorted(stems)
     if not unchecked:
         return []
     return [f"late as a whole, since they could not be checked: {grouped_names(unchecked)}"]
+
+
+def _is_blank(result: StoredResult) -> bool:
+    """Return whether no answer of a system could be read."""
+    system = result.read()
+    return isinstance(system, System) and system.is_blank
 
 
 def _make_missing(
@@ -491,9 +504,9 @@ def _add_counts(board: Board) -> Board:
     return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
 
-def _without(table: RankedTable, names: Collection[str]) -> RankedTable:
+def _without(table: RankedTable, names: set[str]) -> RankedTable:
     """Leave out of a table the rows of systems that have one as missing."""
-    rows = [row for row in table.rows if all(file.name not in names for file in row.files)]
+    rows = [row for row in table.rows if names.isdisjoint(file.name for file in row.files)]
     changed: Any = table
     return replace(changed, rows=rows)  # type: ignore[no-any-return]
 
@@ -522,7 +535,7 @@ def _write(
     last: Board,
     folder: Path,
     options: NightOptions,
-    about: Systems,
+    systems: Systems,
     present: Collection[str],
     observed: Observations,
     corrections: Corrections,
@@ -535,8 +548,8 @@ def _write(
     """
     if board is not last:
         write_atomic(folder / f"{BOARD}.json", result_pieces(to_record(board)))
-    systems = {row.system_name for table in board.rankings for row in table.rows}
-    aliases = {name: new for name, new in about.aliases.items() if name not in systems}
+    shown = {row.system_name for table in board.rankings for row in table.rows}
+    aliases = {name: new for name, new in systems.aliases.items() if name not in shown}
     history = before = None
     notes: list[str] = []
     try:
@@ -547,8 +560,10 @@ def _write(
         history = append_night(
             folder, before, board, present, observed.forecasters, corrections, date
         )
-    changes = history.changes if history else []
+    changes = history.changes if history is not None else []
     write_changed(folder / f"{BOARD}.csv", format_csv(board))
     write_changed(folder / f"{BOARD}.md", format_markdown(board, changes))
     write_board(board, folder, history, options.force)
-    return changes if history is not before else [], notes
+    if history is before:  # no line was added
+        return [], notes
+    return changes, notes

@@ -30,7 +30,7 @@ from .clock import now
 STAMP: Final = ".stamp"
 # A file that changes twice within a tick of its file system's clock may look as before.
 _TICK: Final = 2_000_000_000  # nanoseconds
-_OWN: Final = (".lock", STAMP)
+_LEFT_OUT: Final = (".lock", STAMP)
 _VARIABLES: Final = ("COLUMNS", "OPENAI_BASE_URL")
 _ONCE: Final = ("force", "begin_record")  # options of one night
 States = dict[str, tuple[int, ...]]
@@ -88,8 +88,8 @@ def _walk(folder: str, states: States) -> None:
     with contextlib.suppress(OSError):  # the night says so
         _add_state(folder, os.stat(folder), states)
         with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-        for entry in found:
+            sorted_entries = sorted(entries, key=lambda entry: entry.name)
+        for entry in sorted_entries:
             if entry.is_dir(follow_symlinks=False):
                 _walk(entry.path, states)
             else:
@@ -110,7 +110,7 @@ def list_outputs(folder: Path) -> States:
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             with contextlib.suppress(OSError):  # a link to itself
-                if entry.name not in _OWN and entry.is_file():
+                if entry.name not in _LEFT_OUT and entry.is_file():
                     status = entry.stat()
                     states[entry.name] = status.st_size, status.st_mtime_ns
     return states
@@ -190,7 +190,7 @@ def _make_key(args: argparse.Namespace, scorer: Scorer, inputs: Inputs, outputs:
     named = [text for texts in given.values() for text in texts if os.path.isfile(text)]
     terminal = sys.stdout.isatty() and shutil.get_terminal_size().columns
     parts = [
-        [sys.version, *sorted(scorer.wings)],
+        [sys.version, *sorted(scorer.benchmarks)],
         _stat_code(scorer),
         {text: _stat(text) for text in named},
         given,
@@ -212,7 +212,7 @@ def _stat_code(scorer: Scorer) -> Mapping[str, tuple[int, ...]]:
     """List the files of this package, and those of benchmarks of other packages."""
     states: States = {}
     places = {str(PACKAGE)}
-    for benchmark in scorer.wings.values():
+    for benchmark in scorer.benchmarks.values():
         module = sys.modules[benchmark.evaluator.__module__]
         file = Path(str(module.__file__))
         if PACKAGE not in file.parents:

@@ -124,7 +124,7 @@ def test_a_truth_that_goes_is_named_one_that_comes_is_not(tmp_path: Path) -> Non
 
 
 def test_a_result_that_is_too_large_to_compare(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("forecasteval.nightly.history._LARGEST", 100)
+    monkeypatch.setattr("forecasteval.nightly.history._MAX_BYTES", 100)
     run(week(tmp_path, "AAAA...."), "nightly")
     reason = "other questions or truths, 6 of 8 known"
     assert changed(week(tmp_path, "AAAABB..")) == [("a", reason), ("b", reason)]
