@@ -191,7 +191,7 @@ def is_shown(shown: str, printed: str) -> bool:
 
 
 def shorten(shown: str, printed: str) -> str:
-    r"""What was printed, with as many lines left out as the page leaves out at its first `…`.
+    r"""What was printed, with as many lines left out as the page leaves out at its only `…`.
 
     >>> shorten("a\n…\nd\n", "A\nb\nc\nD\n")
     'A\n…\nD\n'
@@ -201,6 +201,9 @@ def shorten(shown: str, printed: str) -> str:
     head, mark, tail = shown.partition(LEFT_OUT)
     if not mark:
         return printed
+    if LEFT_OUT in tail:
+        print(f"to be written anew by hand:\n{shown}", file=sys.stderr)
+        return shown
     lines = printed.splitlines(keepends=True)
     return "".join([*lines[: head.count("\n")], mark, *lines[len(lines) - tail.count("\n") :]])
 
