@@ -16,10 +16,13 @@ from typing import Final
 from forecasteval.common.errors import printable, show_count
 from forecasteval.display.charts import Axis, Chart, interval_axis
 from forecasteval.display.html import (
+    Head,
     Html,
     Page,
     TableLine,
     draw_fold,
+    draw_link,
+    draw_list,
     draw_section,
     draw_table,
     join,
@@ -105,39 +108,62 @@ def make_page(
     """
     names = name_systems(board)
     standings = [
-        ShownRanking(f"ranking{place}", table, weeks, names, linked, read_items)
-        for place, (table, weeks) in enumerate(_find_rankings(board), 1)
+        ShownRanking(f"ranking{number}", table, weeks, names, linked, read_items)
+        for number, (table, weeks) in enumerate(_find_rankings(board), 1)
     ]
+    settings = board.leaderboard
+    return Page(
+        _choose_title(standings),
+        _show_facts(board, standings, history),
+        partial(_draw_first, standings),
+        partial(_draw_body, board, names, standings, history, enter),
+        partial(_list_charts, standings),
+        _say_lead(board, standings, history),
+        _list_links(board, standings, history),
+        f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
+    )
+
+
+def _choose_title(standings: Sequence[ShownRanking]) -> str:
     benchmarks = {standing.table.benchmark for standing in standings}
-    title = f"{benchmarks.pop()} leaderboard" if len(benchmarks) == 1 else "Leaderboard"
-    has_parts = any(row.by for standing in standings[:1] for row in standing.table.rows)
+    if len(benchmarks) == 1:
+        return f"{benchmarks.pop()} leaderboard"
+    return "Leaderboard"
+
+
+def _say_lead(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
+    """Say who leads the first ranking, and what the last night changed in it."""
+    if not standings:
+        return Html()
+    first = standings[0]
+    lead = say_leader(first.table, first.names)
+    if len(board.rankings) > 1:
+        lead = join(f"{first.title}: ", lead)
+    if history is None:
+        return lead
+    ranking = first.table.benchmark, history_dataset(board, first.table)
+    last_night = say_last_night(history, first.names, ranking)
+    if last_night:
+        lead = join(lead, Html("<br/>"), soft(last_night))
+    return lead
+
+
+def _list_links(
+    board: Board, standings: Sequence[ShownRanking], history: History | None
+) -> list[Link]:
+    """List the links to the parts of the page that are there, and to the CSV beside it."""
+    first = standings[:1]
     parts = [
         ("Open", "open", board.open),
         ("What changed", "changed", history),
-        (f"By {printable(board.by, 40)}", "by1", has_parts),
-        ("Questions", "of-questions1", standings and standings[0].newest),
+        (f"By {printable(board.by, 40)}", "by1", any(standing.has_parts for standing in first)),
+        ("Questions", "of-questions1", any(standing.newest for standing in first)),
         ("Weeks", "weeks1", any(standing.weeks for standing in standings)),
     ]
     links = [Link(text, "", anchor) for text, anchor, is_there in parts if is_there]
-    links += [Link("CSV", f"{BOARD}.csv")] if history else []
-    lead = Html()
-    for first in standings[:1]:
-        about = f"{first.title}: " if len(board.rankings) > 1 else ""
-        lead = join(about, say_leader(first.table, names))
-        of = first.table.benchmark, history_dataset(board, first.table)
-        if history and (last := say_last_night(history, names, of)):
-            lead = join(lead, Html("<br/>"), soft(last))
-    settings = board.leaderboard
-    return Page(
-        title,
-        _show_facts(board, standings, history),
-        lambda: _draw_ranking(standings[0]) if standings else tag("p", "Nothing is ranked yet."),
-        lambda: chain(_draw_open(board, enter), _draw_body(board, names, standings, history)),
-        lambda: _list_charts(standings),
-        lead,
-        links,
-        f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
-    )
+    if history:
+        links.append(Link("CSV", f"{BOARD}.csv"))
+    return links
 
 
 def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[RankedTable]]]:
@@ -161,23 +187,23 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
     """Show what the first ranking has, how many are below it, as of when, and what waits for
     truths.
     """
-    counts = [(len(board.failed), "failed file")]
+    counts: list[tuple[int, str]] = []
     for first in standings[:1]:
         rows = first.table.rows
-        degraded = sum(row.degraded for row in rows)
         counts = [
             (len(rows), "system"),
             (len(first.weeks), "week"),
             (sum(first.table.level_counts.values()), "question"),
             (len(board.rankings) - 1 - len(first.weeks), "more ranking"),
-            (degraded, "degraded result"),
-            *counts,
+            (sum(row.degraded for row in rows), "degraded result"),
         ]
+    counts.append((len(board.failed), "failed file"))
     facts = [show_count(count, what) for count, what in counts if count]
-    facts += [f"as of {printable(history.date, 20)}"] if history and history.lines else []
-    waiting = [f"{table.label}: {show_size(table)}" for table in board.tables if table.pending]
+    if history and history.lines:
+        facts.append(f"as of {printable(history.date, 20)}")
     parts = [" · ".join(facts)]
-    for text in (*waiting, *describe_waiting(board)):
+    pending = [f"{table.label}: {show_size(table)}" for table in board.tables if table.pending]
+    for text in (*pending, *describe_waiting(board)):
         parts += ["   ", span("pend", text)]
     return join(*parts)
 
@@ -185,56 +211,82 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
 # --- The ranking ---
 
 
+def _draw_first(standings: Sequence[ShownRanking]) -> Html:
+    if not standings:
+        return tag("p", "Nothing is ranked yet.")
+    return _draw_ranking(standings[0])
+
+
 def _draw_ranking(standing: ShownRanking) -> Html:
-    """Draw the rows, the ranked ones first; of the others the first says why they have no rank.
-    Each opens the row below it. The lines of the leader and of a baseline cross all rows.
+    """Draw the rows, each of which opens the row below it.
+
+    The lines of the leader and of a baseline cross all rows.
     """
     table = standing.table
-    columns = list_columns(table)
     ranked = [row for row in table.rows if row.rank is not None]
-    leader = ranked[0].score if ranked else None
+    leader = next((row.score for row in ranked), None)
     # Provisional systems may leave the axis.
-    seen = [IntervalCell(row.score, row.interval) for row in ranked or table.rows]
-    axis = interval_axis(seen, standing.baseline)
-    better = ("", "") if table.scale.sign > 0 else ("← better", "")
+    marks = [IntervalCell(row.score, row.interval) for row in ranked or table.rows]
+    axis = interval_axis(marks, standing.baseline)
+    ends = ("", "")
+    if table.scale.sign < 0:
+        ends = ("← better", "")
     styles = list(map(_choose_style, table.rows))
     drawn = _tabulate(standing)
-    heads, rows = mark_lines(drawn, axis, styles, leader, better)
-    of = "Weeks and runs" if standing.weeks else "Runs"
-    parts: list[list[TableLine]] = []
+    heads, rows = mark_lines(drawn, axis, styles, leader, ends)
+    groups = _open_rows(standing, rows)
+    if table.guess is not None:
+        index = sum(table.scale.sign * (row.score - table.guess) >= 0 for row in table.rows)
+        groups.insert(index, [_draw_guess(drawn.columns, axis, table.guess)])
+    ranking = draw_table(heads, [*chain.from_iterable(groups)], "rank", name=standing.name)
+    legend = tag("p", " ".join(_explain_columns(standing, heads)), class_="cap")
+    return join(_draw_search(standing), ranking, draw_more(len(table.rows)), legend)
+
+
+def _open_rows(standing: ShownRanking, rows: Sequence[TableLine]) -> list[list[TableLine]]:
+    """Add to each row the one that it opens; before those without rank, why they have none."""
+    columns = list_columns(standing.table)
+    title = "Runs"
+    if standing.weeks:
+        title = "Weeks and runs"
+    groups = []
     for entry, row in zip(standing.entries, rows, strict=True):
         numbers = [
             ("In numbers", _say_numbers(entry, columns)),
             ("Score, 95% interval, questions", _format_parts(entry.row)),
         ]
-        weeks = [(of, _list_weeks(standing, entry.row.system_name))]
-        parts.append([row, TableLine([draw_inside(entry.key, numbers, weeks)], "in")])
-    if unranked := [part for part in parts if part[0].kind == "prov"][:1]:
-        unranked[0].insert(0, TableLine([say_unranked(table) or "Without a rank"]))
-    if table.guess is not None:
-        place = sum(table.scale.sign * (row.score - table.guess) >= 0 for row in table.rows)
-        parts.insert(place, [_draw_guess(drawn.columns, axis, table.guess)])
-    lines = [*chain.from_iterable(parts)]
-    count = len(table.rows)
-    first = f"{standing.prefix}."
-    search = draw_bar(standing.name, "systems", first=first) if count >= _SEARCHED else ""
-    said = [_say_marks(standing), "Dotted: the leader."]
-    said += [f"{head.title}: {_ABOUT[head.title]}." for head in heads if head.title in _ABOUT]
+        runs = [(title, _list_weeks(standing, entry.row.system_name))]
+        groups.append([row, TableLine([draw_inside(entry.key, numbers, runs)], "in")])
+    unranked = next((group for group in groups if group[0].kind == "prov"), None)
+    if unranked is not None:
+        unranked.insert(0, TableLine([say_unranked(standing.table) or "Without a rank"]))
+    return groups
+
+
+def _draw_search(standing: ShownRanking) -> Html:
+    if len(standing.table.rows) < _SEARCHED:
+        return Html()
+    return draw_bar(standing.name, "systems", first=f"{standing.prefix}.")
+
+
+def _explain_columns(standing: ShownRanking, heads: Sequence[Head]) -> list[str]:
+    """Say what the marks and the columns of a ranking mean."""
+    table = standing.table
+    texts = [_say_marks(standing), "Dotted: the leader."]
+    texts += [f"{head.title}: {_ABOUT[head.title]}." for head in heads if head.title in _ABOUT]
     if any(table.level_counts):
         weights = ", ".join(f"{weight:g}" for weight in table.weights.values())
-        said.append(
-            f"L1, L2 …: the mean score of a level, from orange (0) to blue (1); weights {weights}."
-        )
-    legend = tag("p", " ".join(said), class_="cap")
-    return join(
-        search, draw_table(heads, lines, "rank", name=standing.name), draw_more(count), legend
-    )
+        levels = "L1, L2 …: the mean score of a level, from orange (0) to blue (1)"
+        texts.append(f"{levels}; weights {weights}.")
+    return texts
 
 
 def _say_marks(standing: ShownRanking) -> str:
     """Say what the marks of a ranking mean."""
-    baseline = " Upright line: the baseline." if standing.baseline is not None else ""
-    return f"Filled: could be first. Lines: 95% intervals.{baseline}"
+    text = "Filled: could be first. Lines: 95% intervals."
+    if standing.baseline is None:
+        return text
+    return f"{text} Upright line: the baseline."
 
 
 def _choose_style(row: RankedRow) -> str | None:
@@ -243,7 +295,9 @@ def _choose_style(row: RankedRow) -> str | None:
         return "ref"
     if row.rank is None:
         return "prov"
-    return "tie" if row.could_lead else None
+    if row.could_lead:
+        return "tie"
+    return None
 
 
 def _draw_guess(columns: Sequence[Column], axis: Axis, guess: float) -> TableLine:
@@ -271,12 +325,14 @@ def _tabulate(standing: ShownRanking) -> Table:
     }
     columns = [Column("System", attrgetter("shown"), page="no", key="shown")]
     for column in list_columns(standing.table):
-        cell = drawn.get(column.key, column.cell)
+        if not column.head:
+            continue
+        shown = replace(column, title=column.head, cell=drawn.get(column.key, column.cell))
         if column.page == "c":
-            cell = partial(_show_level, column, scale)
-        kind = "mark" if column.key == "interval" else column.kind
-        shown = replace(column, title=column.head, cell=cell, kind=kind)
-        columns += [shown] if column.head else []
+            shown = replace(shown, cell=partial(_show_level, column, scale))
+        if column.key == "interval":
+            shown = replace(shown, kind="mark")
+        columns.append(shown)
     return make_table(columns, standing.entries)
 
 
@@ -286,26 +342,35 @@ def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
 
 def _mark(baseline: float | None, entry: Entry) -> IntervalCell:
     row = entry.row
-    kind = "a" if row.could_lead else ""
+    kind = ""
     if row.about.baseline:
         kind = "ref"
+    elif row.could_lead:
+        kind = "a"
     return IntervalCell(row.score, row.interval, baseline, kind)
 
 
 def _show_rank(row: RankedRow) -> Html:
-    low, high = row.rank_interval or (None, None)
-    rank = tag("b", str(row.rank or "–"))
-    if not (row.rank and low):
+    """Show the rank, and beside it the range of ranks if it is wider."""
+    if not row.rank:
+        return tag("b", "–")
+    rank = tag("b", str(row.rank))
+    if not row.rank_interval:
         return rank
-    interval = f"{low}–{high}" if low != high else ""
+    low, high = row.rank_interval
+    interval = ""
+    if low != high:
+        interval = f"{low}–{high}"
     return join(rank, " ", soft(interval))
 
 
 def _show_name(entry: Entry) -> Html:
     """Show the name and the organisation of a system, which open the row below."""
+    name = [entry.shown]
     organisation = printable(entry.row.about.organisation, 24)
-    of = [" ", soft(organisation)] if organisation else []
-    return tag("details", tag("summary", entry.shown, *of), id=entry.key)
+    if organisation:
+        name += [" ", soft(organisation)]
+    return tag("details", tag("summary", *name), id=entry.key)
 
 
 # --- A row that is open ---
@@ -313,8 +378,8 @@ def _show_name(entry: Entry) -> Html:
 
 def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:
     """Say in one line what text has of a row behind rank and name."""
-    said = [(column.title, str(column.show(entry))) for column in columns[2:] if column.title]
-    return " · ".join(f"{title} {text}" for title, text in said if text not in ("", "–", "0"))
+    texts = [(column.title, str(column.show(entry))) for column in columns[2:] if column.title]
+    return " · ".join(f"{title} {text}" for title, text in texts if text not in ("", "–", "0"))
 
 
 def _format_parts(row: RankedRow) -> str:
@@ -331,32 +396,39 @@ def _list_weeks(standing: ShownRanking, system: str) -> Html:
     """List a cell for each week, which leads to the page of the first run; further runs stand
     behind.
     """
-    parts = []
+    weeks = []
     for week, row in standing.weeks_of.get(system, ()):
         first, *more = map(standing.page_of, files_of(week, row))
         # A single run without a page says no more than the row that is open.
-        if standing.weeks or first or more:
-            label = [soft(week.label)] if standing.weeks else []
-            others = [
-                join(" ", tag("a", str(place), href=page) if page else str(place))
-                for place, page in enumerate(more, 2)
-            ]
-            cell = show_cell(row.score, standing.table.scale, first)
-            parts.append(tag("span", *label, cell, *others))
-    return tag("div", *parts, class_="wks") if parts else Html()
+        if not (standing.weeks or first or more):
+            continue
+        parts: list[str] = [show_cell(row.score, standing.table.scale, first)]
+        if standing.weeks:
+            parts.insert(0, soft(week.label))
+        for number, page in enumerate(more, 2):
+            parts += [" ", draw_link(str(number), page)]
+        weeks.append(tag("span", *parts))
+    if not weeks:
+        return Html()
+    return tag("div", *weeks, class_="wks")
 
 
 # --- Below the ranking ---
 
 
 def _draw_body(
-    board: Board, names: Names, standings: Sequence[ShownRanking], history: History | None
+    board: Board,
+    names: Names,
+    standings: Sequence[ShownRanking],
+    history: History | None,
+    enter: str,
 ) -> Iterator[Html]:
     """Draw the other rankings, what changed, charts, questions, and what is folded."""
+    yield from _draw_open(board, enter)
     for standing in standings[1:]:
-        said = tag("p", say_leader(standing.table, standing.names), class_="cap")
+        leader = tag("p", say_leader(standing.table, names), class_="cap")
         name = standing.name.replace("ranking", "r")
-        yield draw_section(standing.title, said, _draw_ranking(standing), name=name)
+        yield draw_section(standing.title, leader, _draw_ranking(standing), name=name)
     shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
     alone = [table for table in board.tables if table.is_alone and table not in shown]
     if alone:
@@ -365,18 +437,19 @@ def _draw_body(
         )
     if history:
         yield _draw_changes(history, names)
-    for place, standing in enumerate(standings, 1):
-        yield draw_parts(standing, board.by, f"by{place}")
+    for number, standing in enumerate(standings, 1):
+        yield draw_parts(standing, board.by, f"by{number}")
     for standing in standings:
         yield draw_history(standing)
         yield draw_costs(standing)
-    for place, standing in enumerate(standings, 1):
+    for number, standing in enumerate(standings, 1):
         table = standing.newest
         # What a single system answered is on the page of its run.
-        if table and (place == 1 or len(table.rows) > 1):
-            yield draw_questions(standing, table, f"questions{place}")
-    for place, standing in enumerate((each for each in standings if each.weeks), 1):
-        yield draw_weeks(standing, f"weeks{place}")
+        if table and (number == 1 or len(table.rows) > 1):
+            yield draw_questions(standing, table, f"questions{number}")
+    with_weeks = [standing for standing in standings if standing.weeks]
+    for number, standing in enumerate(with_weeks, 1):
+        yield draw_weeks(standing, f"weeks{number}")
     yield from _draw_remarks(board)
     yield _draw_method(standings)
 
@@ -386,36 +459,42 @@ def _draw_changes(history: History, names: Names) -> Html:
     if history.night < 2:
         text = "Nothing has changed since the first night."
         return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
-    table, more = tabulate_changes(history.changes, names)
-    said = [tag("li", text) for text in summarise_changes(history.changes)]
-    parts = [tag("ul", *said, class_="plain")] if said else []
-    parts += [draw_marks(table)] if table.rows else []
-    parts += [tag("p", text, class_="cap") for text in more]
+    table, lines = tabulate_changes(history.changes, names)
+    parts = [draw_list(summarise_changes(history.changes))]
+    if table.rows:
+        parts.append(draw_marks(table))
+    parts += [tag("p", line, class_="cap") for line in lines]
     return draw_section(f"What changed on {printable(history.date, 20)}", *parts, name="changed")
 
 
 def _draw_open(board: Board, enter: str) -> Iterator[Html]:
     """Draw which datasets can still be answered, and say how."""
-    if board.open:
-        how = [" ", tag("a", "How to enter", href=enter)] if enter else []
-        yield draw_section("Open", draw_marks(view_open(board)), tag("p", ENTER, *how), name="open")
+    if not board.open:
+        return
+    how = [ENTER]
+    if enter:
+        how += [" ", draw_link("How to enter", enter)]
+    yield draw_section("Open", draw_marks(view_open(board)), tag("p", *how), name="open")
 
 
 def _draw_remarks(board: Board) -> Iterator[Html]:
     """Say what is not ranked, and why."""
     failed = [f"{files}: {reason}" for files, reason in list_failed(board)]
-    for title, texts in (
-        ("Not scored", failed),
-        ("Runs apart", board.remarks),
-        ("Without a result", board.without_result),
-        ("Withdrawn by the owner of the board", list_withdrawn(board)),
-        ("Removed after the questions closed", list_removed(board)),
-    ):
+    if failed:
+        yield draw_section("Not scored", _draw_remark(failed), note=str(len(failed)))
+    remarks = {
+        "Runs apart": board.remarks,
+        "Without a result": board.without_result,
+        "Withdrawn by the owner of the board": list_withdrawn(board),
+        "Removed after the questions closed": list_removed(board),
+    }
+    for title, texts in remarks.items():
         if texts:
-            shown = [tag("li", printable(text, 420)) for text in texts]
-            listed = tag("ul", *shown, class_="plain")
-            draw = draw_section if texts is failed else draw_fold
-            yield draw(title, listed, note=str(len(texts)))
+            yield draw_fold(title, _draw_remark(texts), note=str(len(texts)))
+
+
+def _draw_remark(texts: Sequence[str]) -> Html:
+    return draw_list([printable(text, 420) for text in texts])
 
 
 def _draw_method(standings: Sequence[ShownRanking]) -> Html:

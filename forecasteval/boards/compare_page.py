@@ -27,6 +27,7 @@ from forecasteval.display.html import (
     draw_scroll,
     draw_section,
     draw_table,
+    format_level,
     heat_class,
     join,
     show_signed,
@@ -53,6 +54,7 @@ from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import (
     Cell,
     Column,
+    Heat,
     IntervalCell,
     Table,
     cut_middle,
@@ -90,15 +92,20 @@ def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> 
     where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
     if comparison.datasets:
         where = f"{show_count(len(comparison.datasets), 'dataset')} · {size}"
-    is_pair = len(names) == 2
-    unread = _count_unread(comparison, "AB" if is_pair else names)
+    title = f"Comparison of {len(names)} systems"
+    verdict: str = _say_first(comparison)
+    unread = _count_unread(comparison, names)
+    if len(names) == 2:
+        title = " against ".join(names)
+        verdict = list_verdicts(comparison)[0]
+        unread = _count_unread(comparison, "AB")
     return Page(
-        " against ".join(names) if is_pair else f"Comparison of {len(names)} systems",
+        title,
         " · ".join([comparison.benchmark, where, unread]),
         partial(_draw_summary, comparison),
         partial(_draw_body, comparison, results),
         partial(_list_charts, comparison),
-        list_verdicts(comparison)[0] if is_pair else _say_first(comparison),
+        verdict,
         signature=format_signature({"evaluator": comparison.benchmark, **comparison.signature}),
     )
 
@@ -113,7 +120,9 @@ def _title(pair: Pair) -> str:
 
 def _better(comparison: AnyComparison, difference: float) -> str:
     """Say which of A and B a difference is in favour of."""
-    return "A" if comparison.scale.sign * difference > 0 else "B"
+    if comparison.scale.sign * difference > 0:
+        return "A"
+    return "B"
 
 
 # --- The verdict ---
@@ -124,27 +133,31 @@ def _say_first(comparison: AnyComparison) -> str:
     verbs = {"A": "is better than", "B": "is worse than", "": "cannot be told apart from"}
     pairs = comparison.pairs[: len(comparison.systems) - 1]
     groups = group_by(pairs, partial(_decide, comparison))
-    said = [
-        join(f"{verb} ", list_names([_cut(pair.b) for pair in groups[side]]))
-        for side, verb in verbs.items()
-        if side in groups
-    ]
+    verdicts = []
+    for side, verb in verbs.items():
+        others = [_cut(pair.b) for pair in groups.get(side, ())]
+        if others:
+            verdicts.append(join(f"{verb} ", list_names(others)))
     first = _cut(comparison.systems[0].name)
-    return join(first, " ", Html(", ".join(said)), " (p with Holm’s adjustment).")
+    return join(first, " ", Html(", ".join(verdicts)), " (p with Holm’s adjustment).")
 
 
 def _decide(comparison: AnyComparison, pair: Pair) -> str:
     """Say which of A and B is better; "" if they cannot be told apart."""
-    return _better(comparison, pair.difference) if pair.p_holm < ALPHA else ""
+    if pair.p_holm >= ALPHA:
+        return ""
+    return _better(comparison, pair.difference)
 
 
 def _count_unread(comparison: AnyComparison, names: Sequence[str]) -> str:
     """Count the answers of each system that are missing or could not be read, and padded lists."""
     systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
     unread = _show_counts(names, [row.missing + row.unparsed for row in systems])
+    text = f"missing or unreadable: {unread or 'none'}"
     padded = _show_counts(names, [row.padded for row in systems])
-    more = f" · padded: {padded}" if padded else ""
-    return f"missing or unreadable: {unread or 'none'}{more}"
+    if padded:
+        text = f"{text} · padded: {padded}"
+    return text
 
 
 def _show_counts(names: Sequence[str], counts: Sequence[int]) -> str:
@@ -172,8 +185,9 @@ def _list_lines(comparison: AnyComparison, pair: Pair) -> Iterator[_DifferenceLi
     """List all questions, those that both answered readably, and the levels."""
     by_name = {row.name: row.score for row in comparison.systems}
     scores = by_name[pair.a], by_name[pair.b]
-    is_part = pair.n_shared != comparison.resolved
-    shared = f"both took part in {pair.n_shared}, whose wins are counted" if is_part else ""
+    shared = ""
+    if pair.n_shared != comparison.resolved:
+        shared = f"both took part in {pair.n_shared}, whose wins are counted"
     tallies = [*pair.levels.values()]
     yield _DifferenceLine("All questions", shared, comparison.resolved, scores, pair, tallies)
     if both := pair.both_read:
@@ -181,15 +195,14 @@ def _list_lines(comparison: AnyComparison, pair: Pair) -> Iterator[_DifferenceLi
         yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
     weights = read_weights(comparison.signature)
     for level, difference in comparison.list_levels(pair).items():
-        if level:
-            yield _DifferenceLine(
-                f"Level {level}",
-                f"weight {weights[level]:g}",
-                comparison.level_counts[level],
-                difference.scores,
-                difference,
-                [pair.levels[level]],
-            )
+        if not level:
+            continue
+        title = f"Level {level}"
+        remark = f"weight {weights[level]:g}"
+        count = comparison.level_counts[level]
+        tally = pair.levels[level]
+        scores_of_level = difference.scores
+        yield _DifferenceLine(title, remark, count, scores_of_level, difference, [tally])
 
 
 def _draw_summary(comparison: AnyComparison) -> Html:
@@ -207,10 +220,9 @@ def _draw_levels(comparison: AnyComparison, pair: Pair) -> Html:
 def _draw_lines(
     comparison: AnyComparison, table: Table, styles: Sequence[str | None], names: tuple[str, str]
 ) -> Html:
-    left, right = (
-        span(kind, cut_middle(name, 24), " better")
-        for kind, name in zip(("la", "lb"), names, strict=True)
-    )
+    a, b = names
+    left = span("la", cut_middle(a, 24), " better")
+    right = span("lb", cut_middle(b, 24), " better")
     if comparison.scale.sign > 0:
         left, right = right, left
     ends = join("←\u00a0", left), join(right, "\u00a0→")
@@ -220,38 +232,45 @@ def _draw_lines(
 
 def _tabulate_pairs(comparison: AnyComparison) -> Table:
     """Make the table of all pairs."""
-    lines = [
-        next(_list_lines(comparison, pair))._replace(
-            title=_title(pair), remark=f"p (Holm) {show_p(pair.p_holm)}"
-        )
-        for pair in comparison.pairs[:MOST]
-    ]
+    lines = []
+    for pair in comparison.pairs[:MOST]:
+        line = next(_list_lines(comparison, pair))
+        remark = f"p (Holm) {show_p(pair.p_holm)}"
+        lines.append(line._replace(title=_title(pair), remark=remark))
     return _tabulate(comparison, "Pairs", lines)
 
 
 def _tabulate(comparison: AnyComparison, title: str, lines: Iterable[_DifferenceLine]) -> Table:
     """Make the table of differences that the page and `plot` draw."""
-    scale = comparison.scale
     columns = [
         Column(title, attrgetter("title")),
         Column("", attrgetter("remark"), page="soft"),
         Column("n", attrgetter("n"), "number", page="n k"),
-        Column("A", lambda line: heat_of(line.scores[0], scale), page="c la"),
-        Column("B", lambda line: heat_of(line.scores[1], scale), page="c lb"),
-        Column("A − B", lambda line: show_signed(line.values.difference), page="n sc"),
-        Column("A − B", lambda line: _mark(comparison, line.values), "mark"),
-        Column("A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k"),
+        Column("A", partial(_show_score, comparison, 0), page="c la"),
+        Column("B", partial(_show_score, comparison, 1), page="c lb"),
+        _DIFFERENCE,
+        Column("A − B", partial(_mark, comparison), "mark"),
+        _WINS,
     ]
     return make_table(columns, lines)
 
 
-def _mark(comparison: AnyComparison, values: Pair | BothRead | LevelDifference) -> IntervalCell:
+def _show_score(comparison: AnyComparison, index: int, line: _DifferenceLine) -> Heat:
+    return heat_of(line.scores[index], comparison.scale)
+
+
+def _show_difference(line: _DifferenceLine) -> str:
+    return show_signed(line.values.difference)
+
+
+def _mark(comparison: AnyComparison, line: _DifferenceLine) -> IntervalCell:
     """Fill the mark of a decided difference, in the colour of the better system."""
+    values = line.values
+    kind = _better(comparison, values.difference)
     if values.p_holm is not None:  # adjusted, unlike its interval
         kind = _decide(comparison, values)
-    else:
-        low, high = values.interval or (0, 0)
-        kind = "" if low <= 0 <= high else _better(comparison, values.difference)
+    elif values.interval is None or values.interval[0] <= 0 <= values.interval[1]:
+        kind = ""
     return IntervalCell(values.difference, values.interval, 0.0, kind.lower())
 
 
@@ -311,13 +330,16 @@ _TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
 def _draw_tally(tallies: Sequence[Tally]) -> Html:
     """Wins, ties and losses over the levels, above a bar of their shares."""
     sums = [*map(sum, zip(*map(astuple, tallies), strict=True))]
-    shares = [
-        Share(count / sum(sums), kind, f"{name}: {count}")
-        for (name, kind), count in zip(_TALLY.items(), sums, strict=True)
-        if count
-    ]
+    shares = []
+    for (name, kind), count in zip(_TALLY.items(), sums, strict=True):
+        if count:
+            shares.append(Share(count / sum(sums), kind, f"{name}: {count}"))
     numbers = span("ends", *(tag("span", str(count)) for count in sums))
     return join(numbers, draw_shares(shares, "wtl"))
+
+
+_DIFFERENCE: Final = Column("A − B", _show_difference, "number", page="n sc")
+_WINS: Final = Column("A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k")
 
 
 # --- Questions ---
@@ -356,28 +378,35 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
         return
     systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
     copies = len(results) * (len(results) - 1)
-    answers = {
-        row.name: (sorted(result["items"], key=question_key), _read_texts(result, copies))
-        for row, result in zip(systems, results, strict=True)
-    }
-    most = MOST // len(comparison.pairs)
+    answers = {}
+    for row, result in zip(systems, results, strict=True):
+        items = sorted(result["items"], key=question_key)
+        answers[row.name] = items, _read_texts(result, copies)
+    is_single = len(comparison.pairs) == 1
+    limit = MOST // len(comparison.pairs)
     for number, pair in enumerate(comparison.pairs, 1):
         a = _Side(f"A {_cut(pair.a)}", *answers[pair.a])
         b = _Side(f"B {_cut(pair.b)}", *answers[pair.b])
         rows = _list_differing(comparison, a, b)
-        same = comparison.resolved - len(rows)
-        note = f"{show_count(len(rows), 'question')} with different scores; "
-        note += f"{same} {'is' if same == 1 else 'are'} equal."
-        note += f" The first {most}." if len(rows) > most else ""
-        questions = _draw_questions(comparison, number, a, b, rows[:most]) if rows else Html()
-        if len(comparison.pairs) == 1:
-            note += (
-                " Bars: what a question adds to A − B. A row opens to both answers." if rows else ""
-            )
-            yield draw_section("The questions that decide it", questions, note=note)
-        else:
+        note = _count_differing(comparison, len(rows), limit)
+        questions = _draw_questions(comparison, number, a, b, rows[:limit])
+        if not is_single:
             levels = _draw_levels(comparison, pair)
             yield draw_fold(_title(pair), levels, questions, note=note, name=f"p{number}")
+            continue
+        if rows:
+            note += " Bars: what a question adds to A − B. A row opens to both answers."
+        yield draw_section("The questions that decide it", questions, note=note)
+
+
+def _count_differing(comparison: AnyComparison, count: int, limit: int) -> str:
+    """Say how many questions have different scores, and how many of them are shown."""
+    equal = comparison.resolved - count
+    verb = "is" if equal == 1 else "are"
+    note = f"{show_count(count, 'question')} with different scores; {equal} {verb} equal."
+    if count > limit:
+        note += f" The first {limit}."
+    return note
 
 
 _MODEL: Final = (
@@ -396,7 +425,9 @@ def _read_texts(result: JsonObject, copies: int) -> Texts:
         return {}
     values = chain.from_iterable(of_question.values() for of_question in texts.values())
     size = sum(len(str(text)) for text in values)
-    return texts if copies * size <= BYTES // 2 else {}
+    if copies * size > BYTES // 2:
+        return {}
+    return texts
 
 
 def _list_differing(comparison: AnyComparison, a: _Side, b: _Side) -> list[_ComparedQuestion]:
@@ -425,69 +456,83 @@ def _share_questions(comparison: AnyComparison) -> dict[Level, float]:
 def _draw_questions(
     comparison: AnyComparison, number: int, a: _Side, b: _Side, rows: Sequence[_ComparedQuestion]
 ) -> Html:
+    """Draw the questions of a pair with what filters them; nothing if there are none."""
+    if not rows:
+        return Html()
     name = f"pair{number}"
-    first, prefix = ("", "q") if number == 1 else (f"{name}.", name)
+    first = f"{name}."
+    prefix = name
+    if number == 1:
+        first = ""
+        prefix = "q"
     keys = make_keys((row.a["id"] for row in rows), prefix)
-    sides = Counter(_better(comparison, row.adds) for row in rows)
-    better = [Choice(side, f"{side} better {count}") for side, count in sorted(sides.items())]
+    counts = Counter(_better(comparison, row.adds) for row in rows)
+    better = [Choice(side, f"{side} better {count}") for side, count in sorted(counts.items())]
     levels = draw_levels(name, (row.a.get("level") for row in rows))
-    bar = draw_bar(
-        name, "questions", levels, draw_chips(name, "better", better, "seg"), first=first
-    )
+    chips = draw_chips(name, "better", better, "seg")
+    bar = draw_bar(name, "questions", levels, chips, first=first)
     titles = ("Adds to A − B", "", "Question", span("la", a.name), span("lb", b.name))
-    most = max(abs(row.adds) for row in rows)
+    largest = max(abs(row.adds) for row in rows)
     digits = choose_digits(row.adds for row in rows)
-    shown = [
-        OpenRow(
-            key,
-            _draw_cells(comparison, row, most, digits, a.texts),
-            {"level": row.a.get("level") or "", "better": _better(comparison, row.adds)},
-            draw_inside(
-                key,
-                [("Truth", show_text(show_truth(row.a.get("truth") or "")))],
-                _list_texts(a, b, row),
-                row.a["id"],
-            ),
-        )
-        for row, key in zip(rows, keys, strict=True)
-    ]
+    shown = []
+    for row, key in zip(rows, keys, strict=True):
+        cells = _draw_cells(comparison, row, largest, digits, a.texts)
+        data = {"level": row.a.get("level") or "", "better": _better(comparison, row.adds)}
+        truth = [("Truth", show_text(show_truth(row.a.get("truth") or "")))]
+        inside = draw_inside(key, truth, _list_texts(a, b, row), row.a["id"])
+        shown.append(OpenRow(key, cells, data, inside))
     return join(bar, draw_rows(name, titles, shown, "duo"))
 
 
 def _draw_cells(
-    comparison: AnyComparison, row: _ComparedQuestion, most: float, digits: int, texts: Texts
+    comparison: AnyComparison, row: _ComparedQuestion, largest: float, digits: int, texts: Texts
 ) -> list[Html]:
     """Draw what a question adds, its first line and truth, and both scores with what was read."""
     item, other, adds = row
-    level = item.get("level")
-    title = show_text(str(item.get("prompt") or item["id"]), 200)
-    truth = show_truth(item.get("truth") or "")
-    reaction = texts.get(str(item["id"]), {}).get("Reaction", "")
-    below = f"Truth: {show_text(truth, 80)}" if truth else show_text(reaction, 120)
-    bar = draw_bar_of(abs(adds) / most, "a" if _better(comparison, adds) == "A" else "")
+    kind = ""
+    if _better(comparison, adds) == "A":
+        kind = "a"
+    bar = draw_bar_of(abs(adds) / largest, kind)
     cells = [
         tag("span", show_signed(adds, digits), bar, class_="co", title=f"{adds:.6f}"),
-        span("lv", f"L{level}" if level else ""),
-        tag("span", span("qt", title), span("s tr", below) if below else ""),
+        span("lv", format_level(item.get("level"))),
+        tag("span", *_draw_question(item, texts)),
     ]
-    for each in (item, other):
-        chip = span("chip", show_cell(each["score"], comparison.scale))
-        cells.append(span("side", chip, span("why", show_read(each) if "read" in each else "")))
+    for answer in (item, other):
+        chip = span("chip", show_cell(answer["score"], comparison.scale))
+        read = ""
+        if "read" in answer:
+            read = show_read(answer)
+        cells.append(span("side", chip, span("why", read)))
     return cells
+
+
+def _draw_question(item: Item, texts: Texts) -> list[str]:
+    """Draw the first line of a question, and below it its truth or its reaction."""
+    title = show_text(str(item.get("prompt") or item["id"]), 200)
+    below = show_text(texts.get(str(item["id"]), {}).get("Reaction", ""), 120)
+    truth = show_truth(item.get("truth") or "")
+    if truth:
+        below = f"Truth: {show_text(truth, 80)}"
+    parts: list[str] = [span("qt", title)]
+    if below:
+        parts.append(span("s tr", below))
+    return parts
 
 
 def _list_texts(a: _Side, b: _Side, row: _ComparedQuestion) -> list[tuple[str, Cell]]:
     """List what the runs' pages have of a question: what each system said, then what it is."""
-    said: list[tuple[str, Cell]] = []
-    known: dict[str, Cell] = {}
+    answers: list[tuple[str, Cell]] = []
+    others: dict[str, Cell] = {}
     for side, item in ((a, row.a), (b, row.b)):
-        own = {"Answer": show_text(item.get("answer") or "–")}
-        for title, text in (side.texts.get(str(item["id"])) or own).items():
+        answer_alone = {"Answer": show_text(item.get("answer") or "–")}
+        texts = side.texts.get(str(item["id"])) or answer_alone
+        for title, text in texts.items():
             if title in ("Answer", "Picked"):
-                said.append((f"{side.name}: {title.lower()}", text))
+                answers.append((f"{side.name}: {title.lower()}", text))
             else:
-                known[title] = text
-    return [*said, *known.items()]
+                others[title] = text
+    return [*answers, *others.items()]
 
 
 def _list_charts(comparison: AnyComparison) -> dict[str, Chart]:

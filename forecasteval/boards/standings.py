@@ -158,8 +158,13 @@ class ShownRanking:
         return next((row.score for row in self.table.rows if row.about.baseline), None)
 
     @property
+    def has_parts(self) -> bool:
+        """Return whether its rows have scores by the values of a column."""
+        return any(row.by for row in self.table.rows)
+
+    @property
     def prefix(self) -> str:
-        """Begin the addresses of its rows: `s1`."""
+        """Return how the addresses of its rows begin: `s1`."""
         return self.name.replace("ranking", "s")
 
     @cached_property

@@ -84,6 +84,27 @@ def soft(text: str) -> Html:
     return span("s", text)
 
 
+def format_level(level: object) -> str:
+    """Format a level as `L1`; "" where a benchmark has none."""
+    if not level:
+        return ""
+    return f"L{level}"
+
+
+def draw_link(text: str, href: str | None) -> str:
+    """Return a text that leads to an address; without one, the text."""
+    if not href:
+        return text
+    return tag("a", text, href=href)
+
+
+def draw_list(texts: Sequence[str]) -> Html:
+    """Return texts as a list; nothing if there are none."""
+    if not texts:
+        return Html()
+    return tag("ul", *(tag("li", text) for text in texts), class_="plain")
+
+
 def link_to(link: Link) -> str:
     """Return the address of a link to a file beside the page, or to an anchor.
 

@@ -102,7 +102,7 @@ def test_importing_the_package_imports_no_evaluator() -> None:
     ("words", "warning"),
     [
         ("-f d-a --json --columns n", "--columns does nothing with --json"),
-        ("compare d-a d-b --json --columns n", "--columns does nothing with --json"),
+        ("compare d-a d-b --json --columns p", "--columns does nothing with --json"),
         ("nightly --json --columns n", "--columns does nothing with --json"),
         ("-f d-a --items --by level --format csv", "--by does nothing with --items --format csv"),
     ],
