@@ -4,10 +4,10 @@ the last return over time, categories, events, every metric.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,7 @@ from .report import (
     known_metrics,
     list_metrics,
     list_remarks,
+    list_returns,
     mark_of,
     metric_table,
     ranking_chart,
@@ -80,69 +81,99 @@ _SCORES: Final = 40  # of an event
 _SHARE: Final = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
 
 
+class _Section(NamedTuple):
+    """A section of the page: the anchor, the text of the link to it, and what draws it."""
+
+    name: str
+    link: str
+    draw: Callable[[], Html]
+
+
 def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Page:
     """Make the page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not
     too many forecasts.
     """
     about: JsonObject = {**results}
     rows = board_rows(results, results["ranked_by"]["metric"], _ROWS)
-    parts = {
-        "calibration": ("Calibration", _choose_ranked(rows)),
-        "over-time": ("Over time", _find_return(results, rows)),
-        "horizons": ("Before closing", results.get("horizons")),
-        "categories": ("Categories", results["by_category"]),
-        "events": ("Events", shown),
-        "every-metric": ("Every metric", True),
-    }
+    sections = [*_list_sections(results, rows, shown)]
     return Page(
         title=printable(about.get("name") or about["benchmark"], 120),
         facts=f"{about['benchmark']} · {describe_size(results)}",
         summary=partial(_draw_ranking, results, rows),
-        body=partial(_draw_body, results, rows, shown),
+        body=partial(_draw_body, results, sections),
         charts=partial(_make_charts, results, rows),
         lead=_say_verdict(results, rows),
-        parts=[Link(text, "", name) for name, (text, is_there) in parts.items() if is_there],
+        parts=[Link(section.link, "", section.name) for section in sections],
         signature=format_signature(results["signature"], about.get("dataset")),
     )
 
 
-def _draw_body(
+def _list_sections(
     results: ProphetResult, rows: Sequence[BoardRow], shown: ForecastScores | None
-) -> Iterator[Html]:
+) -> Iterator[_Section]:
+    """List the sections for which the result has numbers."""
     ranked = _choose_ranked(rows)
     if ranked:
-        small = [
-            (
-                join(panel.title, " ", soft(show_score(row["ece"]))),
-                draw_panel(panel, panel.title, small=True),
-            )
-            for row, panel in zip(ranked, _list_diagrams(results, ranked), strict=False)
-        ]
-        note = f"{_CALIBRATION} The number is the calibration error (ECE)."
-        yield draw_section("Calibration", small_panels(small), note=note, name="calibration")
+        draw = partial(_draw_calibration, results, ranked)
+        yield _Section("calibration", "Calibration", draw)
     if panel := _find_return(results, rows):
-        title = f"{panel.title} over time"
-        drawn = draw_panel(panel, panel.title)
-        yield draw_section(title, drawn, note=_OVER_TIME, name="over-time")
-    if horizons := results.get("horizons"):
-        panel = _horizon_panel(results, rows)
-        curve = draw_panel(panel, panel.title) if panel else Html()
-        table = _draw_cells("By horizon", horizon_table(results, horizons))
-        title = "Score by time before closing"
-        yield draw_section(title, curve, table, note=_HORIZONS, name="horizons")
+        draw = partial(_draw_over_time, panel)
+        yield _Section("over-time", "Over time", draw)
+    if results.get("horizons"):
+        draw = partial(_draw_horizons, results, rows)
+        yield _Section("horizons", "Before closing", draw)
     if results["by_category"]:
-        title = "Brier score by category"
-        cells = _draw_cells(title, category_table(results, ranked[: pages.CHARTED]))
-        yield draw_section(title, cells, note="In brackets: events.", name="categories")
+        draw = partial(_draw_categories, results, ranked)
+        yield _Section("categories", "Categories", draw)
     if shown:
-        yield _draw_events(shown)
-    table = _draw_cells("Every metric", metric_table(rows, known_metrics(results, rows)))
-    yield draw_fold("Every metric", table, note="ranks in brackets", name="every-metric")
+        yield _Section("events", "Events", partial(_draw_events, shown))
+    yield _Section("every-metric", "Every metric", partial(_draw_metrics, results, rows))
+
+
+def _draw_body(results: ProphetResult, sections: Sequence[_Section]) -> Iterator[Html]:
+    for section in sections:
+        yield section.draw()
     remarks = [tag("li", line) for line in list_remarks(results, full=True)]
     count = sum(entry["count"] for entry in results["excluded"])
     listed = tag("ul", *remarks, "", class_="cap")
     note = f"{show_count(count, 'record')} left out"
     yield draw_fold("Left out, and how it is made", listed, note=note)
+
+
+def _draw_calibration(results: ProphetResult, ranked: Sequence[BoardRow]) -> Html:
+    small = []
+    for row, panel in zip(ranked, _list_diagrams(results, ranked), strict=False):
+        title = join(panel.title, " ", soft(show_score(row["ece"])))
+        small.append((title, draw_panel(panel, panel.title, small=True)))
+    note = f"{_CALIBRATION} The number is the calibration error (ECE)."
+    return draw_section("Calibration", small_panels(small), note=note, name="calibration")
+
+
+def _draw_over_time(panel: Panel) -> Html:
+    drawn = draw_panel(panel, panel.title)
+    return draw_section(f"{panel.title} over time", drawn, note=_OVER_TIME, name="over-time")
+
+
+def _draw_horizons(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
+    panel = _horizon_panel(results, rows)
+    curve = Html()
+    if panel:
+        curve = draw_panel(panel, panel.title)
+    table = _draw_cells("By horizon", horizon_table(results, results["horizons"]))
+    title = "Score by time before closing"
+    return draw_section(title, curve, table, note=_HORIZONS, name="horizons")
+
+
+def _draw_categories(results: ProphetResult, ranked: Sequence[BoardRow]) -> Html:
+    title = "Brier score by category"
+    cells = _draw_cells(title, category_table(results, ranked[: pages.CHARTED]))
+    return draw_section(title, cells, note="In brackets: events.", name="categories")
+
+
+def _draw_metrics(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
+    title = "Every metric"
+    table = _draw_cells(title, metric_table(rows, known_metrics(results, rows)))
+    return draw_fold(title, table, note="ranks in brackets", name="every-metric")
 
 
 def _draw_cells(title: str, table: Table) -> Html:
@@ -152,14 +183,16 @@ def _draw_cells(title: str, table: Table) -> Html:
 def _make_charts(results: ProphetResult, rows: Sequence[BoardRow]) -> dict[str, Chart]:
     """Make what `plot` draws."""
     ranked = _choose_ranked(rows)
-    panels = [_time_panel(results, ranked, name) for name in list_metrics(results)]
-    by_horizon = [panel for panel in (_horizon_panel(results, rows),) if panel]
-    charts = [
-        ranking_chart(results, rows, results["ranked_by"]["metric"]),
-        Chart("reliability", "Calibration", _CALIBRATION, panels=_list_diagrams(results, ranked)),
-        Chart("scores", "Scores over time", _OVER_TIME, panels=[*filter(None, panels)]),
-        Chart("horizons", "Score by time before closing", _HORIZONS, panels=by_horizon),
-    ]
+    diagrams = _list_diagrams(results, ranked)
+    over_time = [_time_panel(results, ranked, name) for name in list_metrics(results)]
+    by_horizon = [_horizon_panel(results, rows)]
+    charts = [ranking_chart(results, rows, results["ranked_by"]["metric"])]
+    for name, title, note, panels in (
+        ("reliability", "Calibration", _CALIBRATION, diagrams),
+        ("scores", "Scores over time", _OVER_TIME, over_time),
+        ("horizons", "Score by time before closing", _HORIZONS, by_horizon),
+    ):
+        charts.append(Chart(name, title, note, panels=[*filter(None, panels)]))
     return {chart.name: chart for chart in charts if chart.panels or chart.table.rows}
 
 
@@ -167,20 +200,24 @@ def _make_charts(results: ProphetResult, rows: Sequence[BoardRow]) -> dict[str, 
 
 
 def _choose_ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    return [row for row in rows if row.own("rank")]
+    return [row for row in rows if row.of_ranking("rank")]
 
 
 def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     """Say who leads, who else could, who beats the market."""
-    ranked, by = _choose_ranked(rows), results["ranked_by"]["metric"]
-    first = [row for row in ranked if row.own("rank") == 1]
+    by = results["ranked_by"]["metric"]
+    ranked = _choose_ranked(rows)
+    first = [row for row in ranked if row.of_ranking("rank") == 1]
     if not first:
         return f"Nobody has the {show_count(results['min_events'], 'event')} that a rank needs."
-    leads = f" and {len(first) - 1} more lead" if len(first) > 1 else " leads"
+    leads = "leads"
+    if len(first) > 1:
+        leads = f"and {len(first) - 1} more lead"
+    text = f" {leads} with {show_score(first[0][by])}"
     could = sum(row.could_be_first for row in ranked if row not in first)
-    more = f"; {could} more could be first." if could else "."
-    beats = say_who_beats_the_market(ranked, by)
-    text = f"{leads} with {show_score(first[0][by])}{more} {beats}".rstrip()
+    if could:
+        text += f"; {could} more could be first"
+    text = f"{text}. {say_who_beats_the_market(ranked, by)}".rstrip()
     return join(tag("b", first[0].shown), text)
 
 
@@ -188,30 +225,33 @@ def _choose_style(row: BoardRow) -> str | None:
     """Choose the class of a row."""
     if row.is_baseline:
         return "ref"
-    return "tie" if row.could_be_first else None
+    if row.could_be_first:
+        return "tie"
+    return None
 
 
 def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
     """Draw the table of the ranking, its caption, and who has no rank."""
-    by, market = results["ranked_by"]["metric"], results["baselines"]["market"]
-    line = market[by] if market["n_events"] else None
+    by = results["ranked_by"]["metric"]
+    market = results["baselines"]["market"]
     styles = [_choose_style(row) for row in rows]
     caption = f"Ranked by {title_of(by)}: {results['ranked_by']['why']}."
-    if any(row.own("interval") for row in rows):
+    if any(row.of_ranking("interval") for row in rows):
         caption += " Lines: 95% intervals."
     if "tie" in styles:
         caption += " Shaded: could be first (the rank interval reaches 1)."
     caption += " (crowd): the mean of all forecasters. (uniform): the same for all options."
+    line = None
+    if market["n_events"]:
+        line = market[by]
     if line is not None:
         caption += " Dotted: the market. ± is half of a 95% interval, coloured if it excludes 0."
-    table = draw_marks(
-        ranking_chart(results, rows, by).table,
-        interval_axis(map(mark_of, rows)),
-        "rank",
-        styles,
-        line,
-        ("", "better →") if find_metric(by).higher_is_better else ("← better", ""),
-    )
+    directions = ("← better", "")
+    if find_metric(by).higher_is_better:
+        directions = ("", "better →")
+    chart = ranking_chart(results, rows, by)
+    axis = interval_axis(map(mark_of, rows))
+    table = draw_marks(chart.table, axis, "rank", styles, line, directions)
     texts = filter(None, (caption, say_who_has_no_rank(results)))
     return join(table, *(tag("p", text, class_="cap") for text in texts))
 
@@ -231,45 +271,74 @@ _OVER_TIME: Final = (
 
 
 def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[Panel]:
+    x = _SHARE._replace(title="Probability given")
+    y = _SHARE._replace(title="Came true")
+    diagonal = ((0, 0), (1, 1))
     panels = []
-    x, y = (_SHARE._replace(title=title) for title in ("Probability given", "Came true"))
     for row in ranked[:_SMALL]:
-        known = [each for each in results["reliability"][row.name] if each["n"]]
-        most = max(each["n"] for each in known)
-        points = [(each["mean_probability"] or 0.0, each["frequency"] or 0.0) for each in known]
-        line = ChartLine(row.shown, points, [each["n"] / most for each in known])
-        panels.append(Panel(row.shown, [line], x, y, ((0, 0), (1, 1)), False, 140))
+        bins = [one for one in results["reliability"][row.name] if one["n"]]
+        largest = max(known["n"] for known in bins)
+        points = [(known["mean_probability"] or 0.0, known["frequency"] or 0.0) for known in bins]
+        line = ChartLine(row.shown, points, [known["n"] / largest for known in bins])
+        panels.append(Panel(row.shown, [line], x, y, diagonal, False, 140))
     return panels
+
+
+def _draw_lines(
+    rows: Sequence[BoardRow], list_points: Callable[[BoardRow], list[tuple[float, float]]]
+) -> list[ChartLine]:
+    """Draw a line for each of the first rows; those behind the named ones are faint."""
+    return [
+        ChartLine(printable(row.name, 40), list_points(row), faint=position >= _NAMED)
+        for position, row in enumerate(rows[: pages.CHARTED])
+    ]
+
+
+def _list_heights(lines: Sequence[ChartLine]) -> list[float]:
+    return [y for line in lines for _, y in line.points]
+
+
+def _list_named_heights(lines: Sequence[ChartLine]) -> list[float]:
+    return _list_heights([line for line in lines if not line.faint])
 
 
 def _find_return(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | None:
     """Make the panel of the last return over time, if there is any."""
-    returns = [name for name in list_metrics(results) if find_metric(name).is_return]
-    return _time_panel(results, _choose_ranked(rows), returns[-1]) if returns else None
+    returns = list_returns(results)
+    if not returns:
+        return None
+    return _time_panel(results, _choose_ranked(rows), returns[-1])
 
 
 def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str) -> Panel | None:
     """Make the panel of a metric by closing time; None where no event has such a time."""
-    lines = []
-    for place, row in enumerate(ranked[: pages.CHARTED]):
+
+    def list_points(row: BoardRow) -> list[tuple[float, float]]:
         curve = results["score_curve"][row.name]
-        known = [
-            (datetime.fromisoformat(at).timestamp(), y)
-            for at, y in zip(curve["closed"], curve.get(metric, ()), strict=False)
-            if at and y is not None
+        points = [
+            (datetime.fromisoformat(closed).timestamp(), y)
+            for closed, y in zip(curve["closed"], curve.get(metric, ()), strict=False)
+            if closed and y is not None
         ]
-        points = known[len(known) // 10 :]  # the first means are those of single events
-        lines.append(ChartLine(printable(row.name, 40), points, faint=place >= _NAMED))
+        # The first means are those of single events.
+        return points[len(points) // 10 :]
+
+    lines = _draw_lines(ranked, list_points)
     if not any(len(line.points) > 1 for line in lines):
         return None
-    xs, ys = zip(*(point for line in lines for point in line.points), strict=True)
-    named = [y for line in lines if not line.faint for _, y in line.points]
-    low, high, even = min(xs), max(xs), None
+    xs = [x for line in lines for x, _ in line.points]
+    low = min(xs)
+    high = max(xs)
+    named = _list_named_heights(lines)
+    even = None
     if find_metric(metric).is_return:
-        even, named = ((low, 1.0), (high, 1.0)), [*named, 1.0]
+        even = ((low, 1.0), (high, 1.0))
+        named.append(1.0)
     ticks = np.linspace(low, high, 4).tolist()
-    dates = [(at, f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}") for at in ticks]
-    return Panel(title_of(metric), lines, Axis("", dates, low, high), fenced_axis(ys, named), even)
+    dates = [(tick, f"{datetime.fromtimestamp(tick, UTC):%Y-%m-%d}") for tick in ticks]
+    x_axis = Axis("", dates, low, high)
+    y_axis = fenced_axis(_list_heights(lines), named)
+    return Panel(title_of(metric), lines, x_axis, y_axis, even)
 
 
 # --- Horizons ---
@@ -286,21 +355,22 @@ def _horizon_panel(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | 
     horizons = sorted(results.get("horizons", ()), key=lambda row: -row["hours"])
     if len(horizons) < 2:
         return None
-    lines = []
-    for place, row in enumerate(_choose_ranked(rows)[: pages.CHARTED]):
-        points = [
-            (float(at), horizon["forecasters"][row.name]["adjusted_brier"])
-            for at, horizon in enumerate(horizons)
+
+    def list_points(row: BoardRow) -> list[tuple[float, float]]:
+        return [
+            (float(x), horizon["forecasters"][row.name]["adjusted_brier"])
+            for x, horizon in enumerate(horizons)
             if row.name in horizon["forecasters"]
         ]
-        lines.append(ChartLine(printable(row.name, 40), points, faint=place >= _NAMED))
-    ys = [y for line in lines for _, y in line.points]
-    if not ys:
+
+    lines = _draw_lines(_choose_ranked(rows), list_points)
+    heights = _list_heights(lines)
+    if not heights:
         return None
-    named = [y for line in lines if not line.faint for _, y in line.points]
-    ticks = [(float(at), horizon["horizon"]) for at, horizon in enumerate(horizons)]
-    x = Axis("Before closing", ticks, 0, len(horizons) - 1)
-    return Panel(title_of("adjusted_brier"), lines, x, fenced_axis(ys, named))
+    ticks = [(float(x), horizon["horizon"]) for x, horizon in enumerate(horizons)]
+    x_axis = Axis("Before closing", ticks, 0, len(horizons) - 1)
+    y_axis = fenced_axis(heights, _list_named_heights(lines))
+    return Panel(title_of("adjusted_brier"), lines, x_axis, y_axis)
 
 
 # --- Events ---
@@ -311,61 +381,77 @@ def _draw_events(shown: ForecastScores) -> Html:
     rows = list(_list_events(shown))
     counted = pages.count_rows(len(rows), len(shown.events.ids), "the hardest", "events")
     note = f"{counted} Dots: what each forecaster gave to what came true"
-    note += "; diamond: the market." if shown.forecasts.priced.any() else "."
+    if shown.forecasts.priced.any():
+        note += "; diamond: the market"
     categories = sorted({str(row.data["category"]) for row in rows} - {""})
     chips = draw_chips("all", "category", [Choice(name, name) for name in categories], "seg")
     orders = [("-brier", "hardest first"), ("brier", "easiest first"), ("closed", "by time")]
     titles = ("Brier", "Event", "Came true", "Given to it, 0 to 1")
     bar = draw_bar("all", "events", chips, orders=orders)
     listed = draw_rows("all", titles, rows, "event")
-    return draw_section("Events", bar, listed, note=note, name="events")
+    return draw_section("Events", bar, listed, note=f"{note}.", name="events")
 
 
 def _list_events(shown: ForecastScores) -> Iterator[OpenRow]:
     """List the events with the highest mean Brier scores."""
-    events, (scored, market, *_) = shown.events, shown.split()
+    events = shown.events
+    scored, market, *_ = shown.split()
     prices = np.full(len(events.outcome), np.nan)
     prices[events.slots(market.forecasts.event)] = market.forecasts.p
     counts = np.bincount(scored.forecasts.event)
     means = np.bincount(scored.forecasts.event, scored.values["brier"]) / counts
     order = np.argsort(-means, kind="stable")[:_EVENTS]
-    for at, key in zip(order.tolist(), pages.make_keys(events.ids[order]), strict=True):
-        own, slots = scored.of_event(at), events.slots(np.array([at]))
-        options = [printable(name, 60) for name in events.option[slots]]
-        won, price = events.outcome[slots] > 0, prices[slots]
-        p = own.forecasts.p.reshape(-1, len(options))
-        names = [printable(own.forecasts.names[who], 40) for who in own.forecasts.forecaster]
-        came = ", ".join(name for name, true in zip(options, won, strict=True) if true) or "none"
-        dots = Html("<span></span>")
-        if won.any():
-            given = zip(names, p[:, won].mean(axis=1).tolist(), strict=True)
-            dots = draw_dots(_SHARE, given, float(price[won].mean()))
-        category, brier = printable(events.category[at], 60), float(means[at])
-        closed = format_time(float(events.closed[at])) or ""
-        title = show_text(events.title[at] or events.ids[at], 200)
-        cells = [
-            show_heat(brier, 1 - 2 * brier, "chip"),
-            span("qt", title, " ", soft(category)),
-            span("why", show_text(came, 120)),
-            dots,
-        ]
-        scores = sorted(zip(own.values["brier"].tolist(), names, strict=True))[:_SCORES]
-        listed = " · ".join(f"{name} {show_score(value)}" for value, name in scores)
-        texts = [
-            ("Options", _draw_options(options, won, p, price)),
-            ("Brier scores, the best first", listed),
-        ]
-        data = {"category": category, "brier": f"{brier:.6f}", "closed": closed}
-        facts = [("Closed", closed[:16].replace("T", " "))]
-        yield OpenRow(key, cells, data, draw_inside(key, facts, texts, events.ids[at]))
+    for event, key in zip(order.tolist(), pages.make_keys(events.ids[order]), strict=True):
+        yield _make_event(scored.of_event(event), event, key, float(means[event]), prices)
+
+
+def _make_event(
+    scored: ForecastScores, event: int, key: str, brier: float, prices: Floats
+) -> OpenRow:
+    """Make the row of an event. scored: its forecasts; prices: of all options of the market."""
+    events = scored.events
+    slots = events.slots(np.array([event]))
+    options = [printable(name, 60) for name in events.option[slots]]
+    won = events.outcome[slots] > 0
+    price = prices[slots]
+    p = scored.forecasts.p.reshape(-1, len(options))
+    names = [printable(scored.forecasts.names[who], 40) for who in scored.forecasts.forecaster]
+    winners = ", ".join(name for name, is_true in zip(options, won, strict=True) if is_true)
+    dots = Html("<span></span>")
+    if won.any():
+        given = zip(names, p[:, won].mean(axis=1).tolist(), strict=True)
+        dots = draw_dots(_SHARE, given, float(price[won].mean()))
+    category = printable(events.category[event], 60)
+    closed = format_time(float(events.closed[event])) or ""
+    title = show_text(events.title[event] or events.ids[event], 200)
+    cells = [
+        show_heat(brier, 1 - 2 * brier, "chip"),
+        span("qt", title, " ", soft(category)),
+        span("why", show_text(winners or "none", 120)),
+        dots,
+    ]
+    scores = sorted(zip(scored.values["brier"].tolist(), names, strict=True))[:_SCORES]
+    listed = " · ".join(f"{name} {show_score(value)}" for value, name in scores)
+    texts = [
+        ("Options", _draw_options(options, won, p, price)),
+        ("Brier scores, the best first", listed),
+    ]
+    data = {"category": category, "brier": f"{brier:.6f}", "closed": closed}
+    facts = [("Closed", closed[:16].replace("T", " "))]
+    return OpenRow(key, cells, data, draw_inside(key, facts, texts, events.ids[event]))
 
 
 def _draw_options(options: Sequence[str], won: Bools, p: Floats, price: Floats) -> Html:
     """Draw the likeliest options and those that came true."""
-    columns = price, p.mean(axis=0), p.min(axis=0), p.max(axis=0)
-    heads = [Head("Option"), *(Head(text, "n") for text in ("Market", "Mean", "Lowest", "Highest"))]
+    means = p.mean(axis=0)
+    numbers = {"Market": price, "Mean": means, "Lowest": p.min(axis=0), "Highest": p.max(axis=0)}
+    heads = [Head("Option"), *(Head(title, "n") for title in numbers)]
+    winners_first = np.lexsort((-means, ~won))
     lines = []
-    for at in sorted(np.lexsort((-columns[1], ~won))[:_OPTIONS].tolist()):
-        name = tag("b", f"{options[at]} ✓") if won[at] else options[at]
-        lines.append(TableRow([name, *(show_score(float(column[at]), 2) for column in columns)]))
+    for option in sorted(winners_first[:_OPTIONS].tolist()):
+        name: Html | str = options[option]
+        if won[option]:
+            name = tag("b", f"{name} ✓")
+        cells = [show_score(float(column[option]), 2) for column in numbers.values()]
+        lines.append(TableRow([name, *cells]))
     return draw_table(heads, lines)

@@ -59,7 +59,9 @@ class BoardRow:
 
     @property
     def shown(self) -> str:
-        return f"({self.name})" if self.is_baseline else printable(self.name, 40)
+        if self.is_baseline:
+            return f"({self.name})"
+        return printable(self.name, 40)
 
     def __getitem__(self, key: str) -> Any:
         return self.record.get(key)
@@ -67,9 +69,10 @@ class BoardRow:
     @property
     def could_be_first(self) -> bool:
         """Return whether the interval of the rank reaches 1."""
-        return 1 in (self.own("rank_interval") or ())[:1]
+        best, *_ = self.of_ranking("rank_interval") or (None,)
+        return bool(best == 1)
 
-    def own(self, what: str) -> Any:
+    def of_ranking(self, what: str) -> Any:
         """Return what belongs to the metric of the ranking: "rank", "interval", …"""
         return self[f"{self.by}_{what}"]
 
@@ -80,6 +83,10 @@ def title_of(metric: str) -> str:
 
 def list_metrics(results: ProphetResult) -> list[str]:
     return list(results["rank_correlation"]["overall"]["spearman"])
+
+
+def list_returns(results: ProphetResult) -> list[str]:
+    return [name for name in list_metrics(results) if find_metric(name).is_return]
 
 
 def known_metrics(results: ProphetResult, rows: Sequence[BoardRow]) -> list[str]:
@@ -99,52 +106,65 @@ def report_blocks(
     if sort not in (None, *known):
         raise InputError("--sort", f"expected one of {', '.join(known)}", printable(sort or "", 60))
     by = sort or results["ranked_by"]["metric"]
-    most = None if full else SHOWN
-    rows = board_rows(results, by, most)
+    order = f"Ranked by {title_of(by)}"
+    if not sort:
+        order += f": {results['ranked_by']['why']}"
+    rows = board_rows(results, by, None if full else SHOWN)
     blocks: Report = [ranking_chart(results, rows, by).table, *_board_messages(results, by, full)]
     if horizons := results.get("horizons"):
         blocks += ["", "By horizon, the time before closing", horizon_table(results, horizons)]
-    for title, table in _list_tables(results, rows) if full else ():
-        blocks += ["", title, table]
+    if full:
+        for title, table in _list_tables(results, rows):
+            blocks += ["", title, table]
     if items:
         blocks += ["", make_table(_item_columns(results), results.get("items", ()))]
-    remarks = list_remarks(results, full)
-    blocks += ["", *remarks] if remarks else []
-    why = "" if sort else f": {results['ranked_by']['why']}"
-    return make_report(results, [describe_size(results), f"Ranked by {title_of(by)}{why}"], blocks)
+    if remarks := list_remarks(results, full):
+        blocks += ["", *remarks]
+    return make_report(results, [describe_size(results), order], blocks)
 
 
 def describe_size(results: ProphetResult) -> str:
     """Describe the size of the data in one line."""
-    events, clusters = results["n_events"], results["n_clusters"]
+    events = results["n_events"]
+    clusters = results["n_clusters"]
     counts = results["event_classes"].items()
     classes = ", ".join(f"{count} {name}" for name, count in counts if count)
-    series = f" in {show_count(clusters, 'cluster')} (series)" if clusters < events else ""
-    few = ", too few for intervals" if series and clusters == 1 else ""
-    count = len(results["forecasters"]) + len(results["provisional"])
-    pending = f", {results['n_pending']} pending" if results["n_pending"] else ""
-    counted = show_count(count, "forecaster"), show_count(results["n_forecasts"], "forecast")
-    size = f"{show_count(events, 'event')} ({classes}){series}{few}{pending}"
-    return ", ".join([size, *counted])
+    size = f"{show_count(events, 'event')} ({classes})"
+    if clusters < events:
+        size += f" in {show_count(clusters, 'cluster')} (series)"
+    parts = [size]
+    if clusters == 1 < events:
+        parts.append("too few for intervals")
+    if results["n_pending"]:
+        parts.append(f"{results['n_pending']} pending")
+    forecasters = len(results["forecasters"]) + len(results["provisional"])
+    parts.append(show_count(forecasters, "forecaster"))
+    parts.append(show_count(results["n_forecasts"], "forecast"))
+    return ", ".join(parts)
 
 
 def list_remarks(results: ProphetResult, full: bool) -> list[str]:
-    """Excluded records, the convergence of the models, warnings."""
+    """List what was excluded, the convergence of the models, and warnings."""
     lines = []
     for entry in results["excluded"]:
         if entry["reason"] == REPLACED:
             lines.append(_describe_replaced(entry))
         else:
             lines.append(f"excluded: {entry['what']}s, {show_exclusion(entry)}")
-    for name, fit in results["fits"].items():
-        if fit and full:
-            state = "converged" if fit["converged"] else "NOT converged"
-            prior = f", prior {fit['prior']:g}" if "prior" in fit else ""
-            lines.append(
-                f"fit of {name}{prior}: {state} after {fit['iterations']} iterations, gradient "
-                f"{fit['gradient_norm']:.1e}, log-likelihood {fit['log_likelihood']:.4f}"
-            )
+    if full:
+        lines += [_describe_fit(name, fit) for name, fit in results["fits"].items() if fit]
     return lines + list_warnings(results)
+
+
+def _describe_fit(name: str, fit: Mapping[str, Any]) -> str:
+    shown = f"fit of {name}"
+    if "prior" in fit:
+        shown += f", prior {fit['prior']:g}"
+    state = "converged" if fit["converged"] else "NOT converged"
+    return (
+        f"{shown}: {state} after {fit['iterations']} iterations, gradient "
+        f"{fit['gradient_norm']:.1e}, log-likelihood {fit['log_likelihood']:.4f}"
+    )
 
 
 def _describe_replaced(entry: Exclusion) -> str:
@@ -156,23 +176,26 @@ def _describe_replaced(entry: Exclusion) -> str:
 def list_rows(results: ProphetResult) -> list[dict[str, object]]:
     """List the numbers of every forecaster, best first, and baseline; an interval is two."""
     ranked = results["forecasters"]
-    records = {**ranked, **results["provisional"]}
-    named = []
-    for name in (row["name"] for row in results["ranking"]):
-        kind = "ranked" if name in ranked else "provisional"
-        named.append((name, kind, records[name]))
-    # A forecaster may have the name of a baseline.
-    named += [(name, "baseline", record) for name, record in results["baselines"].items()]
+    provisional = results["provisional"]
     rows = []
-    for name, kind, record in named:
-        row: dict[str, object] = {"forecaster": name, "kind": kind}
-        for key, value in record.items():
-            if key.endswith("_interval"):
-                row[f"{key}_low"], row[f"{key}_high"] = value or (None, None)
-            elif not isinstance(value, dict):
-                row[key] = value
-        rows.append(row)
+    for name in (row["name"] for row in results["ranking"]):
+        if name in ranked:
+            rows.append(_flatten_record(name, "ranked", ranked[name]))
+        else:
+            rows.append(_flatten_record(name, "provisional", provisional[name]))
+    for name, record in results["baselines"].items():
+        rows.append(_flatten_record(name, "baseline", record))
     return rows
+
+
+def _flatten_record(name: str, kind: str, record: ForecasterRecord) -> dict[str, object]:
+    row: dict[str, object] = {"forecaster": name, "kind": kind}
+    for key, value in record.items():
+        if key.endswith("_interval"):
+            row[f"{key}_low"], row[f"{key}_high"] = value or (None, None)
+        elif not isinstance(value, dict):
+            row[key] = value
+    return row
 
 
 # --- The board ---
@@ -182,35 +205,38 @@ _number: Final = partial(Column, kind="number")
 _NAME: Final = Column("Forecaster", lambda row: row.shown)
 
 
-def board_rows(results: ProphetResult, by: str, most: int | None) -> list[BoardRow]:
-    """List at most `most` forecasters, best first, market and crowd in their place among them; None
-    lists all.
+def board_rows(results: ProphetResult, by: str, limit: int | None) -> list[BoardRow]:
+    """List at most `limit` forecasters, best first, market and crowd in their place among them;
+    None lists all.
 
     Forecasters without a rank come last, if all are listed or nobody has a rank.
     """
     rows = [BoardRow(name, row, by) for name, row in results["forecasters"].items()]
-    rows.sort(key=lambda row: (row.own("rank") or math.inf, row.name))
-    shown = rows[:most]
+    rows.sort(key=lambda row: (row.of_ranking("rank") or math.inf, row.name))
+    shown = rows[:limit]
     for name, record in results["baselines"].items():
-        if record["n_events"]:
-            baseline = BoardRow(name, record, by, True)
-            lacks_events = record["n_events"] < results["n_events"]
-            better = (
-                _count_market_beaters(shown) if lacks_events else _count_better(shown, baseline)
-            )
-            shown.insert(better, baseline)
-    if most and rows:
+        if not record["n_events"]:
+            continue
+        baseline = BoardRow(name, record, by, True)
+        if record["n_events"] < results["n_events"]:
+            better = _count_market_beaters(shown)
+        else:
+            better = _count_better(shown, baseline)
+        shown.insert(better, baseline)
+    if limit and rows:
         return shown
-    return shown + [BoardRow(name, row, by) for name, row in _list_provisional(results)][:most]
+    provisional = [BoardRow(name, row, by) for name, row in _list_provisional(results)]
+    return shown + provisional[:limit]
 
 
 def _count_better(rows: Sequence[BoardRow], baseline: BoardRow) -> int:
     """Count the rows that are at least as good as a baseline."""
-    sign, value = find_metric(baseline.by).sign, baseline[baseline.by]
-    if value is None:
+    sign = find_metric(baseline.by).sign
+    limit = baseline[baseline.by]
+    if limit is None:
         return len(rows)
-    values = [row[row.by] for row in rows]
-    return sum(each is not None and sign * each >= sign * value - TIE for each in values)
+    values = [row[row.by] for row in rows if row[row.by] is not None]
+    return sum(sign * value >= sign * limit - TIE for value in values)
 
 
 def _count_market_beaters(rows: Sequence[BoardRow]) -> int:
@@ -219,8 +245,8 @@ def _count_market_beaters(rows: Sequence[BoardRow]) -> int:
     """
     count = 0
     for row in rows:
-        found, _ = (None, 0) if row.is_baseline else compare_to_market(row)
-        if found:
+        found, _ = compare_to_market(row)
+        if found and not row.is_baseline:
             count += find_metric(mean_of(row.by)).sign * found["difference"] >= -TIE
     return count
 
@@ -233,8 +259,9 @@ def _list_provisional(results: ProphetResult) -> list[tuple[str, ForecasterRecor
 def say_who_has_no_rank(results: ProphetResult) -> str:
     """Name those with too few events for a rank, and say how many more there are."""
     names = [f"{name} ({row['n_events']})" for name, row in _list_provisional(results)]
-    text = f"Without a rank, fewer than {results['min_events']} events: {grouped_names(names)}."
-    return text if names else ""
+    if not names:
+        return ""
+    return f"Without a rank, fewer than {results['min_events']} events: {grouped_names(names)}."
 
 
 def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Chart:
@@ -252,9 +279,11 @@ def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> 
 
 def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Iterator[Column]:
     """List the columns of text and of pages, in the order of both."""
-    market, names = results["baselines"]["market"]["n_events"], list_metrics(results)
-    on_page = ["ece", *[name for name in names if market and find_metric(name).is_return][-1:]]
-    yield _number("Rank", lambda row: str(row.own("rank") or ""), page="no")
+    has_market = results["baselines"]["market"]["n_events"] > 0
+    on_page = {"ece"}
+    if has_market:
+        on_page.update(list_returns(results)[-1:])
+    yield _number("Rank", lambda row: str(row.of_ranking("rank") or ""), page="no")
     yield Column("Rank", _draw_rank, "html", page="rk")
     yield _NAME
     yield _number("Events", itemgetter("n_events"), spare=1, page="n k")
@@ -263,7 +292,7 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) 
     yield Column(title_of(by), mark_of, "mark")
     yield _number("95% interval", itemgetter(f"{by}_interval"), page="no")
     yield _number("Rank 95%", lambda row: show_ranks(row) or "–", page="no")
-    if market:
+    if has_market:
         title = f"{title_of(mean_of(by))} − market’s"
         yield Column(title, _draw_difference, "html", page="n vs")
     known = [metric for metric in known_metrics(results, rows) if metric not in {by, *_FULL_ONLY}]
@@ -279,8 +308,10 @@ def _metric_column(metric: str, spare: int, page: str) -> Column:
 
 
 def _draw_rank(row: BoardRow) -> Html:
-    rank = row.own("rank")
-    return join(tag("b", str(rank)), " ", soft(show_ranks(row))) if rank else Html()
+    rank = row.of_ranking("rank")
+    if not rank:
+        return Html()
+    return join(tag("b", str(rank)), " ", soft(show_ranks(row)))
 
 
 def _draw_difference(row: BoardRow) -> Html:
@@ -288,27 +319,31 @@ def _draw_difference(row: BoardRow) -> Html:
     if not found:
         return join("–")
     low, high = found["interval"] or (None, None)
-    half = [] if low is None else [soft(f" ±{show_score((high - low) / 2)}")]
+    shown = [show_signed(found["difference"])]
+    if low is not None:
+        shown.append(soft(f" ±{show_score((high - low) / 2)}"))
     title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {show_count(found['n'], 'event')}"
     style = (None, "la", "lb")[side]
-    return tag("span", show_signed(found["difference"]), *half, title=title, class_=style)
+    return tag("span", *shown, title=title, class_=style)
 
 
 def show_ranks(row: BoardRow) -> str:
     """Show the interval of the rank; "" if it is not known."""
-    return "–".join(map(str, row.own("rank_interval") or ()))
+    return "–".join(map(str, row.of_ranking("rank_interval") or ()))
 
 
 def mark_of(row: BoardRow) -> IntervalCell:
     """Make the mark of a row; none for a provisional one. Few events may give any score, and leave
     no room for the others on their axis.
     """
-    if not (row.is_baseline or row.own("rank")):
+    if not (row.is_baseline or row.of_ranking("rank")):
         return IntervalCell(None)
-    kind = "a" if row.could_be_first else ""
+    kind = ""
     if row.is_baseline:
         kind = "ref"
-    return IntervalCell(row[row.by], row.own("interval"), None, kind)
+    elif row.could_be_first:
+        kind = "a"
+    return IntervalCell(row[row.by], row.of_ranking("interval"), None, kind)
 
 
 def mean_of(by: str) -> str:
@@ -338,23 +373,28 @@ def say_who_beats_the_market(rows: Iterable[BoardRow], by: str) -> str:
     if not sides:
         return ""
     better = sides.count(1)
-    count = f"{better} of {len(sides)}" if better else "Nobody"
-    beat = "beats" if better < 2 else "beat"
-    return f"{count} {beat} the market significantly ({title_of(mean_of(by))})."
+    who = "Nobody beats"
+    if better:
+        verb = "beats" if better == 1 else "beat"
+        who = f"{better} of {len(sides)} {verb}"
+    return f"{who} the market significantly ({title_of(mean_of(by))})."
 
 
 def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     """Write notes that explain the board."""
-    ranked, messages = results["forecasters"], list[str]()
+    ranked = results["forecasters"]
+    messages = []
     if not full and len(ranked) > SHOWN:
         messages += [f"… the first {SHOWN} of {len(ranked)}: --full"]
-    if results["provisional"]:
-        few = say_who_has_no_rank(results)
-        see = f"{few} See --min-events." if full else f"{few} See --min-events and --full."
+    if unranked := say_who_has_no_rank(results):
+        see = f"{unranked} See --min-events and --full."
+        if full:
+            see = f"{unranked} See --min-events."
         messages += ["", see]
     ranked_rows = [BoardRow(name, record, by) for name, record in ranked.items()]
-    beats = say_who_beats_the_market(ranked_rows, by)
-    return [*messages, "", beats] if beats else messages
+    if beats := say_who_beats_the_market(ranked_rows, by):
+        messages += ["", beats]
+    return messages
 
 
 # --- Horizons ---
@@ -365,12 +405,11 @@ def horizon_table(results: ProphetResult, horizons: Sequence[HorizonRow]) -> Tab
     ranked = results["forecasters"]
 
     def lead(row: HorizonRow) -> str:
-        name = find_leader(row, ranked)
-        return printable(name, 40) if name else "–"
+        return printable(find_leader(row, ranked), 40) or "–"
 
     def score_leader(row: HorizonRow) -> object:
-        name = find_leader(row, ranked)
-        return row["forecasters"][name]["adjusted_brier"] if name else None
+        record = row["forecasters"].get(find_leader(row, ranked), {})
+        return record.get("adjusted_brier")
 
     columns = [
         Column("Horizon", itemgetter("horizon")),
@@ -426,7 +465,10 @@ def metric_table(rows: Sequence[BoardRow], metrics: Iterable[str]) -> Table:
 
 def _count(value: float | None, extra: int | None) -> str:
     """Show a number, and in brackets its rank or of how many events it is."""
-    return show_number(value) + (f" ({extra})" if extra else "")
+    shown = show_number(value)
+    if extra:
+        shown += f" ({extra})"
+    return shown
 
 
 def category_table(results: ProphetResult, rows: Sequence[BoardRow]) -> Table:
@@ -493,12 +535,14 @@ def explain(item: ForecasterRecord) -> str:
     >>> explain({"brier": 0.25, "log": math.log(0.5), "return_0": 0.8})
     '0.5 on what came true: Brier 0.2500; a dollar bet (γ = 0) became 0.8000'
     """
-    log = item.get("log")  # None unless the event is exclusive; at least the logarithm of 0.01
-    given = ""
+    text = f"Brier {show_number(item['brier'])}"
+    # None unless the event is exclusive; at least the logarithm of 0.01.
+    log = item.get("log")
     if log is not None:
-        less = " or less" if log <= math.log(LOG_FLOOR) else ""
-        given = f"{math.exp(log):.3g}{less} on what came true: "
-    text = f"{given}Brier {show_number(item['brier'])}"
+        given = f"{math.exp(log):.3g}"
+        if log <= math.log(LOG_FLOOR):
+            given += " or less"
+        text = f"{given} on what came true: {text}"
     for name, paid in item.items():
         gamma = find_gamma(name)
         if gamma is not None and paid is not None:
@@ -508,14 +552,11 @@ def explain(item: ForecasterRecord) -> str:
 
 def _item_columns(results: ProphetResult) -> list[Column]:
     first: ForecasterRecord = next(iter(results.get("items", ())), {})
+    scored = [name for name in list_metrics(results) if name in first]
     return [
         Column("Event", lambda item: printable(item["id"], 40)),
         Column("Forecaster", lambda item: printable(item["forecaster"], 40)),
         Column("Time", itemgetter("time"), spare=1),
-        *(
-            _number(title_of(name), itemgetter(name))
-            for name in list_metrics(results)
-            if name in first
-        ),
+        *(_number(title_of(name), itemgetter(name)) for name in scored),
         Column("Why", explain),
     ]
