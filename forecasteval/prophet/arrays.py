@@ -31,9 +31,12 @@ def flat_columns(
     except (TypeError, ValueError):
         raise InputError(where, f"{' and '.join(values)} must be arrays of numbers") from None
     size = len(arrays[0])
-    ends = np.asarray([0, size] if offsets is None else offsets, dtype=np.int64)
+    if offsets is None:
+        offsets = [0, size]
+    ends = np.asarray(offsets, dtype=np.int64)
     sizes = np.diff(ends)
-    if [*ends[:1], *ends[-1:]] != [0, size] or (sizes < 1).any():
+    is_whole = len(ends) > 0 and ends[0] == 0 and ends[-1] == size
+    if not is_whole or (sizes < 1).any():
         raise InputError(where, f"offsets must rise from 0 to {size}", printable(ends.tolist(), 60))
     for name, array in zip(values, arrays, strict=True):
         if len(array) != size:
@@ -53,8 +56,9 @@ def answer_table(
 
     InputError unless both are numbered from 0 without gaps, and each pair has one value.
     """
-    numbers = [np.asarray(column) for column in (forecaster, event)]
-    (y,), _, _ = flat_columns(where, {name: values}, range(np.size(values) + 1))
+    numbers = [np.asarray(forecaster), np.asarray(event)]
+    offsets = range(np.size(values) + 1)
+    (y,), _, _ = flat_columns(where, {name: values}, offsets)
     if any(column.shape != y.shape for column in numbers):
         sizes = f"{numbers[0].size}, {numbers[1].size} and {y.size}"
         raise InputError(where, "expected arrays of one length", sizes)
@@ -67,9 +71,9 @@ def answer_table(
     if not is_numbered:
         expected = "forecasters and problems must be integers from 0 without gaps"
         raise InputError(where, expected)
-    i, j = (column.astype(np.int64) for column in numbers)
-    table, present = np.zeros((2, j.max() + 1, i.max() + 1))
-    table[j, i], present[j, i] = y, 1
+    columns, rows = (column.astype(np.int64) for column in numbers)
+    table, present = np.zeros((2, rows.max() + 1, columns.max() + 1))
+    table[rows, columns], present[rows, columns] = y, 1
     if present.sum() < len(y):
         raise InputError(where, "expected one value of each forecaster and problem", "several")
     return table, present
@@ -88,8 +92,10 @@ def all_of_each(good: Bools, starts: Ints) -> Bools:
 
 def ends_of_runs(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     """Find where the runs of equal rows of a table end, and how long they are."""
-    changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    ends = np.flatnonzero(np.append(changes, True)[: len(columns[0])]) + 1
+    is_last = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    if len(columns[0]):
+        is_last = np.append(is_last, True)
+    ends = np.flatnonzero(is_last) + 1
     return ends, np.diff(ends, prepend=0)
 
 
@@ -111,7 +117,9 @@ Columns = dict[str, NDArray[Any] | list[Any]]
 
 def make_rows(columns: Mapping[str, NDArray[Any] | list[Any]]) -> list[Any]:
     """Make the rows of a table as results hold them: a dict each, None for nan."""
-    lists = [
-        column if isinstance(column, list) else plain_values(column) for column in columns.values()
-    ]
+    lists = []
+    for column in columns.values():
+        if not isinstance(column, list):
+            column = plain_values(column)
+        lists.append(column)
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]

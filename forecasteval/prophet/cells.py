@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError
@@ -52,6 +53,13 @@ def parse_id(value: object) -> str:
     a number.
     """
     return value if isinstance(value, str) else number_text(value)
+
+
+def as_list(value: object) -> Sequence[object]:
+    """Return a list as it is, and of any other value a list with it alone."""
+    if isinstance(value, (list, tuple)):
+        return value
+    return [value]
 
 
 def parse_number(value: object) -> float:

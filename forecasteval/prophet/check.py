@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -44,22 +45,27 @@ def check_answers(files: Files, given: Given) -> Iterator[Checked]:
     chosen = choose_forecasts(data, events, "drop", notes)
     states: dict[Named, tuple[str, str]] = {}  # and details
     if data:
-        states |= dict.fromkeys(data.labels(data.sizes > 0, events.ids, None), ("not read", "late"))
-    for (what, reason), labels in notes.names.items():
-        if what == "forecast":
-            kind = "unknown" if reason == UNKNOWN else "not read"
-            states |= dict.fromkeys(labels, (kind, reason))
+        labels = data.labels(data.sizes > 0, events.ids, None)
+        states |= dict.fromkeys(labels, ("not read", "late"))
+    for (what, reason), named in notes.names.items():
+        if reason == UNKNOWN:
+            states |= dict.fromkeys(named, ("unknown", reason))
+        elif what == "forecast":
+            states |= dict.fromkeys(named, ("not read", reason))
     if chosen:
         normalised, _, empty = odd_sums(events, chosen)
-        states |= dict.fromkeys(chosen.labels(chosen.sizes > 0, events.ids, None), ("read", ""))
-        odd = chosen.labels(normalised | empty, events.ids, None)
-        states |= dict.fromkeys(odd, ("doubtful", "probabilities do not sum to 1"))
-    for name in data.names if data else ():
-        for event in events.ids:
-            states.setdefault(Label(name, event), ("left out", ""))
+        labels = chosen.labels(chosen.sizes > 0, events.ids, None)
+        states |= dict.fromkeys(labels, ("read", ""))
+        labels = chosen.labels(normalised | empty, events.ids, None)
+        states |= dict.fromkeys(labels, ("doubtful", "probabilities do not sum to 1"))
+    if data:
+        for forecaster, event in itertools.product(data.names, events.ids):
+            states.setdefault(Label(forecaster, event), ("left out", ""))
     for label, (state, detail) in states.items():
-        name, event = label if isinstance(label, Label) else ("", label)
-        yield Checked(name, event, state, detail)
+        if isinstance(label, Label):
+            yield Checked(label.forecaster, label.event, state, detail)
+        else:
+            yield Checked("", label, state, detail)
 
 
 # --- Mistakes in problems ---
@@ -74,48 +80,65 @@ def check_file(path: Path, given: Given) -> Results:
     not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
     also rows that will be left out, and prices that will.
     """
-    table = load_tables([path], given, any_form=True) if holds_events(path) else None
-    loaded = table.problems if table else load_problems(path, given)
+    board = None
+    if holds_events(path):
+        board = load_tables([path], given, any_form=True)
+        loaded, count = board.problems, board.rows
+    else:
+        loaded = load_problems(path, given)
     problems = [*read_problems(loaded)]
+    lines = loaded.lines or range(1, len(problems) + 1)
     findings: list[Finding] = []
     first: dict[str, int] = {}  # by id its record; in a CSV its line
-    for problem in problems:
-        number = loaded.lines[problem.number - 1] if loaded.lines else problem.number
-        if problem.id and first.setdefault(problem.id, number) != number:
+    for problem, line in zip(problems, lines, strict=True):
+        if problem.id and first.setdefault(problem.id, line) != line:
             seen = f"first in record {first[problem.id]}"
-            findings.append(Finding("id used more than once", problem.id, number, seen))
-        findings += _check_problem(problem, number)
-    if table:
-        findings = [*_check_rows(table, first), *findings]
+            findings.append(Finding("id used more than once", problem.id, line, seen))
+        findings += _check_problem(problem, line)
+    if board is None:
+        count = len(problems)
+    else:
+        findings = [*_check_rows(board, first), *findings]
     pending = sum(problem.fault == NO_OUTCOME for problem in problems)
-    told = [f"{len(problems) - pending} resolved, {pending} pending"] if pending else []
-    count = table.rows if table else len(problems)
-    return check_results(path, loaded.sha256, count, findings, told)
+    messages = []
+    if pending:
+        messages.append(f"{len(problems) - pending} resolved, {pending} pending")
+    return check_results(path, loaded.sha256, count, findings, messages)
 
 
-def _check_rows(table: Board, first: Mapping[str, int]) -> Iterator[Finding]:
+def _check_rows(board: Board, first: Mapping[str, int]) -> Iterator[Finding]:
     """Find what is odd about the rows of a CSV and which will be left out, once per event."""
     notes = DataNotes()
-    usable, places = choose_problems(table.problems, DataNotes())
-    read_forecasts(table.forecasts, make_events(usable, DataNotes()), places, notes, {})
-    for (_, text), names in table.notes.names.items():
-        yield from (Finding(text, str(name), first.get(str(name), 0), "") for name in names)
+    usable, places = choose_problems(board.problems, DataNotes())
+    read_forecasts(board.forecasts, make_events(usable, DataNotes()), places, notes, {})
+    for (_, text), names in board.notes.names.items():
+        for name in map(str, names):
+            yield Finding(text, name, first.get(name, 0), "")
     for (_, text), labels in notes.names.items():
+        if text == EXCLUDED:
+            continue
         counts = Counter(label.event for label in labels if isinstance(label, Label))
-        for name, count in counts.items() if text != EXCLUDED else ():
-            yield Finding(text, name, first.get(name, 0), f"in {show_count(count, 'forecast')}")
+        for event, count in counts.items():
+            yield Finding(text, event, first.get(event, 0), f"in {show_count(count, 'forecast')}")
 
 
-def _check_problem(problem: Problem, number: int) -> Iterator[Finding]:
+def _check_problem(problem: Problem, line: int) -> Iterator[Finding]:
     """Find what is wrong with one problem."""
     winners, size = sum(problem.won), len(problem.won)
-    kinds = {
-        "one option": size == 1,
-        "no winner": size > 1 and not winners,
-        _SEVERAL: winners > 1 and not problem.is_declared,
-        "no closing time": math.isnan(problem.closed) and not problem.odd,
-    }
-    found = [kind for kind, is_found in kinds.items() if is_found and not problem.fault]
-    for kind in [*{problem.fault} - {"", NO_OUTCOME}, *problem.odd, *found]:
-        detail = f"{winners} of {size} options" if kind == _SEVERAL else problem.cell
-        yield Finding(kind, problem.id, number, detail or printable(problem.title, 60))
+    kinds = [*problem.odd]
+    if problem.fault:
+        kinds = [*{problem.fault} - {NO_OUTCOME}, *kinds]
+    else:
+        if size == 1:
+            kinds.append("one option")
+        elif not winners:
+            kinds.append("no winner")
+        elif winners > 1 and not problem.is_declared:
+            kinds.append(_SEVERAL)
+        if math.isnan(problem.closed) and not problem.odd:
+            kinds.append("no closing time")
+    for kind in kinds:
+        detail = problem.cell
+        if kind == _SEVERAL:
+            detail = f"{winners} of {size} options"
+        yield Finding(kind, problem.id, line, detail or printable(problem.title, 60))

@@ -72,12 +72,13 @@ class ProblemRow(TypedDict):
 def problem_table(scored: ForecastScores, models: Models) -> dict[str, ProblemRow]:
     """Make a row by id."""
     events = scored.events
-    fitted = np.full((2, len(events.ids)), np.nan)
+    difficulty, discrimination = np.full((2, len(events.ids)), np.nan)
     if models.irt:
-        fitted[:, models.irt.events] = models.irt.fit.difficulty, models.irt.fit.discrimination
+        difficulty[models.irt.events] = models.irt.fit.difficulty
+        discrimination[models.irt.events] = models.irt.fit.discrimination
     columns = {
-        "difficulty": fitted[0],
-        "discrimination": fitted[1],
+        "difficulty": difficulty,
+        "discrimination": discrimination,
         "n_forecasts": np.bincount(scored.forecasts.event),
         "n_options": events.sizes,
         "exclusive": events.exclusive,
@@ -99,16 +100,12 @@ class Bin(TypedDict):
 
 def reliability_table(sums: Floats) -> list[Bin]:
     """List the bins of one forecaster; `sums` as in `bin_sums`, shape (6, bins)."""
-    (n, w, wp, wo), bins = sums[:4], np.arange(sums.shape[1])
+    n, weight, weighted_p, weighted_outcome = sums[:4]
+    edges = np.arange(len(n) + 1) / len(n)
     with np.errstate(invalid="ignore"):
-        columns = {
-            "low": bins / len(bins),
-            "high": (bins + 1) / len(bins),
-            "n": n.astype(np.int64),
-            "mean_probability": wp / w,
-            "frequency": wo / w,
-        }
-    return make_rows(columns)
+        columns = {"mean_probability": weighted_p / weight, "frequency": weighted_outcome / weight}
+    columns |= {"low": edges[:-1], "high": edges[1:]}
+    return make_rows({**columns, "n": n.astype(np.int64)})
 
 
 def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
@@ -126,17 +123,16 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
     curves = {}
     changes = np.flatnonzero(np.diff(data.forecaster[order])) + 1
     for group in np.split(order, changes):
-        at = np.unique(np.linspace(0, len(group) - 1, CURVE_POINTS).round().astype(np.int64))
-        curve: dict[str, list[Any]] = {
-            "n_events": (at + 1).tolist(),
-            "closed": [times[event] for event in data.event[group[at]].tolist()],
-        }
+        points = np.linspace(0, len(group) - 1, CURVE_POINTS).round()
+        at = np.unique(points.astype(np.int64))
+        curve: dict[str, list[Any]] = {"n_events": (at + 1).tolist()}
+        curve["closed"] = [times[event] for event in data.event[group[at]].tolist()]
         for name, values in scored.values.items():
-            own = values[group]
-            weight = np.where(np.isnan(own), 0, weights[group])
+            scores = values[group]
+            weight = np.where(np.isnan(scores), 0, weights[group])
             total = np.cumsum(weight)[at]
             if total[-1] > 0:
-                sums = np.cumsum(np.nan_to_num(own) * weight)[at]
+                sums = np.cumsum(np.nan_to_num(scores) * weight)[at]
                 curve[name] = plain_values(sums / np.where(total > 0, total, np.nan))
         curves[data.names[data.forecaster[group[0]]]] = curve
     return curves
@@ -146,26 +142,27 @@ def make_items(scored: ForecastScores, checksums: Sequence[str]) -> list[dict[st
     """Make an `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1
     - Brier.
     """
-    events, data, event = scored.events, scored.forecasts, scored.forecasts.event
-    clusters = events.cluster_names()
-    columns: Columns = {
-        "id": events.ids[event],
-        "forecaster": [data.names[who] for who in data.forecaster],
-        "question": [checksums[at] for at in event],
-        "category": [events.category[at] or None for at in event],
-        "time": list(map(format_time, data.time.tolist())),
-        "outcome": ["scored"] * len(event),
-        "weight": scored.weight,
-        "cluster": [clusters[at] for at in event],
-        "score": 1 - scored.values["brier"],
+    events, data = scored.events, scored.forecasts
+    by_event: dict[str, Any] = {
+        "id": events.ids,
+        "question": checksums,
+        "category": [category or None for category in events.category],
+        "cluster": events.cluster_names(),
     }
+    event_numbers = data.event.tolist()
+    columns: Columns = {
+        name: [values[event] for event in event_numbers] for name, values in by_event.items()
+    }
+    columns["forecaster"] = [data.names[who] for who in data.forecaster.tolist()]
+    columns["time"] = list(map(format_time, data.time.tolist()))
+    columns["outcome"] = ["scored"] * len(event_numbers)
+    columns["weight"] = scored.weight
+    columns["score"] = 1 - scored.values["brier"]
     return make_rows(columns | scored.values)
 
 
-class ProphetResult(TypedDict):
-    """A result without the keys that all benchmarks have in front; docs/python.md says what each
-    key means.
-    """
+class Counts(TypedDict):
+    """How many events and forecasts of which kind."""
 
     n_events: int
     n_clusters: int
@@ -175,20 +172,42 @@ class ProphetResult(TypedDict):
     min_events: int
     event_classes: dict[str, int]
     doubtful_events: dict[str, int]
+
+
+class Standings(TypedDict):
+    """Forecasters with their ranks."""
+
     ranked_by: dict[str, str]
     ranking: list[dict[str, Any]]
     forecasters: dict[str, ForecasterRecord]
     provisional: dict[str, ForecasterRecord]
     baselines: dict[str, ForecasterRecord]
+
+
+class Tables(TypedDict):
+    """What the forecasts say beside the standings."""
+
     problems: dict[str, ProblemRow]
     rank_correlation: dict[str, dict[str, Matrix]]  # under "overall", by coefficient
     by_category: dict[str, Category]
     reliability: dict[str, list[Bin]]
     score_curve: dict[str, dict[str, list[Any]]]
+
+
+class Board(Counts, Standings, Tables):
+    """What every result has."""
+
     excluded: list[Exclusion]
     fits: dict[str, dict[str, object] | None]
     warnings: list[str]
     signature: dict[str, object]
+
+
+class ProphetResult(Board):
+    """A result without the keys that all benchmarks have in front; docs/python.md says what each
+    key means.
+    """
+
     horizons: NotRequired[list[HorizonRow]]
     items: NotRequired[list[dict[str, object]]]
 
@@ -198,13 +217,14 @@ class ProphetResult(TypedDict):
 
 def question_checksums(events: Events) -> list[str]:
     """Make a checksum of each event's id, outcome, class and weight, by which scores are paired."""
-    outcomes = [
-        "".join("1" if won else "0" for won in part)
-        for part in np.split(events.outcome, events.offsets[1:-1])
-    ]
-    columns = events.ids, outcomes, events.exclusive.tolist(), events.weight.tolist()
-    rows = zip(*columns, strict=True)
-    return [hash_question(json.dumps([*row, w] if w != 1 else row)) for *row, w in rows]
+    parts = np.split(events.outcome.astype(np.int64), events.offsets[1:-1])
+    outcomes = ["".join(map(str, part)) for part in parts]
+    rows = zip(events.ids, outcomes, events.exclusive.tolist(), strict=True)
+    checksums = []
+    for row, weight in zip(rows, events.weight.tolist(), strict=True):
+        weights = [weight] if weight != 1 else []
+        checksums.append(hash_question(json.dumps([*row, *weights])))
+    return checksums
 
 
 def hash_data(scored: ForecastScores) -> str:
@@ -212,10 +232,11 @@ def hash_data(scored: ForecastScores) -> str:
     events, data = scored.events, scored.forecasts
     names = (column.tolist() for column in (events.ids, events.category, events.series))
     sha = hashlib.sha256(json.dumps([*names, data.names]).encode())
-    facts = events.exclusive, events.closed, events.weight, events.sizes, events.outcome
     runs = scored.runs
-    forecasts = runs.event, runs.forecaster, runs.time, runs.sizes, runs.p, runs.q, runs.bid
-    of_runs = [runs.run] if len(runs.event) > len(scored.forecasts.event) else []
-    for column in (*facts, *forecasts, *of_runs):
+    columns = [events.exclusive, events.closed, events.weight, events.sizes, events.outcome]
+    columns += [runs.event, runs.forecaster, runs.time, runs.sizes, runs.p, runs.q, runs.bid]
+    if len(runs.event) > len(data.event):
+        columns.append(runs.run)
+    for column in columns:
         sha.update(np.ascontiguousarray(column).data)
     return sha.hexdigest()

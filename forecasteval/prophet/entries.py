@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +15,7 @@ from .cells import NO_OUTCOME, parse_id
 from .columns import Given
 from .events import read_problems
 from .tables import load_forecasts, load_problems
+from .times import to_datetime
 
 # What scores depend on. The own time of a forecast is part of its key.
 _FIELDS: Final = ("prediction", "probs", "odds", "bids", "run")
@@ -26,11 +25,8 @@ def list_deadlines(dataset: Path, given: Given) -> dict[str, Deadline]:
     """List by id when the events of a dataset close, and whether they have an outcome."""
     deadlines = {}
     for problem in read_problems(load_problems(dataset, given)):
-        closes = None
-        if math.isfinite(problem.closed):
-            closes = datetime.fromtimestamp(problem.closed, UTC)
         has_outcome = problem.fault != NO_OUTCOME
-        deadlines[problem.id] = Deadline(closes, has_outcome)
+        deadlines[problem.id] = Deadline(to_datetime(problem.closed), has_outcome)
     return deadlines
 
 
@@ -47,10 +43,7 @@ def hash_forecasts(
         if isinstance(row, Mapping):
             values = [as_text(row.get(name)) for name in _FIELDS]
             texts[parse_id(row.get("username"))][name_forecast(row)].append(repr(values))
-    return {
-        forecaster: {key: _hash(sorted(same)) for key, same in of_forecaster.items()}
-        for forecaster, of_forecaster in texts.items()
-    }
+    return {forecaster: _hash_all(of_forecaster) for forecaster, of_forecaster in texts.items()}
 
 
 def name_forecast(row: Mapping[str, object]) -> tuple[str, str]:
@@ -58,7 +51,11 @@ def name_forecast(row: Mapping[str, object]) -> tuple[str, str]:
     return parse_id(row.get("problem_id")), as_text(row.get("timestamp"))
 
 
-def _hash(values: list[str]) -> str:
-    # 16 bytes: of fewer, two forecasts with one hash can be searched for.
-    text = repr(values).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).hexdigest()
+def _hash_all(texts: Mapping[tuple[str, str], list[str]]) -> dict[tuple[str, str], str]:
+    """Hash the texts of each key, in any order."""
+    hashes = {}
+    for key, values in texts.items():
+        text = repr(sorted(values)).encode("utf-8", "surrogatepass")
+        # 16 bytes: of fewer, two forecasts with one hash can be searched for.
+        hashes[key] = hashlib.blake2b(text, digest_size=16).hexdigest()
+    return hashes

@@ -109,9 +109,8 @@ class ForecastData:
         first = "".join(choice.horizons[:1])
         forecasts = choose_forecasts(data.pop(), events, choice.late, notes, first)
         if not len(events.ids) and notes.pending["event"]:
-            raise PendingError(
-                self.where, notes.pending["event"], "; ".join(["", *notes.warnings()])
-            )
+            reasons = "; ".join(["", *notes.warnings()])
+            raise PendingError(self.where, notes.pending["event"], reasons)
         if forecasts is None:
             raise self._explain_nothing()
         losses = notes.losses.count(forecasts.events_by_name(events.ids))
@@ -145,9 +144,11 @@ class ForecastData:
         files = [file.sha256 for file in self.sources]
         if not all(files):
             return {}
-        dataset = self.problems.sha256  # a CSV has one checksum, that of its forecasts
-        of_dataset = {"dataset_sha256": dataset} if dataset else {}
-        return {**of_dataset, "prediction_sha256": join_checksums(files)}
+        checksums = {"prediction_sha256": join_checksums(files)}
+        # A table with both has one checksum, that of its forecasts.
+        if self.problems.sha256:
+            checksums["dataset_sha256"] = self.problems.sha256
+        return checksums
 
 
 def _settle(
@@ -305,16 +306,18 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         """Score the forecasts that count, of the events that have any; InputError if there are
         none.
         """
-        horizons = self.horizon.split(",") if self.horizon else []
+        horizons = list(filter(None, self.horizon.split(",")))
         choice = Choice(self.late, self.prices, horizons, self.max_spread)
         events, forecasts = data.collect(choice)
         forecasts = with_baselines(events, forecasts)
         everything = score_forecasts(events, forecasts, self.metrics)
         scored, *_ = everything.split()
         if self.contracts == "both":
-            bets, ids = scored.runs, events.ids
-            where = bets.priced & np.isnan(bets.bid[bets.starts]) & events.exclusive[bets.event]
-            bets.note(data.notes, "", "no bids: No costs 1 - ask, an approximation", where, ids)
+            bets = scored.runs
+            lacks_bids = bets.priced & np.isnan(bets.bid[bets.starts])
+            mask = lacks_bids & events.exclusive[bets.event]
+            text = "no bids: No costs 1 - ask, an approximation"
+            bets.note(data.notes, "", text, mask, events.ids)
         if len(scored.forecasts.event) <= KEPT:
             data.shown = everything
         return everything, fit_models(scored, self.prior, self.response, data.notes)
@@ -334,7 +337,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         records = make_records(measures, everything, bins)
         _note_runs(dict(zip(names, records, strict=False)), notes)
         least = required_events(self.min_events, len(events.ids))
-        unranked = dict(data.late.unranked) if data.late is not None else {}
+        unranked: Mapping[str, int] = {}
+        if data.late is not None:
+            unranked = dict(data.late.unranked)
         ranked = [
             at
             for at, name in enumerate(names)
@@ -345,9 +350,12 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: named[name] for name in named if name not in forecasters}
         by, why = say_why([records[at] for at in ranked], len(events.ids))
+        agreement = agreement_tables(
+            {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
+        )
         categories = details.score_categories(scored, set(ranked))
-        checksums = details.question_checksums(scored.events)
-        values: details.ProphetResult = {
+        checksums = details.question_checksums(events)
+        counts: details.Counts = {
             "n_events": len(events.ids),
             "n_clusters": len(set(events.cluster_names())),
             "n_forecasts": len(scored.runs.event),
@@ -356,41 +364,45 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             "min_events": least,
             "event_classes": events.classes(),
             "doubtful_events": doubtful,
+        }
+        standings: details.Standings = {
             "ranked_by": {"metric": by, "why": why},
             "ranking": _make_ranking(forecasters, provisional, data.owners, unranked),
             "forecasters": forecasters,
             "provisional": provisional,
             "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
+        }
+        tables: details.Tables = {
             "problems": details.problem_table(scored, models),
-            "rank_correlation": {
-                "overall": agreement_tables(
-                    {
-                        metric.name: measures[metric.name, ""].values[ranked]
-                        for metric in self.metrics
-                    }
-                ),
-            },
+            "rank_correlation": {"overall": agreement},
             "by_category": categories,
             "reliability": {
                 name: details.reliability_table(bins[:, at]) for at, name in enumerate(names)
             },
             "score_curve": details.score_curves(everything),
+        }
+        hashes: dict[str, object] = {
+            "data_sha256": details.hash_data(scored),
+            "questions_sha256": hash_questions(checksums),
+        }
+        board: details.Board = {
+            **counts,
+            **standings,
+            **tables,
             "excluded": notes.excluded(),
             "fits": models.fits,
             "warnings": notes.warnings(),
-            "signature": {
-                "data_sha256": details.hash_data(scored),
-                "questions_sha256": hash_questions(checksums),
-            },
+            "signature": hashes,
         }
+        more: dict[str, object] = {}
         if data.at_horizons:
-            values["horizons"] = [
+            more["horizons"] = [
                 summarise_horizon(horizon, *there, self.metrics)
                 for horizon, there in data.at_horizons.items()
             ]
         if self.items:
-            values["items"] = details.make_items(scored, checksums)
-        return dict(values)
+            more["items"] = details.make_items(scored, checksums)
+        return {**board, **more}
 
     def page(self, results: Any, data: ForecastData) -> Page:
         return make_page(results, data.shown)
@@ -404,33 +416,29 @@ def _make_ranking(
 ) -> list[dict[str, object]]:
     """Make the rows for a leaderboard of many files: those with a rank, then the others by name."""
     metric = "adjusted_brier"
-    rows = [
-        {
-            "rank": record.get(f"{metric}_rank"),
-            "name": name,
-            "metric": metric,
-            "score": record[metric],
-            "interval": record.get(f"{metric}_interval"),
-            "rank_interval": record.get(f"{metric}_rank_interval"),
-            "n": record["n_events"],
-            "file": files[name],
-            **({"provisional": True} if name in provisional else {}),
-            **({"removed": unranked[name]} if name in unranked else {}),
-        }
-        for name, record in {**forecasters, **provisional}.items()
-    ]
+    rows: list[dict[str, Any]] = []
+    for name, record in {**forecasters, **provisional}.items():
+        row = {"name": name, "metric": metric, "score": record[metric], "n": record["n_events"]}
+        for key in ("rank", "interval", "rank_interval"):
+            row[key] = record.get(f"{metric}_{key}")
+        row["file"] = files[name]
+        if name in provisional:
+            row["provisional"] = True
+        if name in unranked:
+            row["removed"] = unranked[name]
+        rows.append(row)
     return sorted(rows, key=lambda row: (row["rank"] or math.inf, row["name"]))
 
 
 def _note_runs(records: Mapping[str, JsonObject], notes: DataNotes) -> None:
     """Note who has several runs, and whose runs lack events that others of them have."""
-    several = {name: row for name, row in records.items() if row.get("n_runs", 1) > 1}
-    if several:
-        counts = [f"{name}, {row['n_runs']}" for name, row in several.items()]
-        notes.warn("forecasters of several runs, whose scores are means of the runs'", counts)
-    lacking = [
-        f"{name}, {row['missing_runs']}" for name, row in several.items() if row["missing_runs"]
-    ]
+    counts, lacking = list[str](), list[str]()
+    for name, row in records.items():
+        if row.get("n_runs", 1) > 1:
+            counts.append(f"{name}, {row['n_runs']}")
+            if row["missing_runs"]:
+                lacking.append(f"{name}, {row['missing_runs']}")
+    notes.warn("forecasters of several runs, whose scores are means of the runs'", counts)
     notes.warn("forecasters with events that not every run of theirs forecasts", lacking)
 
 

@@ -19,7 +19,7 @@ from forecasteval.common.records import (
 )
 
 from .arrays import Bools, Floats, Ints, Names, positions
-from .cells import NO_OUTCOME, STATES, VOID, parse_id, parse_number
+from .cells import NO_OUTCOME, STATES, VOID, as_list, parse_id, parse_number
 from .fields import STATE_FAULTS, DataNotes, Refusal, parse_prices
 from .losses import EXCLUDED
 from .times import NO_TIME, NO_ZONE, parse_time
@@ -127,7 +127,9 @@ class Problem:
         self.title = str(record.get("title") or "")
         self.odds, self.bids = record.get("odds"), record.get("bids")
         self.is_declared = record.get("exclusive") is False
-        self.weight = _parse_weight(record.get("weight"))
+        self.weight = 1.0
+        if record.get("weight") is not None:
+            self.weight = parse_number(record["weight"])
         self.options = parse_options(record.get("options"))
         winners, unclear = _parse_winners(record, self.options)
         self.won = [at in winners for at in range(len(self.options))]
@@ -181,18 +183,18 @@ class Problem:
 def read_problems(records: Iterable[object]) -> Iterator[Problem]:
     """Read every record as a problem."""
     for number, record in enumerate(records, 1):
-        if not isinstance(record, Mapping):
-            record = Refusal(_NO_ID, record.problem if isinstance(record, BadRecord) else "")
+        if isinstance(record, BadRecord):
+            record = Refusal(_NO_ID, record.problem)
+        elif not isinstance(record, Mapping):
+            record = Refusal(_NO_ID)
         yield Problem(number, record)
 
 
 def parse_options(value: object) -> list[str]:
     """Read the names of a problem's options; none of what is no list."""
-    return [parse_id(option) for option in value] if isinstance(value, (list, tuple)) else []
-
-
-def _parse_weight(value: object) -> float:
-    return 1.0 if value is None else parse_number(value)
+    if not isinstance(value, (list, tuple)):
+        return []
+    return list(map(parse_id, value))
 
 
 def _find_closing_time(record: JsonObject) -> object:
@@ -219,21 +221,23 @@ def _parse_winners(record: JsonObject, options: Sequence[str]) -> tuple[set[int]
     is_blank = answer is None or (isinstance(answer, str) and not answer.strip())
     if not is_blank:
         folded = [name.strip().casefold() for name in options]
-        readings.append(
-            {_find_option(parse_id(text), options, folded) for text in _as_list(answer)}
-        )
+        readings.append({_find_option(parse_id(text), options, folded) for text in as_list(answer)})
     if index is not None:
-        known = range(len(options))
-        places = [parse_number(place) for place in _as_list(index)]
+        places = set(map(parse_number, as_list(index)))
         if len(options) in places:
             return set(), FROM_ONE
-        readings.append({int(place) if place in known else -1 for place in places})
+        known = {place for place in range(len(options)) if place in places}
+        if len(known) < len(places):
+            known.add(-1)
+        readings.append(known)
 
     if not readings:
         return set(), NO_OUTCOME
     if any(-1 in reading for reading in readings):
-        state = "" if len(readings) > 1 else STATES.get(parse_id(answer).strip().casefold(), "")
-        return set(), state or "a winner is not among the options"
+        state = STATES.get(parse_id(answer).strip().casefold())
+        if state and index is None:
+            return set(), state
+        return set(), "a winner is not among the options"
     if readings[0] != readings[-1]:
         return set(), "'correct_answer' and 'correct_option_idx' disagree"
     return readings[0], ""
@@ -244,12 +248,11 @@ def _find_option(text: str, options: Sequence[str], folded: Sequence[str]) -> in
 
     A name in other capitals is that of an option if only one has it.
     """
-    names, name = (options, text) if text in options else (folded, text.strip().casefold())
-    return names.index(name) if names.count(name) == 1 else -1
-
-
-def _as_list(value: object) -> Sequence[object]:
-    return value if isinstance(value, (list, tuple)) else [value]
+    if text not in options:
+        text, options = text.strip().casefold(), folded
+    if options.count(text) != 1:
+        return -1
+    return options.index(text)
 
 
 def choose_problems(
@@ -269,7 +272,9 @@ def choose_problems(
             notes.warn(text, [name])
             if NO_TIME in text:
                 notes.show_example(text, name, problem.cell)
-        fault = "problem id used more than once" if repeated else problem.fault
+        fault = problem.fault
+        if repeated:
+            fault = "problem id used more than once"
         if not fault:
             places[name] = len(usable)
             usable.append(problem)

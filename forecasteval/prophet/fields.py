@@ -58,7 +58,9 @@ class Label(NamedTuple):
     event: str
 
     def __str__(self) -> str:
-        return f"{self.forecaster} on {self.event}" if self.forecaster else self.event
+        if not self.forecaster:
+            return self.event
+        return f"{self.forecaster} on {self.event}"
 
 
 Named = str | Label  # an event, or a forecast
@@ -146,9 +148,11 @@ class DataNotes:
         self, what: str, reason: str, names: Iterable[Named], count: int | None = None
     ) -> None:
         """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
-        more = [*names]
-        self.names[what, reason] += more
-        self.counts[what, reason] += len(more) if count is None else count
+        listed = [*names]
+        if count is None:
+            count = len(listed)
+        self.names[what, reason] += listed
+        self.counts[what, reason] += count
 
     def warn(self, text: str, names: Iterable[Named], count: int | None = None) -> None:
         """Count something odd."""
@@ -160,22 +164,24 @@ class DataNotes:
         """
         entries = []
         for what, reason, count, names in self._list():
-            if what:
-                shown = names[:NAMES_KEPT] if what == "forecast" else names
-                entry = Exclusion(what=what, reason=reason, count=count, names=shown)
-                if reason in self.examples:
-                    entry["example"] = self.explain(reason)
-                entries.append(entry)
+            if not what:
+                continue
+            if what == "forecast":
+                names = names[:NAMES_KEPT]
+            entry = Exclusion(what=what, reason=reason, count=count, names=names)
+            if reason in self.examples:
+                entry["example"] = self.explain(reason)
+            entries.append(entry)
         return entries
 
     def warnings(self) -> list[str]:
         """Write a line per kind."""
-        odd = [
+        warnings = [
             f"{printable(self.explain(text))}: {grouped_names(names, count)}"
             for what, text, count, names in self._list()
             if not what
         ]
-        return odd + self.lines
+        return warnings + self.lines
 
     def _list(self) -> Iterator[tuple[str, str, int, list[str]]]:
         """List what was counted with the names in order, which are safe to print."""
@@ -209,7 +215,9 @@ def _advise(reason: str, cell: str, is_beyond_both: bool) -> str:
         return ": some are below 0, some above 1; of log odds x write 1 / (1 + exp(-x))"
     elif number > 1:
         return f": {cell} is above 1: percent? divide by 100"
-    return f": write {number:g} for {cell}" if 0 <= number <= 1 else ""
+    if not 0 <= number <= 1:
+        return ""
+    return f": write {number:g} for {cell}"
 
 
 # --- Many numbers at a time ---
@@ -227,10 +235,12 @@ def parse_prices(
     q, bid = _parse_lists(odds, sizes), _parse_lists(bids, sizes)
     starts = np.cumsum(sizes) - sizes
     in_cents = all_of_each(q > 1, starts)
-    q[np.repeat(~all_of_each((q > 0) & (q <= 1), starts), sizes)] = math.nan
-    bid[np.repeat(~all_of_each((bid >= 0) & (bid <= q), starts), sizes)] = math.nan
-    has_bad_odds = np.isnan(q[starts]) & _are_given(odds) & ~in_cents
-    has_bad_bids = np.isnan(bid[starts]) & _are_given(bids) & ~in_cents
+    q_is_good = all_of_each((q > 0) & (q <= 1), starts)
+    q[np.repeat(~q_is_good, sizes)] = math.nan
+    bid_is_good = all_of_each((bid >= 0) & (bid <= q), starts)
+    bid[np.repeat(~bid_is_good, sizes)] = math.nan
+    has_bad_odds = ~q_is_good & _are_given(odds) & ~in_cents
+    has_bad_bids = ~bid_is_good & _are_given(bids) & ~in_cents
     warnings = {
         "odds are all above 1, not used: write cents / 100, or 1 / decimal odds": in_cents,
         "odds are not a number in (0, 1] for every option, not used": has_bad_odds,
@@ -245,10 +255,11 @@ def _are_given(lists: Sequence[object]) -> Bools:
 
 def _parse_lists(lists: Sequence[object], sizes: Ints) -> Floats:
     """Prices in a row; nan for what is no list with one for every option."""
-    rows = [
-        row if isinstance(row, (list, tuple)) and len(row) == size else (math.nan,) * size
-        for row, size in zip(lists, sizes.tolist(), strict=True)
-    ]
+    rows: list[Any] = [*lists]
+    for at, size in enumerate(sizes.tolist()):
+        row = rows[at]
+        if not isinstance(row, (list, tuple)) or len(row) != size:
+            rows[at] = (math.nan,) * size
     return parse_numbers(rows, int(sizes.sum()))
 
 

@@ -16,7 +16,7 @@ from .fields import NO_FLAG, NUMERIC, SHARE, DataNotes, Refusal
 from .lines import NO_RESULT, NOT_WINNER, PERCENT, Line, Word, fold_word
 from .times import parse_moment
 
-_TICKER: Final = re.compile(r"(KX[A-Z0-9]+)-|([A-Z][A-Z0-9]*)-\d\d[A-Z]{3}")
+_TICKER: Final = re.compile(r"(?P<series>KX[A-Z0-9]+(?=-)|[A-Z][A-Z0-9]*(?=-\d\d[A-Z]{3}))")
 DIFFER: Final = "its rows differ in options or outcome"
 _NO_OPTION: Final = "its rows differ in outcome; if each is about an option, call that 'option'"
 _EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
@@ -30,6 +30,7 @@ _DIFFERENCES: Final = {
     "exclusive": f"'exclusive' {_REST} first by name counts",
     "weight": f"weight {_REST} first by name counts",
 }
+_MAY_BE_BLANK: Final = frozenset({"series", "exclusive", "weight"})
 
 Words = dict[str, set[Word]]  # by option what rows say of the result: flags, or other words
 
@@ -45,13 +46,12 @@ def list_words(lines: Sequence[Line]) -> Words:
     for line in good:
         for option, _, word, _, _ in line.parts:
             forecasts.setdefault(option, set()).add(line.forecast)
-            words.setdefault(option, set()).update([word] if word != "" else [])
+            words.setdefault(option, set()).add(word)
+    for of_option in words.values():
+        of_option.discard("")
     total = len({line.forecast for line in good})
-    return {
-        option: words[option]
-        for option in sorted(words)
-        if 2 * len(forecasts[option]) + bool(words[option]) > total
-    }
+    shares = {option: 2 * len(forecasts[option]) + bool(words[option]) for option in words}
+    return {option: words[option] for option in sorted(words) if shares[option] > total}
 
 
 def hold_flags(events: Iterable[Words], is_declared: bool) -> bool | None:
@@ -66,7 +66,9 @@ def hold_flags(events: Iterable[Words], is_declared: bool) -> bool | None:
     names = sum(bool(words) and words.isdisjoint({True, False}) for words in said)
     if is_declared:
         return names < sum(map(bool, said))
-    return None if flags == names else flags > names
+    if flags == names:
+        return None
+    return flags > names
 
 
 def read_winners(
@@ -110,7 +112,9 @@ def _find_flag_fault(words: Words, said: set[Word], is_odd: bool, may_be_name: b
         return DIFFER
     if is_odd:
         return "Yes and No have the same outcome"
-    return _EITHER if may_be_name else ""
+    if may_be_name:
+        return _EITHER
+    return ""
 
 
 def _find_name_fault(said: set[Word], named: Sequence[str]) -> str:
@@ -119,7 +123,9 @@ def _find_name_fault(said: set[Word], named: Sequence[str]) -> str:
         return "its rows name different winners"
     if not named:
         return NOT_WINNER
-    return "its winner's name is that of several options" if len(named) > 1 else ""
+    if len(named) > 1:
+        return "its winner's name is that of several options"
+    return ""
 
 
 def make_problems(lines: Sequence[Line], notes: DataNotes) -> dict[str, dict[str, Any]]:
@@ -168,29 +174,28 @@ def _make_problem(
 
     said = {role: _list_said(good, role) for role in _DIFFERENCES}
     for role, text in _DIFFERENCES.items():
-        may_be_blank = role not in ("category", "closed")
-        counted = said[role] - {""} if may_be_blank else said[role]
+        counted = said[role]
+        if role in _MAY_BE_BLANK:
+            counted = counted - {""}
         if len(counted) > 1:
             notes.warn(text, [event])
     exclusive = min(said["exclusive"])
-    flag = parse_flag(exclusive)
-    return {
-        "problem_id": event,
-        "category": min(said["category"]),
-        "series": max(said["series"]) or _find_series(event),
-        "title": good[0].value("title"),
-        "end_date": max(said["closed"], key=_closing_order),
-        "options": options,
-        "correct_answer": winners,
-        "exclusive": (exclusive or None) if flag is None else flag,
-        "weight": min(said["weight"] - {""}, default=None),
-    }
+    problem: dict[str, Any] = {"problem_id": event, "options": options, "correct_answer": winners}
+    problem["title"] = good[0].value("title")
+    problem["category"] = min(said["category"])
+    problem["series"] = max(said["series"]) or _find_series(event)
+    problem["end_date"] = max(said["closed"], key=_closing_order)
+    problem["exclusive"] = parse_flag(exclusive)
+    if problem["exclusive"] is None:
+        problem["exclusive"] = exclusive or None
+    problem["weight"] = min(said["weight"] - {""}, default=None)
+    return problem
 
 
 def _find_series(event: str) -> str:
     """Find the series in a ticker: KXMLBGAME of KXMLBGAME-25JUL02SEANYY; "" if it is none."""
     ticker = _TICKER.match(event)
-    return (ticker[1] or ticker[2]) if ticker else ""
+    return ticker["series"] if ticker else ""
 
 
 def _list_said(lines: Sequence[Line], role: str) -> set[str]:
@@ -209,4 +214,6 @@ def _find_cell(lines: Sequence[Line]) -> str:
 def _closing_order(text: str) -> tuple[float, str]:
     """Sort what is no time before all times: nan is neither smaller nor larger than a number."""
     seconds, _ = parse_moment(text)
-    return -math.inf if math.isnan(seconds) else seconds, text
+    if math.isnan(seconds):
+        return -math.inf, text
+    return seconds, text

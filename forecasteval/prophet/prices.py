@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from forecasteval.common.errors import show_count
+
 from .arrays import ROUNDING, Bools, Floats, Ints
 from .events import Events
 from .fields import DataNotes
@@ -23,29 +25,34 @@ def settle_prices(
     slot, unpriced = events.slots(data.event), np.isnan(events.q)
     one_each = average_runs(data)  # nobody's prices weigh more by more runs
     slot_of_one = events.slots(one_each.event)
-    prices = []
-    for given, of_problem in ((one_each.q, events.q), (one_each.bid, events.bid)):
+    q, bid = events.q.copy(), events.bid.copy()
+    for prices, given in ((q, one_each.q), (bid, one_each.bid)):
         known = unpriced[slot_of_one] & ~np.isnan(given)
         medians = find_medians(slot_of_one[known], given[known], len(unpriced))
-        prices.append(np.where(unpriced, medians, of_problem))
-    q, bid = prices[0], np.minimum(*prices)
+        prices[unpriced] = medians[unpriced]
+    bid = np.minimum(q, bid)
     events = events._replace(q=q, bid=bid)
     _note_differences(events, data, each, notes)
     if not each:
         return events, data._replace(q=q[slot], bid=bid[slot])
-    has_own = ~np.isnan(data.q)
-    own_q, own_bid = np.where(has_own, data.q, q[slot]), np.where(has_own, data.bid, bid[slot])
-    return events, data._replace(q=own_q, bid=own_bid)
+    lacks_price = np.isnan(data.q)
+    q_paid = np.where(lacks_price, q[slot], data.q)
+    bid_paid = np.where(lacks_price, bid[slot], data.bid)
+    return events, data._replace(q=q_paid, bid=bid_paid)
 
 
 def _note_differences(events: Events, data: Forecasts, each: bool, notes: DataNotes) -> None:
     """Note how many events have forecasts with other prices than that of the event."""
-    differs = np.abs(data.q - events.q[events.slots(data.event)]) > ROUNDING
+    price_of_event = events.q[events.slots(data.event)]
+    differs = np.abs(data.q - price_of_event) > ROUNDING
     count = len(np.unique(np.repeat(data.event, data.sizes)[differs]))
-    if count:
-        paid = "its own price" if each else "that of the event (--prices each: at its own)"
-        within = f"{count} event{'s' if count > 1 else ''}"
-        notes.lines.append(f"prices differ within {within}: a forecast is paid at {paid}")
+    if not count:
+        return
+    paid = "that of the event (--prices each: at its own)"
+    if each:
+        paid = "its own price"
+    within = show_count(count, "event")
+    notes.lines.append(f"prices differ within {within}: a forecast is paid at {paid}")
 
 
 def limit_spread(
@@ -75,7 +82,8 @@ def keep_events(events: Events, data: Forecasts, mask: Bools) -> tuple[Events, F
 def find_medians(group: Ints, values: Floats, groups: int) -> Floats:
     """Find the median of each group; nan for one without values."""
     order = np.lexsort((values, group))
-    group, values = group[order], np.append(values[order], np.nan)
-    first, end = (np.searchsorted(group, range(groups), side) for side in ("left", "right"))
-    middle = (values[(first + end - 1) // 2] + values[(first + end) // 2]) / 2
-    return np.where(first < end, middle, np.nan)
+    sizes = np.bincount(group, minlength=groups)
+    first = np.cumsum(sizes) - sizes
+    ordered = np.append(values[order], np.nan)  # where a group without values would be
+    lower, upper = ordered[first + (sizes - 1) // 2], ordered[first + sizes // 2]
+    return np.where(sizes > 0, (lower + upper) / 2, np.nan)

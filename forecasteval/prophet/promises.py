@@ -155,7 +155,9 @@ class Outcomes:
             is_priced = own.priced
             cells = cells[np.repeat(is_priced, own.sizes)]
             own = own.keep(is_priced)
-        p = own.p if metric.scope == "all" else normalise(own.p, own.offsets)
+        p = own.p
+        if metric.scope != "all":
+            p = normalise(p, own.offsets)
         table = self._tabulate(cells, metric.score_options(p, own.q, own.bid, own.offsets))
         if metric.scope == "all":
             others, cells = self._other_runs
@@ -166,7 +168,9 @@ class Outcomes:
             table = np.fmax(table, self._tabulate(cells, of_event))
         if metric.is_relative:
             table = subtract_other_columns(table)
-        belief = self._prices if metric.is_return else self._probabilities
+        belief = self._probabilities
+        if metric.is_return:
+            belief = self._prices
         return OutcomeScores(self.trials, self.event, self.scored.events.weight, belief, table)
 
     @cached_property

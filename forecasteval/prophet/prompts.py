@@ -8,7 +8,6 @@ the options exclude one another is said only where the record declares it.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -20,10 +19,11 @@ from forecasteval.common.errors import printable
 from forecasteval.common.markup import find_objects
 from forecasteval.common.records import JsonObject, as_text
 
-from .cells import NO_OUTCOME, parse_number
+from .cells import NO_OUTCOME, as_list, parse_number
 from .columns import Given
 from .events import read_problems
 from .tables import load_problems
+from .times import to_datetime
 
 _SHOWN: Final = {  # fields by their heading
     "Rules": ("rules", "resolution_criteria", "description", "background"),
@@ -64,19 +64,19 @@ def list_prompts(path: Path, system: str, market: bool, given: Given) -> Iterato
         declared = record.get("exclusive")
         if not isinstance(declared, bool):
             declared = None
+        sums = _SUMS[declared]
+        if len(names) == 1:
+            sums = _SUMS[False]
         example = json.dumps(dict.fromkeys(names, 0.0), ensure_ascii=False)
-        text = _TASK.format(
-            title=problem.title or problem.id,
-            fields="".join(_list_fields(record, names, market)),
-            options="\n".join(f"- {name}" for name in names),
-            sums=_SUMS[declared if len(names) > 1 else False],
-            example=example.replace("0.0", "…"),
-        )
-        has_end = not math.isnan(problem.closed)
+        example = example.replace("0.0", "…")
+        title = problem.title or problem.id
+        fields = "".join(_list_fields(record, names, market))
+        options = "\n".join(f"- {name}" for name in names)
+        text = _TASK.format(title=title, fields=fields, options=options, sums=sums, example=example)
         yield Prompt(
             text,
             {"problem_id": problem.id, "username": system},
-            datetime.fromtimestamp(problem.closed, UTC) if has_end else None,
+            to_datetime(problem.closed),
             today,
             partial(read_forecast, names, declared is True),
         )
@@ -89,8 +89,7 @@ def _list_fields(record: JsonObject, names: Sequence[str], market: bool) -> Iter
     for heading, keys in _SHOWN.items():
         for key in keys:
             value = record.get(key)
-            values = value if isinstance(value, list) else [value]
-            shown = "\n".join(filter(None, map(_show, values)))
+            shown = "\n".join(filter(None, map(_show, as_list(value))))
             if shown:
                 yield f"{heading}:\n{shown}\n"
     prices = record.get("odds")

@@ -27,7 +27,9 @@ def require_roles(sheet: Sheet, has_dataset: bool) -> None:
         option = format_option("option", _guess_column(sheet, "option") or "NAME")
         expected = f"expected a column for the option that {name!r} is about ({option})"
         raise _refuse(sheet, f"{expected}, or for that of the question", ("result", name))
-    missing = [] if "event" in roles else ["event"]
+    missing = []
+    if "event" not in roles:
+        missing.append("event")
     if not roles.keys() & {"probability", "probabilities"}:
         missing.append("probability")
     # A table with options may have no result yet.
@@ -101,7 +103,9 @@ def _list_columns_for(sheet: Sheet, role: str) -> list[str]:
 def _guess_column(sheet: Sheet, role: str) -> str:
     """Guess which unread column has a role; "" if it may be several."""
     columns = _list_columns_for(sheet, role)
-    return columns[0] if len(columns) == 1 else ""
+    if len(columns) != 1:
+        return ""
+    return columns[0]
 
 
 def _could_be(role: str, values: Sequence[Any]) -> bool:
@@ -151,11 +155,11 @@ def _require_shared_events(sheet: Sheet) -> None:
     is_row_number = len(set(sheet.events)) == len(sheet.events)
     if not is_row_number or len(set(forecasters)) < 2 or "event" in sheet.given:
         return
-    titles = [sheet.roles["title"]] if "title" in sheet.roles else []
-    for name in [*titles, *sheet.unread]:
+    for name in filter(None, [sheet.roles.get("title"), *sheet.unread]):
         values = sheet.table.texts(name)
         pairs = set(zip(values, forecasters, strict=True))
-        if len(pairs) == len(values) and 1 < len(set(values)) <= len(values) / 2:
+        is_shared = 1 < len(set(values)) <= len(values) / 2
+        if is_shared and len(pairs) == len(values):
             event = sheet.roles["event"]
             expected = (
                 f"expected events that forecasters share, and every row has its own {event!r}"

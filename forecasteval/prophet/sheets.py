@@ -20,7 +20,7 @@ from .cells import parse_id
 from .columns import Given, Table, find_roles, fold, list_candidates, list_rows, list_unread
 
 _SET_KEYS: Final = {"source", "id", "resolution_date"}
-_WHOLE_NUMBER: Final = re.compile(r"([0-9]+)\.0+")
+_WHOLE_NUMBER: Final = re.compile(r"\A([0-9]+)\.0+\Z")
 _TEXT_NAMES: Final = frozenset({"question", "question_title", "question_text", "market", "title"})
 _SAMPLE: Final = 100
 _LONG: Final = "more cells than columns"
@@ -49,11 +49,15 @@ class Sheet:
 
     def texts(self, role: str) -> list[str]:
         """List the cells of a role as text, "" where there are none."""
-        return self.table.texts(self.roles[role]) if role in self.roles else self._blank
+        if role not in self.roles:
+            return self._blank
+        return self.table.texts(self.roles[role])
 
     def values(self, role: str) -> list[Any]:
         """List the cells of a role, "" where there are none."""
-        return self.table.values(self.roles[role]) if role in self.roles else self._blank
+        if role not in self.roles:
+            return self._blank
+        return self.table.values(self.roles[role])
 
     @cached_property
     def forecasts(self) -> list[Hashable]:
@@ -75,7 +79,9 @@ class Sheet:
 
     def describe_unread(self) -> str:
         names = ", ".join(name for name in self.unread if "." not in name)
-        return f" (not read: {printable(names, 200)})" if names else ""
+        if not names:
+            return ""
+        return f" (not read: {printable(names, 200)})"
 
     def list_notes(self) -> list[str]:
         notes = list_unread(self.table, self.roles)
@@ -90,7 +96,9 @@ class Sheet:
 
     def find_line(self, row: int) -> int:
         """Find where a row stands: its line, or its number."""
-        return self.loaded.lines[row] if self.loaded.lines else row + 1
+        if not self.loaded.lines:
+            return row + 1
+        return self.loaded.lines[row]
 
     def name_forecasters(self, name: str) -> None:
         """Give rows without a forecaster the name of their file, and rows of `NAME@2` the run."""
@@ -132,9 +140,9 @@ class Sheet:
 
 def name_event(value: object) -> str:
     """Write the id of an event as text: 7, "7" and the 7.0 of a column with gaps are one."""
-    text = as_text(value) if isinstance(value, (list, dict)) else parse_id(value)
-    whole = _WHOLE_NUMBER.fullmatch(text)
-    return whole[1] if whole else text
+    if isinstance(value, (list, dict)):
+        return as_text(value)
+    return _WHOLE_NUMBER.sub(r"\1", parse_id(value))
 
 
 def is_canonical(loaded: Loaded, keys: set[str], given: Given) -> bool:
@@ -168,7 +176,9 @@ def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
         row, fault = _read_row(record, loaded.names)
         if fault:
             faults[number] = fault
-        rows.append({**fields, **row} if fields else row)
+        rows.append(row)
+    if fields:
+        rows = [{**fields, **row} for row in rows]
     if rows and rows[0].keys() >= _SET_KEYS:
         rows = [{**row, **_read_set_row(row)} for row in rows]
     names = dict.fromkeys(key for row in rows for key in row if key)
@@ -177,14 +187,16 @@ def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
 
 def _melt(loaded: Loaded, columns: Sequence[str]) -> Loaded:
     """Make a row per forecaster of each row, with what it says in the forecaster's column."""
-    rows = [*loaded]
-    places = loaded.lines or range(1, len(rows) + 1)
-    records = [
-        {**row, "forecaster": name, "probability": row.get(name)} if isinstance(row, dict) else row
-        for row in rows
-        for name in columns
-    ]
-    return replace(loaded, records=records, lines=[place for place in places for _ in columns])
+    records: list[object] = []
+    lines = []
+    for number, row in enumerate(loaded):
+        for name in columns:
+            record = row
+            if isinstance(row, dict):
+                record = {**row, "forecaster": name, "probability": row.get(name)}
+            records.append(record)
+            lines.append(loaded.lines[number] if loaded.lines else number + 1)
+    return replace(loaded, records=records, lines=lines)
 
 
 def _read_row(record: object, names: Sequence[str]) -> tuple[Mapping[str, Any], str]:

@@ -67,9 +67,9 @@ def make_forecasts(sheet: Sheet, lines: Iterable[Line], options: Options) -> Loa
             record = Refusal(REPLACED, **ids)
         records.append(record)
         numbers.append(sheet.find_line(row))
-    # Of records their places, unless several make a forecast.
-    has_places = sheet.loaded.lines or len(numbers) < len(sheet.events)
-    return replace(sheet.loaded, records=records, lines=numbers if has_places else ())
+    if not sheet.loaded.lines and len(numbers) == len(sheet.events):
+        numbers = []  # records are at their own places, unless several make a forecast
+    return replace(sheet.loaded, records=records, lines=numbers)
 
 
 def _find_last_rounds(sheet: Sheet) -> set[int]:
@@ -90,16 +90,16 @@ def _make_forecast(
 ) -> dict[str, Any] | BadRecord:
     """Make the record of a forecast, with its values in the order of the event's options."""
     first = lines[0]
-    username, run, time = (column[first.row] for column in sheet.forecast_columns[:3])
+    username, run, time, _ = (column[first.row] for column in sheet.forecast_columns)
     ids = {"problem_id": event, "username": username}
-    bad = max(lines, key=attrgetter("fault")) if len(lines) > 1 else first
+    bad = max(lines, key=attrgetter("fault"))
     if bad.fault and not event:
         return BadRecord(bad.fault)
     if bad.fault:
         return Refusal(bad.fault, bad.cell, **ids)
 
-    given = {option: (p, price, bid) for option, p, _, price, bid in first.parts}
-    for line in lines[1:] if len(given) == len(first.parts) else lines:
+    given: dict[str, tuple[object, object, object]] = {}
+    for line in lines:
         for option, p, _, price, bid in line.parts:
             if given.setdefault(option, (p, price, bid)) != (p, price, bid):
                 return Refusal(f"{AMBIGUOUS}{sheet.describe_unread()}", **ids)
@@ -123,7 +123,9 @@ def _make_forecast(
 
 def _list_prices(values: list[object]) -> list[object] | None:
     """List the prices; None if there is none."""
-    return values if any(value != "" for value in values) else None
+    if all(value == "" for value in values):
+        return None
+    return values
 
 
 # --- Files ---

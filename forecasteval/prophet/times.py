@@ -12,7 +12,9 @@ from typing import Final
 
 from forecasteval.common.errors import printable
 from forecasteval.common.patterns import lazy
-from forecasteval.common.records import is_null, number_text
+from forecasteval.common.records import is_null
+
+from .cells import parse_id
 
 NO_TIME: Final = "that is no time"
 NO_ZONE: Final = "without time zone, read as UTC"
@@ -53,8 +55,8 @@ def parse_moment(text: str, is_end: bool = False) -> tuple[float, str]:
     if len(bare) > _MAX_LENGTH:
         return math.nan, NO_TIME
     if number := _NUMBER.fullmatch(bare):
-        scale = 1000 if len(number[1]) == 13 else 1
-        return float(bare) / scale, ""
+        is_in_milliseconds = len(number[1]) == 13
+        return float(bare) / 1000**is_in_milliseconds, ""
     # Python reads 1671121512345 as a day of the year 1671, and digits that are not of ASCII.
     if not bare.isascii() or (bare.isdecimal() and not _DAY_DIGITS.fullmatch(bare)):
         return math.nan, NO_TIME
@@ -77,7 +79,9 @@ def parse_moment(text: str, is_end: bool = False) -> tuple[float, str]:
     is_date = len(iso) <= _DATE_LENGTH
     if is_date:
         return seconds + _DAY * is_end, ""
-    return seconds, "" if has_zone else NO_ZONE
+    if not has_zone:
+        return seconds, NO_ZONE
+    return seconds, ""
 
 
 def _parse_iso(text: str) -> datetime | None:
@@ -124,13 +128,20 @@ def parse_time(value: object, is_end: bool = False) -> tuple[float, str]:
     """Parse a time of a record, which may have none, as `parse_moment`."""
     if value is None or value == "" or is_null(value):
         return math.nan, ""
-    text = value if isinstance(value, str) else number_text(value)
-    return parse_moment(text, is_end)
+    return parse_moment(parse_id(value), is_end)
 
 
 def format_time(seconds: float) -> str | None:
     """Write a time in ISO 8601, UTC; None for nan and infinity."""
-    return None if not math.isfinite(seconds) else datetime.fromtimestamp(seconds, UTC).isoformat()
+    moment = to_datetime(seconds)
+    return None if moment is None else moment.isoformat()
+
+
+def to_datetime(seconds: float) -> datetime | None:
+    """Convert seconds since 1970; None for nan and infinity."""
+    if not math.isfinite(seconds):
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 # --- Times before closing ---
