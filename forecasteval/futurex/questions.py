@@ -36,6 +36,7 @@ from .reading.lists import NO_NAME, parse_items
 from .reading.names import parse_name
 from .reading.numbers import NumberTruth, find_sigma, interpret_number, question_scale
 from .reading.rankings import NameTruth, RankingTruth
+from .reading.wording import Wording
 from .rules import LEVELS, Rules
 
 Truth = ChoiceTruth | NameTruth | RankingTruth | NumberTruth | PendingTruth
@@ -82,12 +83,12 @@ def interpret_question(
     read: Truth | None = None
     warning = ""
     if isinstance(truth, str) and not truth.strip():
-        read = make_pending_truth(level, prompt, numeric=std is not None)
+        read = make_pending_truth(level, Wording(prompt), numeric=std is not None)
     elif answer:
         if level > 2:
-            read = interpret_open_truth(prompt, answer, std, rules)
+            read = interpret_open_truth(Wording(prompt), answer, std, rules)
         else:
-            read = interpret_choice_truth(level, prompt, answer, rules)
+            read = interpret_choice_truth(level, Wording(prompt), answer, rules)
     if (
         isinstance(read, ChoiceTruth)
         and read.options.texts
@@ -183,31 +184,33 @@ def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
 # --- Truths ---
 
 
-def make_pending_truth(level: int, prompt: str, numeric: bool) -> PendingTruth:
+def make_pending_truth(level: int, wording: Wording, numeric: bool) -> PendingTruth:
     """Make what reads the answers to a question without a truth.
 
     `numeric`: whether the question has a Std, and asks for a number.
     """
     kind = "number" if numeric else "number or ranking"
     if level > 2:
-        number = NumberTruth(Quantity(0.0, None, ""), None, None, prompt)
-        return PendingTruth(kind, [number if numeric else RankingTruth((), prompt)])
-    options = Options(find_options(prompt))
+        number = NumberTruth(Quantity(0.0, None, ""), None, None, wording)
+        return PendingTruth(kind, [number if numeric else RankingTruth((), wording)])
+    options = Options(find_options(wording.prompt))
     if not options.texts:
-        options = Options(parse_sides(prompt), sides=True)
+        options = Options(parse_sides(wording.prompt), sides=True)
     choice = ChoiceTruth(options, Picks(), exact=True)
     if options.texts:
         return PendingTruth(kind, [choice])
-    return PendingTruth(kind, [choice, NameTruth((), exact=True, prompt=prompt)])
+    return PendingTruth(kind, [choice, NameTruth((), exact=True, wording=wording)])
 
 
-def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules) -> Truth | None:
+def interpret_choice_truth(
+    level: int, wording: Wording, answer: Answer, rules: Rules
+) -> Truth | None:
     """Interpret the truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else
     names. None if empty.
     """
-    options = Options(find_options(prompt))
+    options = Options(find_options(wording.prompt))
     if not options.texts:
-        options = _find_sides(prompt, answer) or options
+        options = _find_sides(wording.prompt, answer) or options
     if not options.texts:
         parts = answer.elements or SEPARATOR.split(answer.cleaned)
         tokens = [token for part in parts if (token := part.strip(" .") or part.strip())]
@@ -220,7 +223,7 @@ def interpret_choice_truth(level: int, prompt: str, answer: Answer, rules: Rules
         elif not is_said:
             names = [name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key)]
             exact = len(names) == 1 if rules.by_truths else level == 1
-            return NameTruth(names, exact, prompt) if names else None
+            return NameTruth(names, exact, wording) if names else None
     picks = interpret_picks(answer, options)
     key = "" if picks else choice_key(answer.cleaned)
     if any(map(str.isalnum, key)):
@@ -246,28 +249,28 @@ _ANY_ORDER: Final = lazy(
 
 
 def interpret_open_truth(
-    prompt: str, answer: Answer, std: float | None, rules: Rules
+    wording: Wording, answer: Answer, std: float | None, rules: Rules
 ) -> Truth | None:
     """Interpret the truth of level 3 or 4: a number if it reads as one, else a ranking. None if
     empty.
     """
     if len(answer.elements) < 2:
-        quantity = interpret_number(answer.cleaned, in_sentence=std is not None, prompt=prompt)
+        quantity = interpret_number(answer.cleaned, in_sentence=std is not None, wording=wording)
         is_result = std is None and RANGE.search(answer.cleaned)  # "2-1"
         if not (is_result or isinstance(quantity, Unparsed)):
             sigma = find_sigma(quantity.value, std, rules)
-            return NumberTruth(quantity, question_scale(prompt), sigma, prompt, rules.loose)
+            return NumberTruth(quantity, wording.ask(question_scale), sigma, wording, rules.loose)
     if rules.packed and is_packed(answer.elements):
         answer = hold_answer([part for part in _PACKED.split(answer.text) if part.strip()])
-    names = parse_items(answer, prompt)
+    names = parse_items(answer, wording)
     if not names:
         return None
-    labels = label_set(len(find_options(prompt)) or 26)
+    labels = label_set(len(find_options(wording.prompt)) or 26)
     is_label_set = rules.label_sets and {name.text for name in names} <= labels
     return RankingTruth(
         names,
-        prompt,
-        ordered=not is_label_set and not (rules.any_order and asks_any_order(prompt)),
+        wording,
+        ordered=not is_label_set and not (rules.any_order and asks_any_order(wording.prompt)),
         whole=rules.lone_name and len(names) == 1,
         cut=rules.padding == "cut",
     )

@@ -20,6 +20,7 @@ from forecasteval.futurex.reading.names import (
     match_names,
     parse_name,
 )
+from forecasteval.futurex.reading.wording import Wording
 
 ALIKE: Final = {  # true name, predicted name
     "case": ("Red Kite", "RED kite"),
@@ -104,7 +105,7 @@ def test_surname_first(predicted: str, wanted: int) -> None:
 
 def test_side_of_dashes() -> None:
     """Behind the dash of a film's title stands its subtitle."""
-    films, songs = "Which movies lead?", "Which songs of the film lead?"
+    films, songs = Wording("Which movies lead?"), Wording("Which songs of the film lead?")
     dashed, plain = parse_name("Red Kite - Ann"), parse_name("Blue")
     assert find_sides([dashed], songs) == find_sides([dashed, dashed], films) == ("front", "end")
     assert find_sides([dashed], films) == find_sides([dashed, plain], films) == ("end",)

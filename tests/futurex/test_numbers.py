@@ -11,6 +11,7 @@ from forecasteval import FutureXEvaluator
 from forecasteval.futurex.reading.answers import Answer
 from forecasteval.futurex.reading.grammar import Quantity
 from forecasteval.futurex.reading.numbers import NumberTruth, question_scale, readings, score_number
+from forecasteval.futurex.reading.wording import Wording
 
 SCALES: Final = {
     "What is the turnover in hundreds of millions of yuan?": 1e8,
@@ -37,7 +38,7 @@ SCALES: Final = {
 
 @pytest.mark.parametrize("prompt", SCALES)
 def test_question_scale(prompt: str) -> None:
-    assert question_scale(prompt) == SCALES[prompt]
+    assert Wording(prompt).ask(question_scale) == SCALES[prompt]
 
 
 def truth(

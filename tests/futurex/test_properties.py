@@ -30,6 +30,7 @@ from forecasteval.futurex.reading.grammar import parse_number, write_digits
 from forecasteval.futurex.reading.lists import item_count, parse_items, split_items
 from forecasteval.futurex.reading.names import EXACT, compare_names, match_names, parse_name
 from forecasteval.futurex.reading.numbers import find_numbers, question_scale
+from forecasteval.futurex.reading.wording import Wording
 from forecasteval.futurex.rules import RULE_SETS
 from kinds import KINDS, MANY
 
@@ -295,7 +296,7 @@ def test_parsers_never_raise(text: str) -> None:
             picks = interpret_picks(Answer(part, (), boxed), options)
             assert "" not in picks
             items = parse_items(
-                Answer(part, (), boxed), part, 3, frozenset({name.key}), (part[:20],)
+                Answer(part, (), boxed), Wording(part), 3, frozenset({name.key}), (part[:20],)
             )
             assert all(item.text for item in items)
 

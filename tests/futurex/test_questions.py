@@ -21,6 +21,7 @@ from forecasteval.futurex.questions import (
 )
 from forecasteval.futurex.reading.answers import Answer, parse_answer
 from forecasteval.futurex.reading.numbers import NumberTruth
+from forecasteval.futurex.reading.wording import NO_WORDING
 from forecasteval.futurex.rules import Rules
 from kinds import KINDS
 
@@ -89,7 +90,7 @@ def read_box(text: str) -> Answer:
     ],
 )
 def test_sigma(truth: str, std: float | None, relative: float | None, sigma: float | None) -> None:
-    read = interpret_open_truth("", read_box(truth), std, Rules(relative_sigma=relative))
+    read = interpret_open_truth(NO_WORDING, read_box(truth), std, Rules(relative_sigma=relative))
     assert isinstance(read, NumberTruth)
     assert read.sigma == sigma
 
@@ -106,7 +107,8 @@ def test_sigma(truth: str, std: float | None, relative: float | None, sigma: flo
 )
 def test_result_of_a_match_is_no_number(truth: str, std: float | None, number: bool) -> None:
     assert (
-        isinstance(interpret_open_truth("", read_box(truth), std, Rules()), NumberTruth) is number
+        isinstance(interpret_open_truth(NO_WORDING, read_box(truth), std, Rules()), NumberTruth)
+        is number
     )
 
 
@@ -114,7 +116,7 @@ def test_result_of_a_match_is_no_number(truth: str, std: float | None, number: b
 def test_truth_that_holds_nothing(truth: str) -> None:
     answer = parse_answer(truth)
     assert answer is not None
-    assert interpret_choice_truth(2, "", answer, Rules()) is None
+    assert interpret_choice_truth(2, NO_WORDING, answer, Rules()) is None
 
 
 REFUSED: Final[dict[str, tuple[Any, str]]] = {

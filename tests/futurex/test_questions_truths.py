@@ -19,6 +19,7 @@ from forecasteval.futurex.reading.answers import parse_answer
 from forecasteval.futurex.reading.choices import ChoiceTruth
 from forecasteval.futurex.reading.numbers import NumberTruth
 from forecasteval.futurex.reading.rankings import NameTruth, RankingTruth
+from forecasteval.futurex.reading.wording import Wording
 from forecasteval.futurex.rules import RULE_SETS, Rules
 from kinds import RATES
 
@@ -29,7 +30,7 @@ OFFICIAL: Final = RULE_SETS["official-2026"]
 def choice(text: str, level: int = 2, prompt: str = "", rules: Rules = README) -> Truth | None:
     answer = parse_answer(text, boxed=True)
     assert answer is not None
-    return interpret_choice_truth(level, prompt, answer, rules)
+    return interpret_choice_truth(level, Wording(prompt), answer, rules)
 
 
 def open_truth(
@@ -37,7 +38,7 @@ def open_truth(
 ) -> Truth | None:
     answer = parse_answer(text, boxed=True)
     assert answer is not None
-    return interpret_open_truth(prompt, answer, std, rules)
+    return interpret_open_truth(Wording(prompt), answer, std, rules)
 
 
 @pytest.mark.parametrize(

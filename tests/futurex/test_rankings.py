@@ -15,6 +15,7 @@ from forecasteval.futurex.reading.lists import (
 )
 from forecasteval.futurex.reading.names import parse_name
 from forecasteval.futurex.reading.rankings import NameTruth, RankingTruth
+from forecasteval.futurex.reading.wording import NO_WORDING, Wording
 
 TRUTH = tuple(map(parse_name, ("Red", "Blue", "Green")))
 RANKING = RankingTruth(TRUTH)
@@ -157,7 +158,7 @@ COUNTS: Final = {
 
 @pytest.mark.parametrize("prompt", COUNTS)
 def test_item_count(prompt: str) -> None:
-    assert item_count(prompt) == COUNTS[prompt]
+    assert Wording(prompt).ask(item_count) == COUNTS[prompt]
 
 
 ITEMS: Final = {
@@ -181,7 +182,7 @@ ITEMS: Final = {
 def test_read_items(
     text: str, count: int | None, known: tuple[str, ...], wanted: list[str]
 ) -> None:
-    names = parse_items(Answer(text, (), True), "", count, frozenset(known))
+    names = parse_items(Answer(text, (), True), NO_WORDING, count, frozenset(known))
     assert [name.text for name in names] == wanted
 
 

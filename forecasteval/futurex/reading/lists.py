@@ -15,10 +15,11 @@ from forecasteval.questions.states import Unparsed
 
 from .answers import SENTENCE_END, Answer, may_be_status
 from .grammar import write_digits
-from .language import count_cjk, is_cjk, pattern_of, question_words, table_of, words
+from .language import count_cjk, is_cjk, pattern_of, table_of, words
 from .names import Name, fold, parse_name
 from .statements import find_lead_in
 from .walk import SHARE, TABLE_HEAD, are_whole, share_of
+from .wording import NO_WORDING, Wording
 
 NO_LIST: Final = Unparsed("no box, and no list of names", "prose", is_silent=True)
 UNNAMED: Final = Unparsed("no name", is_silent=True)
@@ -68,10 +69,10 @@ _COUNT: Final = lazy(  # no flag for case: a set of first letters makes the sear
 )
 
 
-def item_count(prompt: str) -> int | None:
+def item_count(words: str) -> int | None:
     """Read how many items a question asks for: `rank 6 to 8`, `top 3`, `前3名`, `第4到6名`."""
     best = None
-    for match in _COUNT.finditer(question_words(prompt)):
+    for match in _COUNT.finditer(words):
         numbers = [int(write_digits(number)) for number in match.groups() if number]
         if len(numbers) == 2:
             return abs(numbers[1] - numbers[0]) + 1
@@ -244,7 +245,7 @@ def _find_likeliest(items: Sequence[str]) -> list[str]:
 
 def parse_items(
     answer: Answer,
-    prompt: str = "",
+    wording: Wording = NO_WORDING,
     count: int | None = None,
     known: frozenset[str] = frozenset(),
     compounds: tuple[str, ...] = (),
@@ -252,7 +253,7 @@ def parse_items(
     """Read the names of a list answer or truth.
 
     Elements of a list literal are never split. Otherwise a final `and` splits the last item of a
-    list, unless the number of items (`count`, or the one that `prompt` asks for) is reached or the
+    list, unless the number of items (`count`, or the one that `wording` asks for) is reached or the
     item is a `known` key. Chinese names parted by blanks alone are a list where they are as many as
     asked for. `compounds`: see `split_items`.
     """
@@ -271,7 +272,7 @@ def parse_items(
     cuts = list(_AND.finditer(last))[-8:]
     if not cuts and len(items) > 1:  # most
         return tuple(map(parse_name, items))
-    count = item_count(prompt) if count is None else count
+    count = wording.ask(item_count) if count is None else count
     parts = list(filter(None, _AND.split(last)))
     if cuts and cuts[0].start() == 0:  # Oxford comma
         items[-1] = last[cuts[0].end() :]

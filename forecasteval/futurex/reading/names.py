@@ -22,9 +22,10 @@ from typing import Final, NamedTuple
 from forecasteval.common.patterns import lazy, split_words
 
 from .countries import name_country
-from .language import CJK_RANGES, count_cjk, is_cjk, question_words, table_of, words
+from .language import CJK_RANGES, count_cjk, is_cjk, table_of, words
 from .negation import CROSSES, takes_back
 from .walk import AND, NOT, split_front
+from .wording import NO_WORDING, Wording
 
 _CJK: Final = "".join(f"{first}-{last}" for first, last in CJK_RANGES)
 NONE, SHORT, LONG, SAME, EXACT = range(5)
@@ -268,17 +269,17 @@ class NameStyle(NamedTuple):
     subtitles: bool
 
 
-@lru_cache(maxsize=1 << 12)
-def find_style(prompt: str) -> NameStyle:
+def find_style(words: str) -> NameStyle:
     """Find the style of a question."""
-    question = question_words(prompt)
-    songs = bool(_SONGS.search(question))
-    films = not songs and bool(_FILMS.search(question))
+    songs = bool(_SONGS.search(words))
+    films = not songs and bool(_FILMS.search(words))
     # Women's singles are no songs.
-    return NameStyle((films or songs) and not _PEOPLE.search(question), films)
+    return NameStyle((films or songs) and not _PEOPLE.search(words), films)
 
 
-def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str = "") -> int:
+def compare_names(
+    true: Name, predicted: Name, side: str = "front", wording: Wording = NO_WORDING
+) -> int:
     """Measure how like two names are in a question, from NONE to EXACT (rule 8)."""
     if true.key == predicted.key:
         return EXACT
@@ -294,7 +295,7 @@ def compare_names(true: Name, predicted: Name, side: str = "front", prompt: str 
             # `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
             whole = WHOLE in (form.kind, other.kind) or (form.kind, other.kind) == (BARE, PART)
             if whole and form.squashed[-1] == other.squashed[-1]:
-                likeness = max(likeness, _compare_forms(form, other, prompt))
+                likeness = max(likeness, _compare_forms(form, other, wording))
     return likeness
 
 
@@ -305,7 +306,7 @@ def _is_denied(text: str) -> bool:
     return text.endswith(("?", "？", *CROSSES)) and not _QUESTIONS.find(text)
 
 
-def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
+def _compare_forms(true: Form, predicted: Form, wording: Wording) -> int:
     """Measure how like two forms are that may be compared."""
     if true.squashed == predicted.squashed:
         return SAME
@@ -320,7 +321,7 @@ def _compare_forms(true: Form, predicted: Form, prompt: str) -> int:
         front = predicted.find_front(true)
         return LONG if front is not None and _may_be_added(front) else NONE
     front = true.find_front(predicted)
-    missing = front is not None and _may_be_missing(front, predicted.squashed, prompt)
+    missing = front is not None and _may_be_missing(front, predicted.squashed, wording)
     return SHORT if missing else NONE
 
 
@@ -345,7 +346,7 @@ def _names_other(words: Sequence[str]) -> bool:
     return before[-1:] == ["of"] and before[-2:-1] not in [[place] for place in _PLACES]
 
 
-def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
+def _may_be_missing(front: str, rest: str, wording: Wording) -> bool:
     """Return whether a prediction may leave out these words in front of a name. It may leave out
     one word, or no more than is left.
     """
@@ -356,13 +357,14 @@ def _may_be_missing(front: str, rest: str, prompt: str) -> bool:
         return True
     cjk = count_cjk(front)
     word = cjk <= 3 if cjk else " " not in front
-    return (word or front.endswith(("-", "–", "—", ":", "/"))) and not find_style(prompt).titles
+    may_be = word or front.endswith(("-", "–", "—", ":", "/"))
+    return may_be and not wording.ask(find_style).titles
 
 
 # --- Lists ---
 
 
-def find_sides(predicted: Sequence[Name], prompt: str) -> tuple[str, ...]:
+def find_sides(predicted: Sequence[Name], wording: Wording) -> tuple[str, ...]:
     """Choose the sides of its dashes by which a list may be read. All names are read by their
     fronts, or all by their ends.
 
@@ -372,28 +374,31 @@ def find_sides(predicted: Sequence[Name], prompt: str) -> tuple[str, ...]:
     if not dashed:
         return ("front",)
     every = len(dashed) == len(predicted) > 1
-    return ("front", "end") if every or not find_style(prompt).subtitles else ("end",)
+    return ("front", "end") if every or not wording.ask(find_style).subtitles else ("end",)
 
 
 Pairs = Collection[tuple[str, str]]  # keys of a true and a predicted name that are known to be same
 
 
 def match_names(
-    truth: Sequence[Name], predicted: Sequence[Name], prompt: str = "", known: Pairs = ()
+    truth: Sequence[Name],
+    predicted: Sequence[Name],
+    wording: Wording = NO_WORDING,
+    known: Pairs = (),
 ) -> dict[int, int]:
     """Match each true name with at most one predicted name: `["Solberg", "Hart"]` → `{0: 1}`.
 
     That side of the dashes counts which matches more, of equal ones the one in order.
     """
-    sides = find_sides(predicted, prompt)
+    sides = find_sides(predicted, wording)
     if len(sides) == 1:  # most
-        return _match_side(truth, predicted, sides[0], prompt, known)
-    matches = [_match_side(truth, predicted, side, prompt, known) for side in sides]
+        return _match_side(truth, predicted, sides[0], wording, known)
+    matches = [_match_side(truth, predicted, side, wording, known) for side in sides]
     return max(matches, key=lambda match: (len(match), list(match) == list(match.values())))
 
 
 def _match_side(
-    truth: Sequence[Name], predicted: Sequence[Name], side: str, prompt: str, known: Pairs
+    truth: Sequence[Name], predicted: Sequence[Name], side: str, wording: Wording, known: Pairs
 ) -> dict[int, int]:
     """Let true names choose: those with an exact match first, then those with the fewest others.
     Each takes the strongest, its own place among equals.
@@ -407,7 +412,7 @@ def _match_side(
         meant: dict[int, int] = {}
         for at, true in enumerate(truth):
             same = known and (true.key, name.key) in known
-            if like := SAME if same else compare_names(true, name, side, prompt):
+            if like := SAME if same else compare_names(true, name, side, wording):
                 meant[at] = like
         if not meant:  # most that are not exact
             continue

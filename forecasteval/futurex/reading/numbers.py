@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from forecasteval.common.markup import clean
@@ -21,11 +20,12 @@ from .grammar import (
     parse_quantity,
     read_scale,
 )
-from .language import is_cjk, pattern_of, question_words, words
+from .language import is_cjk, pattern_of, words
 from .negation import denies, takes_back
 from .statements import CONDITIONS, DECLINING, SENTENCE_STOP
 from .units import DAYS, convert, find_currency, is_same_currency, price_factor
 from .walk import AND, NOT, Said, choose, walk
+from .wording import NO_WORDING, Wording
 
 # --- Numbers in sentences ---
 
@@ -65,11 +65,10 @@ _KNOWN_END: Final = lazy(r"[)\]][\s.。!]*\Z")
 _KNOWN_BEHIND: Final = lazy(r"(?:\s?(?:\([^()]*\)|\[[^\[\]]*\]))*[\s.。!]*\Z")
 
 
-@lru_cache(maxsize=1 << 14)  # Each system answers the same questions.
-def named_numbers(prompt: str) -> frozenset[float]:
+def named_numbers(words: str) -> frozenset[float]:
     """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 9)."""
-    words = question_words(prompt).replace(",", "")
-    return frozenset(float(run.rstrip(".")) for run in _RUN.findall(words) if run.count(".") < 2)
+    runs = _RUN.findall(words.replace(",", ""))
+    return frozenset(float(run.rstrip(".")) for run in runs if run.count(".") < 2)
 
 
 def find_quantity(text: str, position: int) -> tuple[Quantity, int, int] | None:
@@ -102,7 +101,7 @@ def _is_glued(text: str, quantity: Quantity, end: int) -> bool:
     return is_name and not (quantity.unit or quantity.scale)
 
 
-def find_numbers(text: str, prompt: str = "") -> list[Said[Quantity]]:
+def find_numbers(text: str, wording: Wording = NO_WORDING) -> list[Said[Quantity]]:
     """List the quantities that a text says. Dates are none, nor are those that the question names
     and bounds (`above 400, at 412`), where others are left.
     """
@@ -110,19 +109,22 @@ def find_numbers(text: str, prompt: str = "") -> list[Said[Quantity]]:
     values = walk(text, find_quantity)
     if len(values) < 2:
         return values
-    named = named_numbers(prompt)
+    named = wording.ask(named_numbers)
     values = [said for said in values if said.value.value not in named] or values
     return [said for said in values if not said.value.bound] or values
 
 
 def interpret_number(
-    text: str, in_sentence: bool, percent: bool | None = None, prompt: str = ""
+    text: str,
+    in_sentence: bool,
+    percent: bool | None = None,
+    wording: Wording = NO_WORDING,
 ) -> Quantity | Unparsed:
     """Read the number that a text is, or with `in_sentence` the one that it states (rule 9): the
     one with which it begins, or the only one; else the reason why there is none.
 
     `percent` says of an answer whether a percentage is asked for. A fall is negative where the
-    `prompt` asks for a change.
+    `wording` asks for a change.
     """
     if not _HAS_DIGIT.search(text):
         return _NONE
@@ -130,17 +132,17 @@ def interpret_number(
         text = text[end_of(_EQUATION, text) :]  # 251 + 42 = 293
     read: Quantity | Unparsed | None = parse_number(text)
     if not read:
-        read = _read_sentence(text, percent, prompt) if in_sentence else _read_with_error(text)
+        read = _read_sentence(text, percent, wording) if in_sentence else _read_with_error(text)
     if isinstance(read, Unparsed):
         return read
-    return sign_fall(read, prompt) if read else _NONE
+    return sign_fall(read, wording) if read else _NONE
 
 
-def _read_sentence(text: str, percent: bool | None, prompt: str) -> Quantity | Unparsed | None:
+def _read_sentence(text: str, percent: bool | None, wording: Wording) -> Quantity | Unparsed | None:
     """Read the number that a sentence states: behind the last `=`, if there is one."""
     if days := _parse_days(text):
         return days
-    values = find_numbers(text, prompt)
+    values = find_numbers(text, wording)
     if percent is not None:
         values = _drop_past(text, values)
     results = [said for said in values if said.begin > text.rfind("=")]
@@ -258,18 +260,18 @@ _OTHERS: Final = lazy(
 _FORETOLD: Final = frozenset(words("foretold"))
 
 
-def read_loosely(text: str, prompt: str) -> Quantity | None:
+def read_loosely(text: str, wording: Wording) -> Quantity | None:
     """Read the last number of the last sentence of prose that has one that is not the question's;
     None of a refusal, and of what depends on a condition or is said by others.
     """
     if not text or any(pattern.search(text) for pattern in DECLINING):
         return None
-    named = named_numbers(prompt)
+    named = wording.ask(named_numbers)
     for sentence in reversed(_SENTENCES.split(clean(text[-_MAX_LOOSE:]))):
         values = [said for said in find_numbers(sentence) if said.value.value not in named]
         if values and not values[-1].value.bound:
             is_own = not (CONDITIONS.search(sentence) or _OTHERS.search(sentence))
-            return sign_fall(values[-1].value, prompt) if is_own else None
+            return sign_fall(values[-1].value, wording) if is_own else None
     return None
 
 
@@ -286,16 +288,14 @@ _ASKS_FALL: Final = lazy(
 )
 
 
-@lru_cache(maxsize=1 << 14)
-def asks_change(prompt: str) -> bool:
+def asks_change(words: str) -> bool:
     """Return whether a question asks for a change, and not for how much something falls."""
-    words = question_words(prompt)
     return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
-def sign_fall(quantity: Quantity, prompt: str) -> Quantity:
+def sign_fall(quantity: Quantity, wording: Wording) -> Quantity:
     """Return a fall as a negative number where the question asks for a change."""
-    falls = quantity.falls and asks_change(prompt)
+    falls = quantity.falls and wording.ask(asks_change)
     return quantity._replace(value=-abs(quantity.value)) if falls else quantity
 
 
@@ -310,9 +310,8 @@ _ASKS_PERCENT: Final = lazy("%多少|百分之多少|百分之几")
 _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")
 
 
-def question_scale(prompt: str) -> float | None:
+def question_scale(words: str) -> float | None:
     """Read the scale a question asks for: `in hundreds of millions of yuan` 1e8, `%多少` 0.01."""
-    words = question_words(prompt)
     for asks in _ASKS.finditer(words):
         money = _MONEY.match(words, asks.end())
         begin = money.end() if money else asks.end()
@@ -341,10 +340,10 @@ def find_sigma(truth: float, std: float | None, rules: Rules) -> float | None:
 class NumberTruth(TruthOf[Reading]):
     """Truth of a numeric question; `sigma` and every compared value are in the unit of the truth.
 
-    `prompt`: whether `down 0.4%` is negative is up to what the question asks for.
+    `wording`: whether `down 0.4%` is negative is up to what the question asks for.
     """
 
-    __slots__ = ("asked_scale", "loose", "prompt", "quantity", "sigma")
+    __slots__ = ("asked_scale", "loose", "quantity", "sigma", "wording")
     kind = "number"
     is_plain = True
 
@@ -353,11 +352,11 @@ class NumberTruth(TruthOf[Reading]):
         quantity: Quantity,
         asked_scale: float | None,
         sigma: float | None,
-        prompt: str = "",
+        wording: Wording = NO_WORDING,
         loose: bool = False,
     ) -> None:
         self.quantity, self.asked_scale, self.sigma = quantity, asked_scale, sigma
-        self.prompt, self.loose = prompt, loose
+        self.wording, self.loose = wording, loose
 
     def read(self, answer: Answer) -> Reading | Unparsed:
         """Read the number that an answer is, in the meaning that is nearest."""
@@ -369,14 +368,14 @@ class NumberTruth(TruthOf[Reading]):
         if isinstance(quantity, Quantity):
             if account:
                 quantity = quantity._replace(falls=True)
-            quantity = sign_fall(quantity, self.prompt)
+            quantity = sign_fall(quantity, self.wording)
         else:
             # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
             is_said = not text[:1].islower() or not _FORETOLD.isdisjoint(text.split())
             is_sentence = is_said or parse_quantity(text, 0) is not None
             in_sentence = answer.boxed or (answer.stated and is_sentence)
             percent = PERCENT in (self.quantity.scale, self.asked_scale)
-            quantity = interpret_number(text, in_sentence, percent, self.prompt)
+            quantity = interpret_number(text, in_sentence, percent, self.wording)
         if isinstance(quantity, Unparsed):
             return quantity if answer.boxed else _PROSE
         if quantity.bound not in ("", self.quantity.bound):
@@ -388,7 +387,7 @@ class NumberTruth(TruthOf[Reading]):
         scored = super().score(answer)
         if not self.loose or answer.boxed or scored.reason != _PROSE.reason:
             return scored
-        quantity = read_loosely(*answer.outside)
+        quantity = read_loosely(answer.outside[0], self.wording)
         read = self._convert(quantity) if quantity else _PROSE
         return scored if isinstance(read, Unparsed) else self.compare(read._replace(loose=True))
 
@@ -397,7 +396,7 @@ class NumberTruth(TruthOf[Reading]):
         if quantity.unit:
             if not self._is_comparable(quantity):
                 return _OTHER_CURRENCY
-            factor = price_factor(quantity.unit, self.prompt)
+            factor = price_factor(quantity.unit, self.wording)
             if factor is None:
                 return _OTHER_UNIT
             quantity = quantity._replace(value=quantity.value * factor)
@@ -410,7 +409,7 @@ class NumberTruth(TruthOf[Reading]):
     def _is_comparable(self, quantity: Quantity) -> bool:
         """Return whether no other currency is named than truth or question name."""
         given = find_currency(quantity.unit)
-        wanted = find_currency(self.quantity.unit, self.prompt)
+        wanted = find_currency(self.quantity.unit, self.wording)
         return not given or not wanted or is_same_currency(given, wanted)
 
     def means(self, text: str, words: str) -> bool:
@@ -433,7 +432,7 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
     unit = stated or 1.0
     if prediction.unit:
         full = value * (scale or 1.0)
-        other = convert(full, prediction.unit, truth.quantity.unit, truth.prompt)
+        other = convert(full, prediction.unit, truth.quantity.unit, truth.wording)
         if other is not None:
             return [Reading(other / unit, f"converted from {prediction.unit}")]
     if stated == PERCENT and scale is None and _BASIS_POINTS.fullmatch(prediction.unit):

@@ -20,25 +20,26 @@ from .lists import (
     show_names,
 )
 from .names import Name, Pairs, match_names, parse_name
+from .wording import NO_WORDING, Wording
 
 
 class RankingTruth(TruthOf[Sequence[Name]]):
     """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part
-    of it counts. With `cut` no names beyond as many count. The words of the `prompt` say what the
+    of it counts. With `cut` no names beyond as many count. The `wording` says what the
     names are of.
     """
 
-    __slots__ = ("_compounds", "_keys", "_prompt", "cut", "names", "ordered", "whole")
+    __slots__ = ("_compounds", "_keys", "_wording", "cut", "names", "ordered", "whole")
 
     def __init__(
         self,
         names: tuple[Name, ...],
-        prompt: str = "",
+        wording: Wording = NO_WORDING,
         ordered: bool = True,
         whole: bool = False,
         cut: bool = False,
     ) -> None:
-        self.names, self.ordered, self.whole, self._prompt = names, ordered, whole, prompt
+        self.names, self.ordered, self.whole, self._wording = names, ordered, whole, wording
         self.cut = cut
         self._keys = frozenset([name.key for name in names])
         self._compounds = tuple(
@@ -59,7 +60,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
             return NO_LIST
         count = len(self.names) or None
-        return parse_items(answer, self._prompt, count, self._keys, self._compounds) or UNNAMED
+        return parse_items(answer, self._wording, count, self._keys, self._compounds) or UNNAMED
 
     def accepts(self, answer: Answer) -> bool:
         return answer.corrects and are_plain_names(answer.sentence)
@@ -75,7 +76,7 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         """
         total, padded = len(self.names), len(predicted) > len(self.names)
         counted = predicted[:total] if self.cut and total else predicted
-        places = match_names(self.names, counted, self._prompt, known)
+        places = match_names(self.names, counted, self._wording, known)
         matched = len(places)
         in_order = not self.ordered or all(true == place for true, place in places.items())
         score = 0.0 if self.whole else PARTIAL_RANKING * (matched / max(1, total))
@@ -95,8 +96,8 @@ class NameTruth(RankingTruth):
 
     __slots__ = ("exact",)
 
-    def __init__(self, names: Sequence[Name], exact: bool, prompt: str = "") -> None:
-        super().__init__(tuple(names), prompt, ordered=False)
+    def __init__(self, names: Sequence[Name], exact: bool, wording: Wording = NO_WORDING) -> None:
+        super().__init__(tuple(names), wording, ordered=False)
         self.exact = exact
 
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
@@ -110,7 +111,7 @@ class NameTruth(RankingTruth):
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
         """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
-        matched = len(match_names(self.names, predicted, self._prompt, known))
+        matched = len(match_names(self.names, predicted, self._wording, known))
         score = score_f1(matched, len(predicted), len(self.names))
         return AnswerScore(
             float(score == 1.0) if self.exact else score, "scored", show_names(predicted), ""

@@ -251,8 +251,8 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
 
     `corrects`: they follow an answer, which a correction may replace.
 
-    >>> find_statements("Both are even.\n\n**Final answer:** B", "")
-    [Stated(text='B', is_whole=False, problem=None)]
+    >>> [stated.text for stated in find_statements("Both are even.\n\n**Final answer:** B", "")]
+    ['B']
     """
     placed: list[tuple[int, Stated]] = []
     begin = _find_tail(text)

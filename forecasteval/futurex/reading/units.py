@@ -6,12 +6,12 @@ never converted.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, NamedTuple
 
 from forecasteval.common.patterns import WordTable, lazy
 
-from .language import question_words
+from .wording import NO_WORDING, Wording
 
 # By dimension the words of each unit, and its factor to the first
 _TABLE: Final = {
@@ -132,17 +132,15 @@ _CURRENCIES: Final = {
 _CURRENCY: Final = WordTable(*_CURRENCIES)
 
 
-def find_currency(unit: str, prompt: str = "") -> str:
+def find_currency(unit: str, wording: Wording = NO_WORDING) -> str:
     """Find the currency of a unit, or else the only one that a question asks for; "" if none."""
     if own := _CURRENCIES.get(unit.lower()):
         return own
-    return _asked_currency(prompt) if prompt else ""
+    return wording.ask(_asked_currency)
 
 
-@lru_cache(maxsize=1 << 14)  # Each system answers the same questions.
-def _asked_currency(prompt: str) -> str:
+def _asked_currency(words: str) -> str:
     """Find the only currency that a question asks for; "" if there is none."""
-    words = question_words(prompt)
     found = (_CURRENCY.find(words, asks.end()) for asks in _ASKS.finditer(words))
     asked = {_CURRENCIES[word] for word in found if word}
     return asked.pop() if len(asked) == 1 else ""
@@ -178,31 +176,34 @@ _ASKS: Final = lazy(
 )
 
 
-@lru_cache(maxsize=1 << 14)
-def asked_unit(prompt: str) -> Unit | None:
+def asked_unit(words: str) -> Unit | None:
     """Find the only unit that a question asks for: `in miles`, `(°C)`, `多少公里`."""
-    words = question_words(prompt)
     found = {_UNIT.find(words, asks.end()) for asks in _ASKS.finditer(words)}
     # A letter alone may be anything, and a race ends `in second place`.
     units = {_units()[unit] for unit in found if len(unit.encode()) > 1 and unit != "second"}
     return units.pop() if len(units) == 1 else None
 
 
-def convert(value: float, unit: str, wanted: str, prompt: str) -> float | None:
+def _asks_change(words: str) -> bool:
+    """Return whether a question asks for a difference, in which no zero counts."""
+    return bool(_CHANGE.search(words))
+
+
+def convert(value: float, unit: str, wanted: str, wording: Wording) -> float | None:
     """Convert a value to the unit of the truth, or else of the question.
 
     None if the units do not differ, or in dimension. In a change of temperature no zero counts.
 
-    >>> convert(86, "°F", "", "How many degrees Celsius?")
+    >>> convert(86, "°F", "", Wording("How many degrees Celsius?"))
     30.0
     """
     own = _units().get(unit.lower())
     if not own:  # most
         return None
-    other = _units().get(wanted.lower()) or asked_unit(prompt)
+    other = _units().get(wanted.lower()) or wording.ask(asked_unit)
     if not other or own == other or own.dimension != other.dimension:
         return None
-    zero = 0.0 if _CHANGE.search(question_words(prompt)) else own.zero - other.zero
+    zero = 0.0 if wording.ask(_asks_change) else own.zero - other.zero
     return (value * own.factor + zero) / other.factor
 
 
@@ -210,12 +211,12 @@ _PRICED: Final = ("mass", "volume", "area", "length", "energy")
 _PER: Final = lazy(r"(?i)/\s?|\bper\s|每")
 
 
-def price_factor(unit: str, prompt: str) -> float | None:
+def price_factor(unit: str, wording: Wording) -> float | None:
     """Return the factor from a price per its own unit to one per the asked unit: 2 of yuan per 斤,
     where a kilogram is asked for; None if the two are not of one dimension.
     """
     own = _find_per(unit)
-    asked = _find_per(question_words(prompt)) if own else None
+    asked = wording.ask(_find_per) if own else None
     if not own or not asked:  # most
         return 1.0
     return asked.factor / own.factor if asked.dimension == own.dimension else None
