@@ -29,7 +29,7 @@ from forecasteval.common.records import (
     hash_questions,
     load_records,
 )
-from forecasteval.common.statistics import clustered_error, clustered_interval, mean, t_tail
+from forecasteval.common.statistics import TIE, clustered_error, clustered_interval, mean, t_tail
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
@@ -81,7 +81,9 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         paths = [Path(source) for source in sources if isinstance(source, (str, Path))]
         self._datasets = [*map(load_records, paths)] or [Loaded("dataset", sources)]
         self._notes = RecordNotes()
-        self._keys = {} if datasets is None else read_keys(self._datasets, self._notes)
+        self._keys: dict[str, AnswerKey] = {}
+        if datasets is not None:
+            self._keys = read_keys(self._datasets, self._notes)
 
     @property
     def ids(self) -> list[str]:
@@ -121,8 +123,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
             expected = "expected predictions for this dataset"
             hint = "or --dataset, or a name that begins with its dataset's"
             raise OtherQuestionsError(str(files.path), f"{expected} ({hint})", "other ids")
-        checksum = join_checksums(sorted(dataset.sha256 for dataset in datasets))
-        sums = {"dataset_sha256": checksum, "prediction_sha256": sha256}
+        dataset_sha256 = join_checksums(sorted(dataset.sha256 for dataset in datasets))
+        sums = {"dataset_sha256": dataset_sha256, "prediction_sha256": sha256}
         return Choices(datasets, keys, answers, sums, [*left_out.lines(), *notes])
 
     def score(self, data: Choices) -> list[ChoiceItem]:
@@ -132,20 +134,19 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     def summarise(self, scores: list[ChoiceItem], data: Choices) -> dict[str, object]:
         """Compute means over all questions and over parts of them."""
         keys = data.keys
-        by_type = group_by(scores, lambda item: item["question_type"])
+        by_type = group_by(scores, itemgetter("question_type"))
+        signature = {
+            "data_sha256": _digest(scores, data),
+            "questions_sha256": hash_questions(item["question"] for item in scores),
+        }
         return {
             **_summary(scores, keys),
             "unknown_ids": len(data.unknown),
-            "by_question_type": {
-                kind: _summary(items, keys) for kind, items in sorted(by_type.items())
-            },
+            "by_question_type": {kind: _summary(by_type[kind], keys) for kind in sorted(by_type)},
             "by_target_key": _by_condition(scores, keys),
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
-            "signature": {
-                "data_sha256": _digest(scores, data),
-                "questions_sha256": hash_questions(item["question"] for item in scores),
-            },
+            "signature": signature,
             "items": scores,
         }
 
@@ -168,8 +169,9 @@ def read_index(raw: Any, size: int) -> tuple[int | None, str]:
         return _read_text(raw, size)
     if not float(raw).is_integer() or not 0 <= int(raw) < size:
         return None, NO_OPTION
-    is_index = isinstance(raw, numbers.Integral)
-    return int(raw), "" if is_index else "index written as text or with a fraction, read"
+    if isinstance(raw, numbers.Integral):
+        return int(raw), ""
+    return int(raw), "index written as text or with a fraction, read"
 
 
 def _read_text(raw: object, size: int) -> tuple[int | None, str]:
@@ -188,28 +190,32 @@ def _read_text(raw: object, size: int) -> tuple[int | None, str]:
 
 def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> ChoiceItem:
     """Score the answer to a question; 0 without the index of an option."""
-    index, note, outcome = None, "", "missing"
-    if name in answers:
-        index, note = read_index(answers[name], key.size)
-        outcome = "illegal" if index is None else "scored"
-    shown = as_text(answers.get(name))
-    score, exact, yield_ratio = (
-        0.0 if index is None else float(values[index]) for values in key.values
-    )
-    return {
+    text = as_text(answers.get(name))
+    item: ChoiceItem = {
         "id": name,
         "question_type": key.kind,
         "question": hash_question(f"{name} {key.digest}"),
         "cluster": table_of(name),
-        "score": score,
-        "exact": exact,
-        "yield_ratio": yield_ratio,
-        "outcome": outcome,
-        "read": index,
-        "answer": shown[-MAX_UNREAD:] if outcome == "illegal" else shown[:MAX_ANSWER],
-        "note": note,
+        "score": 0.0,
+        "exact": 0.0,
+        "yield_ratio": 0.0,
+        "outcome": "missing",
+        "read": None,
+        "answer": text[:MAX_ANSWER],
+        "note": "",
         **key.columns,
     }
+    if name not in answers:
+        return item
+    index, item["note"] = read_index(answers[name], key.size)
+    if index is None:
+        item["outcome"] = "illegal"
+        item["answer"] = text[-MAX_UNREAD:]
+        return item
+    item["outcome"] = "scored"
+    item["read"] = index
+    item["score"], item["exact"], item["yield_ratio"] = (float(row[index]) for row in key.values)
+    return item
 
 
 def _digest(items: Items, data: Choices) -> str:
@@ -228,17 +234,17 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
     notes = RecordNotes()
     for item in items:
         note = item["note"]
-        if note not in ("", FROM_TEXT):  # which is counted
+        is_counted = note in ("", FROM_TEXT)
+        if not is_counted:
             notes[note].append(item["id"])
     if unknown:
         notes["prediction without a question, not used"] += unknown
-    answered = [
-        any(item["outcome"] == "scored" for item in side.values())
-        for side in _find_sides(items)
-        if side
-    ]
-    one_sided = sorted(answered) == [False, True]
-    return sorted(notes.lines()) + [_ONE_SIDED] * one_sided
+    lines = sorted(notes.lines())
+    sides = [side.values() for side in _find_sides(items) if side]
+    answered = [any(item["outcome"] == "scored" for item in side) for side in sides]
+    if sorted(answered) == [False, True]:
+        lines.append(_ONE_SIDED)
+    return lines
 
 
 def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
@@ -248,19 +254,24 @@ def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
     answered = [item for item in items if item["outcome"] == "scored"]
     outcomes = Counter(item["outcome"] for item in items)
     tables = [item["cluster"] for item in items]
-    uniform = zip(*(keys[item["id"]].uniform for item in items), strict=True)
+    n_tables = len(set(tables))
+    guesses = zip(*(keys[item["id"]].uniform for item in items), strict=True)
     columns = _columns(items)
-    errors = {name: clustered_error(column, tables) for name, column in columns.items()}
-    unmeasured = 0.0 if len(set(tables)) > 1 else None  # equal values, or one table
+    intervals = {name: clustered_interval(columns[name], tables) for name in columns}
+    standard_errors: dict[str, float | None] = {}
+    for name, column in columns.items():
+        error = clustered_error(column, tables)
+        # Without an error, values are equal, or there is one table.
+        standard_errors[name] = 0.0 if n_tables > 1 else None
+        if error:
+            standard_errors[name] = error[0]
     return {
         "n": len(items),
-        "tables": len(set(tables)),
+        "tables": n_tables,
         **_means(columns),
-        "intervals": {name: clustered_interval(column, tables) for name, column in columns.items()},
-        "standard_errors": {
-            name: error[0] if error else unmeasured for name, error in errors.items()
-        },
-        "uniform_guess": dict(zip(METRICS, map(mean, uniform), strict=True)),
+        "intervals": intervals,
+        "standard_errors": standard_errors,
+        "uniform_guess": dict(zip(METRICS, map(mean, guesses), strict=True)),
         "answered_only": {"n": len(answered), **_means(_columns(answered))},
         "missing": outcomes["missing"],
         "illegal": outcomes["illegal"],
@@ -311,26 +322,36 @@ def _compare_pairs(items: Items) -> dict[str, Any]:
 
     The difference is reference − control, with t interval and p-value, both clustered by table.
     """
-    compared = {}
-    for kind in ("overall", *BASE_TYPES):
-        prefix = "" if kind == "overall" else kind
-        part = [item for item in items if item["question_type"].startswith(prefix)]
-        sides = _find_sides(part)
-        both = sorted(sides[0].keys() & sides[1].keys())
-        references, controls = ([side[name]["score"] for name in both] for side in sides)
-        differences = list(map(operator.sub, references, controls))
-        tables = list(map(table_of, both))
-        difference, error = mean(differences), clustered_error(differences, tables)
-        compared[kind] = {
-            "pairs": len(both),
-            "unpaired": len(sides[0].keys() ^ sides[1].keys()),
-            "reference_mean": mean(references),
-            "control_mean": mean(controls),
-            "mean_difference": difference,
-            "interval": clustered_interval(differences, tables, bounds=(-1.0, 1.0)),
-            "p_value": t_tail(abs(difference) / error[0], error[1]) if error else None,
-            "wins": sum(value > 1e-9 for value in differences),
-            "ties": sum(abs(value) <= 1e-9 for value in differences),
-            "losses": sum(value < -1e-9 for value in differences),
-        }
+    compared = {"overall": _compare_sides(items)}
+    for kind in BASE_TYPES:
+        of_kind = [item for item in items if item["question_type"].startswith(kind)]
+        compared[kind] = _compare_sides(of_kind)
     return compared
+
+
+def _compare_sides(items: Items) -> dict[str, Any]:
+    """Compare the references among items with their controls."""
+    references, controls = _find_sides(items)
+    pairs = sorted(references.keys() & controls.keys())
+    with_references = [references[name]["score"] for name in pairs]
+    without = [controls[name]["score"] for name in pairs]
+    differences = list(map(operator.sub, with_references, without))
+    wins = sum(value > TIE for value in differences)
+    losses = sum(value < -TIE for value in differences)
+    tables = list(map(table_of, pairs))
+    difference = mean(differences)
+    p_value = None
+    if error := clustered_error(differences, tables):
+        p_value = t_tail(abs(difference) / error[0], error[1])
+    return {
+        "pairs": len(pairs),
+        "unpaired": len(references.keys() ^ controls.keys()),
+        "reference_mean": mean(with_references),
+        "control_mean": mean(without),
+        "mean_difference": difference,
+        "interval": clustered_interval(differences, tables, bounds=(-1.0, 1.0)),
+        "p_value": p_value,
+        "wins": wins,
+        "ties": len(pairs) - wins - losses,
+        "losses": losses,
+    }

@@ -6,7 +6,7 @@ import hashlib
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple, NotRequired, TypedDict
 
@@ -66,18 +66,10 @@ def make_questions(
     """
     questions: list[ChoiceQuestion] = []
     for number, keys in _find_targets(table, counts):
-        options = largest_group(table, keys) if keys else balance(table, settings)
         drafts: list[Draft] = []
         try:
-            if len(options) < 2:
-                raise Unused("fewer_than_two_options")
-            _require_difference(options)
-            drafts.append(Draft(number, keys, "", options))
-            references = choose_references(table, options, not keys, settings)
-            rest = options if keys else [row for row in options if row not in references]
-            _require_difference(rest)
-            drafts.append(Draft(number, keys, "_reference", rest, references))
-            drafts.append(Draft(number, keys, "_reference_control", rest))
+            for draft in _make_drafts(table, number, keys, settings):
+                drafts.append(draft)
         except Unused as left:
             counts["skipped" if drafts else "not_asked"][left.reason] += 1
         for draft in drafts:
@@ -86,6 +78,26 @@ def make_questions(
                 counts["capped"].update(questions=1, options=more)
             questions.append(write_question(table, draft._replace(options=offered), settings, seed))
     return questions
+
+
+def _make_drafts(
+    table: ReactionTable, number: int, keys: Sequence[str], settings: Settings
+) -> Iterator[Draft]:
+    """Draft a question, then its form with references and the control of that; Unused for why one
+    is not asked.
+    """
+    options = largest_group(table, keys) if keys else balance(table, settings)
+    if len(options) < 2:
+        raise Unused("fewer_than_two_options")
+    _require_difference(options)
+    yield Draft(number, keys, "", options)
+    references = choose_references(table, options, not keys, settings)
+    rest = options
+    if not keys:
+        rest = [row for row in options if row not in references]
+    _require_difference(rest)
+    yield Draft(number, keys, "_reference", rest, references)
+    yield Draft(number, keys, "_reference_control", rest)
 
 
 def _find_targets(table: ReactionTable, counts: Counts) -> list[tuple[int, list[str]]]:
@@ -122,29 +134,33 @@ def write_question(
     order = sorted(draft.options, key=lambda row: row.number)
     digest = hashlib.sha256(f"{seed}\0{name.removesuffix('_control')}".encode()).digest()
     random.Random(int.from_bytes(digest, "big")).shuffle(order)
-    shown = draft.keys or table.varying
+    base, target, shown = "all_varying", None, table.varying
+    if draft.keys:
+        base, target, shown = "single_varying", draft.keys[0], [*draft.keys]
     best = max(row.effective for row in order)
+    answer = [index for index, row in enumerate(order) if row.effective == best]
     return {
         "id": name,
-        "question_type": ("single_varying" if draft.keys else "all_varying") + draft.form,
-        "target_key": draft.keys[0] if draft.keys else None,
+        "question_type": base + draft.form,
+        "target_key": target,
         "varying_keys": table.varying,
-        "input": _given(table, draft, settings),
+        "input": _make_input(table, draft, settings),
         "options": [row.shown(shown) for row in order],
-        "answer": [index for index, row in enumerate(order) if row.effective == best],
-        "meta": _meta(table, order, draft.references, settings),
+        "answer": answer,
+        "meta": _make_meta(table, order, draft.references, settings),
     }
 
 
-def _given(table: ReactionTable, draft: Draft, settings: Settings) -> Input:
+def _make_input(table: ReactionTable, draft: Draft, settings: Settings) -> Input:
     """Collect the input of a question, which prompts show besides its options."""
     # Its spelling stands for all rows that agree.
     first = min(draft.options, key=lambda row: row.number)
+    products = table.products
+    if settings.input_products_mode == "main_only":
+        products = products[:1]
     given: Input = {
         "reactants": table.reactants,
-        "products": table.products[:1]
-        if settings.input_products_mode == "main_only"
-        else table.products,
+        "products": products,
         "constant_conditions": first.shown(table.constant),
     }
     if draft.keys:
@@ -158,37 +174,42 @@ def _given(table: ReactionTable, draft: Draft, settings: Settings) -> Input:
     return given
 
 
-def _meta(
+def _make_meta(
     table: ReactionTable,
     order: Sequence[UsableRow],
     references: Sequence[UsableRow],
     settings: Settings,
 ) -> dict[str, object]:
     """Values for scoring, and the source of a question; never shown in a prompt."""
+    yields = [row.scores["yield"] for row in order]
     effective = [row.effective for row in order]
     best = max(effective)
+    relative = [round(value / best, ROUND) for value in effective]
+    best_rows = sorted(row.number for row in order if row.effective == best)
+    table_best_rows = [row.number for row in table.rows if row.effective == table.best]
     scores = [row.scores for row in order]
     if settings.numeric_scores:
         scores = list(map(number_scores, scores))
+    main_products = [product["SMILES"] for product in table.products[:1]]
     meta = {
         "source_file": table.source_file,
         "doi": table.doi,
-        "best_yield": max(row.scores["yield"] for row in order),
+        "best_yield": max(yields),
         "best_effective_score": best,
-        "best_entry_indices": sorted(row.number for row in order if row.effective == best),
+        "best_entry_indices": best_rows,
         "global_best_yield": max(row.scores["yield"] for row in table.rows),
         "global_best_effective_score": table.best,
-        "global_best_entry_indices": [
-            row.number for row in table.rows if row.effective == table.best
-        ],
+        "global_best_entry_indices": table_best_rows,
+    }
+    meta |= {
         "total_entries_in_source_table": table.entries,
-        "yields": [row.scores["yield"] for row in order],
+        "yields": yields,
         "effective_scores": effective,
         "scores": scores,
-        "option_relative_scores": [round(value / best, ROUND) for value in effective],
+        "option_relative_scores": relative,
         "option_source_entries": [_source_entry(row) for row in order],
         "parent_table_id": table.id,
-        "main_product_smiles": table.products[0]["SMILES"] if table.products else "",
+        "main_product_smiles": "".join(main_products),
     }
     if references:
         meta["reference_source_entries"] = [_source_entry(row) for row in references]
@@ -216,18 +237,22 @@ def largest_group(table: ReactionTable, keys: Sequence[str]) -> list[UsableRow]:
     return max(groups.values(), key=len)
 
 
-def cap(rows: Sequence[UsableRow], most: int) -> list[UsableRow]:
-    """Keep at most `most` rows, in even steps from the lowest effective score to the best.
+def cap(rows: Sequence[UsableRow], size: int) -> list[UsableRow]:
+    """Keep at most `size` rows, in even steps from the lowest effective score to the best.
 
     A prompt with every experiment of a large screening sheet has hundreds of thousands of
     characters.
     """
-    if len(rows) <= most:
+    if len(rows) <= size:
         return list(rows)
-    return _spread(sorted(rows, key=lambda row: (row.effective, row.number)), most)
+    return _space_evenly(sorted(rows, key=_from_low_to_high), size)
 
 
-def _spread(rows: Sequence[UsableRow], size: int) -> list[UsableRow]:
+def _from_low_to_high(row: UsableRow) -> tuple[float, int]:
+    return row.effective, row.number
+
+
+def _space_evenly(rows: Sequence[UsableRow], size: int) -> list[UsableRow]:
     step = (len(rows) - 1) / max(1, size - 1)
     return [rows[round(i * step)] for i in range(size)]
 
@@ -239,32 +264,32 @@ def balance(table: ReactionTable, settings: Settings) -> list[UsableRow]:
     BALANCE_MIN_OPTIONS rows remain, the lowest (then last) row among those with a most frequent
     value of the most uneven key goes; the best never do.
     """
-    kept = list(table.rows)
-    while settings.balance_all_varying_options and len(kept) > settings.balance_min_options:
-        surplus = _find_surplus(kept, table, settings.balance_max_imbalance_ratio)
+    rows = list(table.rows)
+    if not settings.balance_all_varying_options:
+        return rows
+    while len(rows) > settings.balance_min_options:
+        surplus = _find_surplus(rows, table, settings.balance_max_imbalance_ratio)
         if not surplus:
             break
-        kept.remove(min(surplus, key=lambda row: (row.effective, -row.number)))
-    return kept
+        rows.remove(min(surplus, key=lambda row: (row.effective, -row.number)))
+    return rows
 
 
 def _find_surplus(
-    rows: Sequence[UsableRow], table: ReactionTable, most_ratio: float
+    rows: Sequence[UsableRow], table: ReactionTable, max_ratio: float
 ) -> list[UsableRow]:
     """Find the rows below the best with a most frequent value of the most uneven key."""
-    uneven = []
+    below = [row for row in rows if row.effective < table.best]
+    uneven = [(0.0, "", list[UsableRow]())]
     for key in table.varying:
         counts = Counter(row.values.get(key) for row in rows)
-        most = max(counts.values())
-        surplus = [
-            row
-            for row in rows
-            if row.effective < table.best and counts[row.values.get(key)] == most
-        ]
-        ratio = most / min(counts.values())
-        if surplus and ratio > most_ratio:
+        highest = max(counts.values())
+        surplus = [row for row in below if counts[row.values.get(key)] == highest]
+        ratio = highest / min(counts.values())
+        if surplus and ratio > max_ratio:
             uneven.append((-ratio, key, surplus))
-    return min(uneven, key=itemgetter(0, 1))[2] if uneven else []
+    _, _, surplus = min(uneven, key=itemgetter(0, 1))
+    return surplus
 
 
 def choose_references(
@@ -276,19 +301,20 @@ def choose_references(
     single_varying question, the rows outside its options that are no better than its best), without
     the table's best, evenly spaced.
     """
-    candidates, spare = list(options), settings.min_reference_remaining_effective_options
+    spare = settings.min_reference_remaining_effective_options
     if all_varying and len(options) < spare + settings.min_reference_options:
         raise Unused("not_enough_effective_options")
+    candidates = options
     if not all_varying:
-        inside = {row.number for row in options}
-        local = max(row.effective for row in options)
-        candidates = [
-            row for row in table.rows if row.number not in inside and row.effective <= local
-        ]
+        numbers = {row.number for row in options}
+        local_best = max(row.effective for row in options)
+        outside = [row for row in table.rows if row.number not in numbers]
+        candidates = [row for row in outside if row.effective <= local_best]
         if not candidates:
             raise Unused("no_reference_candidate")
-    candidates.sort(key=lambda row: (row.effective, row.number))
-    low = candidates[: math.floor(settings.reference_low_mid_fraction * len(candidates) + 1e-9)]
+    share = settings.reference_low_mid_fraction
+    n_low = math.floor(share * len(candidates) + 1e-9)
+    low = sorted(candidates, key=_from_low_to_high)[:n_low]
     below = [row for row in low if row.effective < table.best]
     if low and not below:
         raise Unused("no_non_top_score_group")
@@ -297,4 +323,4 @@ def choose_references(
         size = min(size, len(options) - spare)
     if size < settings.min_reference_options:
         raise Unused("not_enough_reference_candidates")
-    return _spread(below, size)
+    return _space_evenly(below, size)
