@@ -43,11 +43,9 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
     """Return whether a prediction belongs to RxnOptBench: its dataset has the keys of its
     questions. No CSV does.
     """
-    return (
-        path.suffix != ".csv"
-        and dataset is not None
-        and {"question_type", "options", "meta"} <= first_keys(dataset)
-    )
+    if dataset is None or path.suffix == ".csv":
+        return False
+    return {"question_type", "options", "meta"} <= first_keys(dataset)
 
 
 def find_datasets(name: str, folder: Path) -> list[Path]:
@@ -62,16 +60,15 @@ def find_datasets(name: str, folder: Path) -> list[Path]:
 
 def _find_filled(folder: Path) -> list[Path]:
     """Find the file of each type of questions in a folder; a release has them in data/jsonl/."""
-    found = []
+    filled = []
     for kind in QUESTION_TYPES:
-        name = Path(dataset_name(kind))
-        paths = [
-            folder / place / name.with_suffix(end)
-            for place in ("", "data/jsonl", "jsonl", "data")
-            for end in (".json", ".jsonl")
-        ]
-        found += [path for path in paths if first_keys(path)][:1]
-    return found
+        for place in ("", "data/jsonl", "jsonl", "data"):
+            path = folder / place / dataset_name(kind)
+            paths = [file for file in (path, path.with_suffix(".jsonl")) if first_keys(file)]
+            if paths:
+                filled.append(paths[0])
+                break
+    return filled
 
 
 def make_evaluator(output: Path) -> RxnOptEvaluator:

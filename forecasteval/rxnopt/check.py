@@ -18,11 +18,14 @@ from .scoring import FROM_TEXT, read_index
 
 def find_mistakes(path: Path) -> Results:
     """Find the records that are no questions, contradict themselves, or share an id."""
-    number, file = 0, load_records(path)
+    number = 0
+    file = load_records(path)
     findings: list[Finding] = []
     ids: Counter[str] = Counter()
     for number, record in enumerate(file, 1):
-        name = str(record.get("id")) if isinstance(record, Mapping) else ""
+        name = ""
+        if isinstance(record, Mapping):
+            name = str(record.get("id"))
         ids[name] += bool(name)
         try:
             read_question(record, "")
@@ -37,8 +40,8 @@ def check_answers(files: Files) -> Iterator[Checked]:
     """Say what becomes of each pick; of a question only id, type and options are looked at."""
     datasets = {path: [*load_records(path)] for path in files.datasets}
     records = [record for questions in datasets.values() for record in questions]
-    ids = [str(each["id"]) for each in records if isinstance(each, Mapping) and "id" in each]
-    predictions = read_predictions(files, ids)
+    with_id = [record for record in records if isinstance(record, Mapping) and "id" in record]
+    predictions = read_predictions(files, [str(record["id"]) for record in with_id])
     answers = predictions.answers
     yield from note_file(predictions.notes)
     for path, questions in datasets.items():
@@ -49,8 +52,10 @@ def check_answers(files: Files) -> Iterator[Checked]:
                 yield Checked(kind, name, "missing")
                 continue
             index, note = read_index(answers.pop(name), len(record["options"]))
-            state = "doubtful" if note not in ("", FROM_TEXT) else "read"
+            state = "doubtful"
             if index is None:
                 state = "not read"
+            elif note in ("", FROM_TEXT):
+                state = "read"
             yield Checked(kind, name, state, note)
     yield from (Checked("", name, "unknown") for name in sorted(answers))

@@ -11,10 +11,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from forecasteval.common.errors import InputError, printable
+from forecasteval.common.errors import InputError, printable, show_count
 from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.files import write_atomic
-from forecasteval.common.records import dump_json, load_records
+from forecasteval.common.records import dump_json
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 
@@ -32,7 +32,7 @@ from .build.imports import Layout, import_file
 from .build.prompts import LANGUAGES, find_templates, render_prompts
 from .build.settings import SETTING_HELP, SETTINGS
 from .build.sheets import fold_name, read_sheet
-from .datasets import require_question
+from .datasets import read_questions
 
 _RESULTS: Final = ("yield_ratio", "isolated_yield", *SELECTIVITIES)  # options, too
 SHOWN_WARNINGS: Final = 30  # on the screen; the report has all of them
@@ -161,7 +161,7 @@ def _run_import(args: argparse.Namespace, program: str) -> None:
         write_atomic(args.output / name, dump_json(table, indent=1) + "\n")
     for note in notes:
         print(printable(note))
-    print(f"{len(tables)} {'table' if len(tables) == 1 else 'tables'} in {printable(args.output)}")
+    print(f"{show_count(len(tables), 'table')} in {printable(args.output)}")
 
 
 def _list_columns(path: Path, sheet_name: str | None) -> None:
@@ -186,15 +186,14 @@ def _build_options(add: Add) -> None:
     )
     for name, setting in SETTINGS.items():
         default = setting.default
-        shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
-        switch: dict[str, Any] = {"nargs": "?", "const": True} if isinstance(default, bool) else {}
-        add(
-            "--" + name.replace("_", "-"),
-            dest=name,
-            metavar="VALUE",
-            **switch,
-            help=f"{SETTING_HELP[name]} (default: {shown})",
-        )
+        words: dict[str, Any] = {}
+        if isinstance(default, bool):
+            words = {"nargs": "?", "const": True}
+        shown = str(default).lower()
+        if isinstance(default, tuple):
+            shown = ",".join(default)
+        text = f"{SETTING_HELP[name]} (default: {shown})"
+        add("--" + name.replace("_", "-"), dest=name, metavar="VALUE", **words, help=text)
 
 
 def _run_build(args: argparse.Namespace, program: str) -> None:
@@ -221,24 +220,17 @@ def _warn_of(build: Build, program: str) -> None:
         print(f"{program}: {printable(line)}", file=sys.stderr)
 
 
-def _read_questions(path: Path) -> list[Any]:
-    records = [*load_records(path)]
-    if not records:
-        raise InputError(str(path), "expected questions", "none")
-    for number, record in enumerate(records, 1):
-        require_question(record, f"{path}: record {number}")
-    return records
-
-
 def _run_render(args: argparse.Namespace, program: str) -> None:
-    questions = _read_questions(args.source)
+    questions = read_questions(args.source)
+    if not questions:
+        raise InputError(str(args.source), "expected questions", "none")
     templates = find_templates(questions, args.source.parent, args.language)
     rows = render_prompts(questions, templates)
     if args.output:
         write_atomic(args.output, "".join(dump_json(row) + "\n" for row in rows))
-    else:
-        for row in rows:
-            print(dump_json(row, ascii_only=True))
+        return
+    for row in rows:
+        print(dump_json(row, ascii_only=True))
 
 
 def _refuse_parse(argv: Sequence[str], program: str) -> None:

@@ -20,6 +20,7 @@ from forecasteval.common.records import (
     Loaded,
     as_text,
     is_null,
+    load_records,
     repeated_keys,
 )
 from forecasteval.common.statistics import mean
@@ -133,30 +134,22 @@ def read_question(record: Any, place: str) -> AnswerKey:
     place = require_question(record, place)
     kind, answer = record["question_type"], record.get("answer")
     yields, effective, relative = _read_numbers(record, place)
-    best, most = max(effective), max(yields)
-    # Both lists are written with six decimals, and relative scores may be made before rounding.
-    tolerance = max(1.000001e-6, 5e-7 * (1 + 2 / best)) if best > 0 else 0.0
-    if best == 0 and len(set(relative)) > 1:
-        raise InputError(place, "option_relative_scores must be equal where no option has a score")
-    for index, value in enumerate(effective):
-        # effective scores are yields times factors up to 1
-        if value > yields[index] * (1 + 1e-6) + 1e-6:
-            expected = f"meta.effective_scores[{index}] disagrees with its yield"
-            raise InputError(place, f"{expected} ({yields[index]:g} at most)", f"{value}")
-        if best > 0 and abs(value / best - relative[index]) > tolerance:
-            expected = f"option_relative_scores[{index}] must be effective / best"
-            got = str(relative[index])
-            raise InputError(place, f"{expected} = {value / best:.6f}", got)
-    right, near = (
-        [index for index, value in enumerate(effective) if value >= least]
-        for least in (best, best * (1 - 1e-9))
-    )
+    best = max(effective)
+    _require_consistent(yields, effective, relative, place)
+    right = [index for index, value in enumerate(effective) if value == best]
+    almost = best * (1 - 1e-9)
+    near = [index for index, value in enumerate(effective) if value >= almost]
     is_list = isinstance(answer, list) and all(type(index) is int for index in answer)
     if not is_list or sorted(answer) not in (right, near):
         expected = f"'answer' must be {right}, the options with the best score"
         raise InputError(place, expected, as_text(answer)[:60])
-    ratios = [value / most if best > 0 else 1.0 for value in yields]
-    relative = relative if best > 0 else ratios
+    # Where no option has a score, each is as good as the others.
+    ratios = [1.0] * len(yields)
+    if best > 0:
+        highest = max(yields)
+        ratios = [value / highest for value in yields]
+    else:
+        relative = ratios
     exact = [float(index in answer) for index in range(len(yields))]
     condition = as_text(record.get("target_key")) or ALL_CONDITIONS
     digest = f"{kind} {relative} {ratios} {answer}"
@@ -165,13 +158,44 @@ def read_question(record: Any, place: str) -> AnswerKey:
     return AnswerKey(kind, condition, values, tuple(map(mean, values)), digest, columns)
 
 
+def _require_consistent(
+    yields: Sequence[float], effective: Sequence[float], relative: Sequence[float], place: str
+) -> None:
+    """Raise InputError unless effective scores are at most yields, and relative ones theirs / the
+    best.
+    """
+    best = max(effective)
+    if best == 0 and len(set(relative)) > 1:
+        raise InputError(place, "option_relative_scores must be equal where no option has a score")
+    for index, value in enumerate(effective):
+        # An effective score is a yield times factors up to 1.
+        if value > yields[index] * (1 + 1e-6) + 1e-6:
+            expected = f"meta.effective_scores[{index}] disagrees with its yield"
+            raise InputError(place, f"{expected} ({yields[index]:g} at most)", f"{value}")
+        if best == 0:
+            continue
+        # Both lists are written with six decimals, and relative scores may be made before rounding.
+        tolerance = max(1.000001e-6, 5e-7 * (1 + 2 / best))
+        if abs(value / best - relative[index]) > tolerance:
+            expected = f"option_relative_scores[{index}] must be effective / best"
+            got = str(relative[index])
+            raise InputError(place, f"{expected} = {value / best:.6f}", got)
+
+
+def read_questions(path: Path) -> list[Any]:
+    """Read the questions of a dataset; InputError for a record that is none."""
+    records = [*load_records(path)]
+    for number, record in enumerate(records, 1):
+        require_question(record, f"{path}: record {number}")
+    return records
+
+
 def require_question(record: object, place: str) -> str:
     """Name the place of a record with its id; InputError unless id, type and options are valid."""
+    if isinstance(record, BadRecord):
+        raise InputError(place, f"expected an object: {record.problem}")
     if not isinstance(record, Mapping):
-        problem = (
-            record.problem if isinstance(record, BadRecord) else f"got {type(record).__name__}"
-        )
-        raise InputError(place, f"expected an object: {problem}")
+        raise InputError(place, f"expected an object: got {type(record).__name__}")
     place = f"{place} (id {printable(record.get('id'), 60)})"
     name, kind, options = (record.get(key) for key in ("id", "question_type", "options"))
     if type(name) not in (str, int):
@@ -188,7 +212,8 @@ def _read_numbers(record: JsonObject, place: str) -> list[list[float]]:
     """Read the `_NUMBERS` of a question, one for each option; InputError if there are others, and
     if a key is given twice.
     """
-    size, meta = len(record["options"]), record.get("meta")
+    size = len(record["options"])
+    meta = record.get("meta")
     if not isinstance(meta, Mapping):
         raise InputError(place, "'meta' must be an object")
     if twice := repeated_keys(record) + repeated_keys(meta):
@@ -196,11 +221,13 @@ def _read_numbers(record: JsonObject, place: str) -> list[list[float]]:
     beside = [field for field in sorted(_BESIDE) if not is_null(meta.get(field))]
     for field in (*_NUMBERS, *beside):
         values = meta.get(field)
-        if not isinstance(values, list) or len(values) != size:
-            got = f"{len(values)} values" if isinstance(values, list) else type(values).__name__
-            expected = f"meta.{field} must hold one value for each of {size} options"
-            raise InputError(place, expected, got)
-        for value in values if field in _NUMBERS else ():
+        expected = f"meta.{field} must hold one value for each of {size} options"
+        if not isinstance(values, list):
+            raise InputError(place, expected, type(values).__name__)
+        if len(values) != size:
+            raise InputError(place, expected, f"{len(values)} values")
+    for field in _NUMBERS:
+        for value in meta[field]:
             if type(value) not in (int, float) or not 0 <= value <= 1e9:
                 expected = f"meta.{field} must hold numbers from 0"
                 raise InputError(place, expected, printable(repr(value), 40))

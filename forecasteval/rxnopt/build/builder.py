@@ -87,16 +87,16 @@ def build_questions(
             _add_table(_parsed(raw, name), name, build, used)
         except Unused as left:
             build.counts["unused"][left.reason] += 1
-            build.unused_tables.append(
-                printable(": ".join(filter(None, (name, left.reason, left.detail))))
-            )
+            line = ": ".join(filter(None, (name, left.reason, left.detail)))
+            build.unused_tables.append(printable(line))
     build.used = len(used)
     build.questions.sort(key=lambda question: QUESTION_TYPES.index(question["question_type"]))
     if not build.questions:
         unused = build.counts["unused"]
-        hint = " (see --reactant-product-require)" if _LACKING in unused else ""
         reasons = show_reasons(unused) or ": there is no table"
-        raise NoQuestionsError(where, f"no question can be built{reasons}{hint}", build)
+        if _LACKING in unused:
+            reasons += " (see --reactant-product-require)"
+        raise NoQuestionsError(where, f"no question can be built{reasons}", build)
     return build
 
 
@@ -125,14 +125,12 @@ def list_tables(folder: Path) -> dict[str, Path]:
     def refuse(error: OSError) -> None:
         raise InputError(str(error.filename), f"cannot be read: {error.strerror or error}")
 
-    paths = [
-        Path(place) / name for place, _, names in os.walk(folder, onerror=refuse) for name in names
-    ]
-    return {
-        path.relative_to(folder).as_posix(): path
-        for path in paths
-        if path.suffix.lower() == ".json"
-    }
+    tables = {}
+    for place, _, names in os.walk(folder, onerror=refuse):
+        for path in (Path(place, name) for name in names):
+            if path.suffix.lower() == ".json":
+                tables[path.relative_to(folder).as_posix()] = path
+    return tables
 
 
 def _parsed(raw: object, name: str) -> object:
@@ -141,8 +139,10 @@ def _parsed(raw: object, name: str) -> object:
     try:
         return parse_json(decode_utf8(read_file(raw), name), name)
     except InputError as error:
-        got = f", got {error.got}" if error.got else ""
-        raise Unused("unreadable", error.expected + got) from None
+        problem = error.expected
+        if error.got:
+            problem += f", got {error.got}"
+        raise Unused("unreadable", problem) from None
 
 
 # --- The folder: datasets, prompt templates, example predictions, report.md ---
@@ -158,8 +158,10 @@ def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> d
     for kind in QUESTION_TYPES:
         questions = [question for question in build.questions if question["question_type"] == kind]
         # A question per line: fast, and a diff shows which one changed.
-        lines = ",\n".join(map(dump_json, questions))
-        files[dataset_name(kind)] = f"[\n{lines}\n]\n" if questions else "[]\n"
+        lines = ",".join(f"\n{dump_json(question)}" for question in questions)
+        files[dataset_name(kind)] = f"[{lines}\n]\n"
+        if not questions:
+            files[dataset_name(kind)] = "[]\n"
         example = {question["id"]: 0 for question in questions}
         files[f"example_prediction_{dataset_name(kind)}"] = dump_json(example, indent=1) + "\n"
     for name in TEMPLATES:
@@ -193,12 +195,14 @@ def require_new(path: Path) -> None:
 def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:
     """Write `report.md`: how to use the folder, counts, settings, samples, warnings."""
     first = {question["question_type"]: question for question in reversed(build.questions)}
-    samples = [
-        (first[kind], render_question(first[kind], make_template(template_of(kind), language)))
-        for kind in QUESTION_TYPES
-        if kind in first
-    ]
-    values = asdict(build.settings).items()
+    samples = []
+    for kind in QUESTION_TYPES:
+        if kind in first:
+            template = make_template(template_of(kind), language)
+            samples.append((first[kind], render_question(first[kind], template)))
+    values = asdict(build.settings)
+    settings = {name: code_cell(dump_json(value)) for name, value in values.items()}
+    helps = {name: setting.metadata[language] for name, setting in SETTINGS.items()}
     return fill(
         f"report.{language}.md.j2",
         build=build,
@@ -208,8 +212,8 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
         template_of=template_of,
         samples=samples,
         filters=_FILTERS,
-        settings={name: code_cell(dump_json(value)) for name, value in values},
-        helps={name: setting.metadata[language] for name, setting in SETTINGS.items()},
+        settings=settings,
+        helps=helps,
     )
 
 

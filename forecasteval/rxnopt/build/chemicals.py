@@ -97,14 +97,18 @@ def fold(text: str) -> str:
     False
     """
     text = text.translate(_SIGNS)
-    if not text.isascii():  # "1ᵃ" carries a footnote, "Cu²⁺" a charge
-        text = "".join(
-            c
-            for c in text
-            if not (c.isalpha() and unicodedata.decomposition(c).startswith("<super>"))
-        )
+    if not text.isascii():
+        text = "".join(char for char in text if not _is_raised_letter(char))
     text = re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
-    return text if is_smiles(text) else _FOOTNOTE.sub("", text.casefold()) or text.casefold()
+    if is_smiles(text):
+        return text
+    text = text.casefold()
+    return _FOOTNOTE.sub("", text) or text
+
+
+def _is_raised_letter(char: str) -> bool:
+    """Return whether a character is a footnote mark: "1ᵃ" carries one, "Cu²⁺" a charge."""
+    return char.isalpha() and unicodedata.decomposition(char).startswith("<super>")
 
 
 def find_marks(text: str) -> str:
@@ -114,21 +118,25 @@ def find_marks(text: str) -> str:
     >>> find_marks("Cs2CO3[b]"), find_marks("5 f , g"), find_marks("1ᵃ"), find_marks("1a")
     ('[b]', 'f , g', 'ᵃ', '')
     """
-    found = _FOOTNOTE.search(text.strip()) or _RAISED.search(text.strip())
-    return found[0].strip() if found else ""
+    text = text.strip()
+    marks = _FOOTNOTE.search(text) or _RAISED.search(text)
+    if marks is None:
+        return ""
+    return marks[0].strip()
 
 
 def read_items(value: object) -> list[Substance]:
     """Read the items `{"content", "SMILES"}` of a condition, reactant or product, without blanks,
     dashes and NaN.
     """
+    if not isinstance(value, list):
+        value = [value]
     items: list[Substance] = []
-    for part in value if isinstance(value, list) else [value]:
-        if isinstance(part, Mapping) and not {"content", "SMILES"}.isdisjoint(part):
-            content, smiles = item_text(part.get("content")), item_text(part.get("SMILES"))
-        else:
-            content, smiles = item_text(part), ""
-        content = repair(content)
+    for part in value:
+        if not isinstance(part, Mapping) or {"content", "SMILES"}.isdisjoint(part):
+            part = {"content": part}
+        content = repair(item_text(part.get("content")))
+        smiles = item_text(part.get("SMILES"))
         if smiles.strip() or content.strip().lower() not in _ABSENT:
             items.append({"content": content, "SMILES": smiles})
     return items
@@ -144,4 +152,6 @@ def compare_key(items: Sequence[Substance], normalize: bool) -> tuple[str, ...]:
     contents).
     """
     texts = [item["content"].strip() or item["SMILES"].strip() for item in items]
-    return tuple(sorted(map(fold, texts))) if normalize else tuple(texts)
+    if normalize:
+        texts = sorted(map(fold, texts))
+    return tuple(texts)

@@ -7,6 +7,7 @@ Which column is which is told by its cells.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -184,9 +185,8 @@ def _split_columns(text: str, header: Sequence[str]) -> Iterator[list[str]]:
 
 def _find_role(column: str, cells: Sequence[str]) -> str:
     """Find what a column holds: amounts, SMILES, else text."""
-    known = [
-        cell for cell in cells if cell and not is_absent(cell) and not _UNKNOWN.fullmatch(cell)
-    ]
+    given = [cell for cell in cells if cell and not is_absent(cell)]
+    known = [cell for cell in given if not _UNKNOWN.fullmatch(cell)]
     if known and all(map(_AMOUNT.fullmatch, known)):
         return AMOUNT
     if "smiles" in column.lower() or looks_like_smiles(known):
@@ -197,18 +197,16 @@ def _find_role(column: str, cells: Sequence[str]) -> str:
 def _find_unit(where: str, name: str, columns: Mapping[str, str], sheet: Sheet) -> str:
     """Find the unit of amounts in the name of their column or thing; "" if the cells have it."""
     column = columns[AMOUNT]
-    amounts = filter(None, (_AMOUNT.fullmatch(row.cells[column]) for row in sheet.rows))
-    if all(amount[1] for amount in amounts):
+    matches = (_AMOUNT.fullmatch(row.cells[column]) for row in sheet.rows)
+    if all(match[1] for match in matches if match):
         return ""
     for text in (column, name):
         for unit, pattern in _UNITS.items():
             if re.search(rf"(?<![A-Za-z])(?:{pattern})(?![A-Za-z%])", text):
                 return unit
     shown = printable(column, 60)
-    expected = (
-        f"expected a unit in the name of the amounts {shown}: {shown} (equiv), {shown} (mol%)"
-    )
-    raise InputError(where, expected)
+    expected = f"expected a unit in the name of the amounts {shown}"
+    raise InputError(where, f"{expected}: {shown} (equiv), {shown} (mol%)")
 
 
 def _shorten(words: Sequence[str]) -> dict[str, str]:
@@ -218,8 +216,8 @@ def _shorten(words: Sequence[str]) -> dict[str, str]:
     ['base moles', 'T']
     """
     short = {word: _short_name(word) for word in words}
-    names = list(short.values())
-    return {word: name if names.count(name) == 1 else word for word, name in short.items()}
+    counts = Counter(short.values())
+    return short | {word: word for word, name in short.items() if counts[name] > 1}
 
 
 def _short_name(word: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -51,9 +52,11 @@ _STANDARD: Final = (
     "says which option is the standard, mostly the best one: write there what was used instead"
 )
 _LEAK: Final = "conditions that may be a result, or the number or the rank of each row"
-MOST_SHARE: Final = 1.1  # an assay may measure 1.02
+MAX_SHARE: Final = 1.1  # an assay may measure 1.02
 SURE_PERCENT: Final = 1.5  # no assay measures so much
 _SAYS_SCALE: Final = re.compile("[%<>≤≥⩽⩾]")
+_IF_SHARES: Final = {**dict.fromkeys(YIELDS, "say --fraction"), "ee": "write them in percent"}
+_RATIO: Final = {"dr": "a de of 90: write 95:5; a share of 97: write 97:3"}
 _SHARE: Final = "97: write 97:3"
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
 _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
@@ -95,7 +98,7 @@ class Columns(NamedTuple):
     @property
     def of_conditions(self) -> list[str]:
         """Return the names of the columns of conditions."""
-        return [column for each in self.conditions for column in each.columns.values()]
+        return [column for condition in self.conditions for column in condition.columns.values()]
 
 
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
@@ -120,11 +123,12 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     reasons = [f"left out: {line}" for line in left_out.lines()]
     if not used:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
-    notes = [*sheet.notes, *(f"warning: {line}" for line in doubts.lines()), *reasons]
-    notes += _describe_columns(sheet, columns, used)
+    warnings = [f"warning: {line}" for line in doubts.lines()]
+    notes = [*sheet.notes, *warnings, *reasons, *_describe_columns(sheet, columns, used)]
     total = len(sheet.rows)
     notes.append(f"rows: {total}, used {len(used)}, left out {total - len(used)}")
-    return _make_tables(path, [experiment for _, experiment in used], layout), notes
+    experiments = [experiment for _, experiment in used]
+    return _make_tables(path, experiments, layout), notes
 
 
 def _describe_columns(
@@ -132,18 +136,19 @@ def _describe_columns(
 ) -> list[str]:
     """Describe conditions that give the result away, and columns that are not used."""
     cells = {name: [row.cells[name] for row in sheet.rows] for name in sheet.header}
+    telling = {name for name in sheet.header if may_give_away(name, cells[name])}
     notes = []
-    if leaks := [name for name in columns.of_conditions if may_give_away(name, cells[name])]:
+    if leaks := [name for name in columns.of_conditions if name in telling]:
         notes.append(f"warning: {_LEAK}: {show_names(leaks)}")
     unused = [name for name in sheet.header if name not in columns.used]
-    repeats = group_by(used, lambda each: _compare_key(each[1])).values()
-    differing = [
-        name
-        for name in unused
-        if len(set(cells[name])) < len(cells[name])  # no number of a row
-        and not may_give_away(name, cells[name])
-        and any(len({row.cells[name] for row, _ in group}) > 1 for group in repeats)
-    ]
+    repeats = group_by(used, lambda pair: _compare_key(pair[1])).values()
+    differing = []
+    for name in unused:
+        is_row_number = len(set(cells[name])) == len(cells[name])
+        in_groups = ({row.cells[name] for row, _ in group} for group in repeats)
+        differs = any(len(values) > 1 for values in in_groups)
+        if differs and not is_row_number and name not in telling:
+            differing.append(name)
     if differing:
         notes.append(f"warning: equal conditions differ in: {show_names(differing)} (not used)")
     if unused:
@@ -166,16 +171,19 @@ def _find_columns(where: str, layout: Layout, sheet: Sheet) -> Columns:
     leaves out.
     """
     for field in (*YIELDS, "ee"):
-        if other := find_second_quantity(name := layout.results.get(field, "")):
+        name = layout.results.get(field, "")
+        if other := find_second_quantity(name):
             got = f"{printable(other, 40)} in the name {printable(name, 60)}"
             raise InputError(where, f"{SPLIT}, or rename it if it holds one", got)
-    others = [*layout.results.values(), *layout.reactants, *layout.products, layout.entry or ""]
-    for name in filter(None, others):
+    others = [*layout.results.values(), *layout.reactants, *layout.products]
+    if layout.entry:
+        others.append(layout.entry)
+    for name in others:
         if name not in sheet.header:
             raise missing_column(where, name, sheet.header)
     conditions = find_conditions(where, layout.conditions, sheet)
-    columns = Columns(conditions, [*filter(None, others)])
-    used = [*columns.of_conditions, *columns.used]
+    columns = Columns(conditions, others)
+    used = [*columns.of_conditions, *others]
     for name in used:
         if used.count(name) > 1:
             raise InputError(where, f"the column {printable(name, 60)} is named twice")
@@ -189,28 +197,36 @@ def _find_columns(where: str, layout: Layout, sheet: Sheet) -> Columns:
 def _require_tidy(where: str, sheet: Sheet, layout: Layout, columns: Columns) -> None:
     """Refuse second headers, ditto marks, and yields beside another quantity."""
     problems = RecordNotes()
-    results = layout.results
+    conditions = set(columns.of_conditions)
+    yields = {layout.results.get(field) for field in YIELDS}
     for row in sheet.rows:
-        words = {
-            field: cell
-            for field, name in results.items()
-            if not re.search("[0-9]", cell := row.cells[name])
-        }
-        unread = [cell for field, cell in words.items() if read_cell(field, cell, False)[1]]
-        if cell := find_header(row.cells, [*results.values()]) or ", ".join(unread[1:]):
-            problems[_ONE_HEADER].append(f"{row.place}: {cell}")
+        if header := find_header(row.cells, [*layout.results.values()]) or _find_words(row, layout):
+            problems[_ONE_HEADER].append(f"{row.place}: {header}")
         for name in columns.used:
             cell = row.cells[name]
             place = f"{row.place}, {name}: {cell}"
             is_date = isinstance(cell, DateText) or _DATE.fullmatch(cell)
             if _DITTO.fullmatch(cell):
                 problems[_NO_DITTO].append(place)
-            elif is_date and name in columns.of_conditions:
+            elif is_date and name in conditions:
                 problems[_NO_DATE].append(place)
-            elif name in map(results.get, YIELDS) and read_yield(cell).selectivity:
+            elif name in yields and read_yield(cell).selectivity:
                 problems[SPLIT].append(place)
     for expected, places in problems.items():
         raise InputError(where, expected, grouped_names(places))
+
+
+def _find_words(row: SheetRow, layout: Layout) -> str:
+    """Find the words of a row in place of results but the first, which may be a remark; "" if there
+    are none.
+    """
+    unread = []
+    for field, name in layout.results.items():
+        cell = row.cells[name]
+        has_digits = re.search("[0-9]", cell)
+        if not has_digits and read_cell(field, cell, False)[1]:
+            unread.append(cell)
+    return ", ".join(unread[1:])
 
 
 def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
@@ -224,9 +240,9 @@ def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
         numbers = _bare_numbers(row.cells[column] for row in sheet.rows)
         is_open = layout.fraction is None or (layout.fraction and field == "ee")
         if is_open and _are_shares(numbers):
-            which = f"the numbers of {name} are within 0 and {MOST_SHARE}"
-            todo = "write them in percent" if field == "ee" else "say --fraction"
-            raise InputError(where, f"{which}: say --no-fraction if they are percent, else {todo}")
+            expected = f"the numbers of {name} are within 0 and {MAX_SHARE}: "
+            expected += f"say --no-fraction if they are percent, else {_IF_SHARES[field]}"
+            raise InputError(where, expected)
         above = [number for number in numbers if number > SURE_PERCENT]
         if layout.fraction and field != "ee" and len(above) > len(numbers) / 2:
             which = f"most numbers of {name} are above {SURE_PERCENT}"
@@ -236,15 +252,18 @@ def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
 def _bare_numbers(cells: Iterable[str]) -> list[float]:
     """Read the positive numbers of cells that do not say what they are: `≥90%` and `<5` say it."""
     bare = (cell for cell in cells if not _SAYS_SCALE.search(cell))
-    numbers = (float(number[1]) for number in filter(None, map(_FIRST_NUMBER.fullmatch, bare)))
+    matches = filter(None, map(_FIRST_NUMBER.fullmatch, bare))
+    numbers = [float(match[1]) for match in matches]
     return [number for number in numbers if number > 0]
 
 
 def _are_shares(numbers: Sequence[float]) -> bool:
     """Return whether numbers may be shares of 1: nine of ten are, or all but one of three."""
-    shares = sum(number <= MOST_SHARE for number in numbers)
+    shares = sum(number <= MAX_SHARE for number in numbers)
     others = len(numbers) - shares
-    return shares > 0 and (others <= len(numbers) / 10 or (others == 1 and shares > 1))
+    if shares <= 1 and others:
+        return False
+    return bool(shares) and others <= max(1, len(numbers) / 10)
 
 
 # --- Rows ---
@@ -260,30 +279,34 @@ def _read_experiment(
     """Read the experiment of a row, or raise Unused; notes what is doubtful in it."""
     if _SUMMARY.fullmatch(next(filter(None, row.cells.values()), "")):
         raise Unused("an average or a total")
-    columns = [column for each in conditions for column in each.columns.values()]
+    columns = chain.from_iterable(condition.columns.values() for condition in conditions)
     if not any(row.cells[column] for column in columns):
         raise Unused("no condition")
     items = {condition.name: condition.read(row.cells) for condition in conditions}
-    results = {field: cell for field, name in layout.results.items() if (cell := row.cells[name])}
+    cells = {field: row.cells[name] for field, name in layout.results.items()}
+    results = {field: cell for field, cell in cells.items() if cell}
     if _DE.search(layout.results.get("dr", "")) and _NUMBER.match(results.get("dr", "")):
         results["dr"] += " de"  # below `de (%)` 20 is a share of 60, and not 20:1
-    found = set()
+    with_value = set()
     for field, cell in results.items():
         value, note = read_cell(field, cell, bool(layout.fraction))
         reason = f"{_NAMES.get(field, field)}: {note}"
         if value is not None:
-            found.add(field)
+            with_value.add(field)
         elif note:
             raise Unused(reason, f": {cell}")
         if note:
             doubts[reason].append(f"{row.place}: {cell}")
-    if found.isdisjoint(YIELDS):
+    if with_value.isdisjoint(YIELDS):
         raise Unused("no yield")
     for name, item in items.items():
         if names_standard(name, item["content"]):
             doubts[f"{name}: {item['content']!r} {_STANDARD}"].append(row.place)
+    number_in_paper = str(number)
+    if layout.entry:
+        number_in_paper = row.cells[layout.entry]
     entry = {
-        "entry_idx": row.cells[layout.entry] if layout.entry else str(number),
+        "entry_idx": number_in_paper,
         "rxn_id": "0",
         "conditions": {name: read_items(item) for name, item in items.items()},
         "results": results,
@@ -302,16 +325,14 @@ def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]
         return reading.value, reading.note
     value, note = read_fraction(cell, field)
     if value and note:
-        todo = "a de of 90: write 95:5; a share of 97: write 97:3" if field == "dr" else _SHARE
-        return None, f"one number is no ratio ({todo})"
+        return None, f"one number is no ratio ({_RATIO.get(field, _SHARE)})"
     return value, note
 
 
 def _read_side(row: SheetRow, smiles: Sequence[str], columns: Sequence[str]) -> list[Substance]:
     """Read reactants or products: the user's SMILES, else those of the columns."""
-    return [_make_molecule("smiles", text) for text in smiles if text] or [
-        _make_molecule(name, cell) for name in columns if (cell := row.cells[name])
-    ]
+    given = [_make_molecule("smiles", text) for text in smiles if text]
+    return given or [_make_molecule(name, row.cells[name]) for name in columns if row.cells[name]]
 
 
 def _make_molecule(column: str, cell: str) -> Substance:
@@ -320,25 +341,31 @@ def _make_molecule(column: str, cell: str) -> Substance:
 
     CO alone is carbon monoxide or methanol: then only the name of the column decides.
     """
-    is_written_so = "smiles" in column.lower() or is_smiles(cell)
-    return {"content": cell, "SMILES": cell if is_written_so else ""}
+    molecule: Substance = {"content": cell, "SMILES": ""}
+    if "smiles" in column.lower() or is_smiles(cell):
+        molecule["SMILES"] = cell
+    return molecule
 
 
 def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) -> Tables:
     """Make a table file of the experiments of each reaction."""
-    groups = group_by(experiments, lambda each: dump_json(each.sides))
+    groups = group_by(experiments, lambda experiment: dump_json(experiment.sides))
     stem = _FILE_NAME.sub("_", path.stem).strip(".") or "table"
+    scale = "fraction" if layout.fraction else "percent"
     tables: Tables = {}
     for number, members in enumerate(groups.values(), 1):
-        name = stem if len(groups) == 1 else f"{stem}_{number}"
+        name = stem
+        if len(groups) > 1:
+            name = f"{stem}_{number}"
+        file_name = f"{name}.json"
         reactants, products = members[0].sides
-        tables[f"{name}.json"] = {
+        tables[file_name] = {
             "root_img_name": name,
-            "source_file": f"{name}.json",
+            "source_file": file_name,
             "doi": layout.doi,
             "year": layout.year,
             "is_table": True,
-            "yield_scale": "fraction" if layout.fraction else "percent",
+            "yield_scale": scale,
             "duplicates": "median",  # the best of many repeats is luck
             "reactants": reactants,
             "products": products,

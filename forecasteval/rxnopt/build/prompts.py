@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from forecasteval.benchmark import Prompt
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import read_file
-from forecasteval.common.records import JsonObject, as_text, load_records
+from forecasteval.common.records import JsonObject, as_text
 from forecasteval.common.text import decode_utf8
 
-from ..datasets import require_question, template_of
+from ..datasets import read_questions, template_of
 from .chemicals import ABSENT, SELECTIVITIES, Substance, read_items
 
 if TYPE_CHECKING:
@@ -104,9 +104,7 @@ def render_prompts(
 
 def list_prompts(path: Path) -> Iterator[Prompt]:
     """List the prompts of a dataset; InputError for a record that is no question."""
-    questions = [*load_records(path)]
-    for number, record in enumerate(questions, 1):
-        require_question(record, f"{path}: record {number}")
+    questions = read_questions(path)
     for row in render_prompts(questions, find_templates(questions, path.parent)):
         yield Prompt(row["prompt"], {"id": row["id"]})
 

@@ -20,7 +20,7 @@ from forecasteval.common.text import csv_rows, decode_text
 
 from .chemicals import is_smiles, repair
 
-MOST_CELLS: Final = 5_000_000
+MAX_CELLS: Final = 5_000_000
 _NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
 
 
@@ -54,10 +54,13 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
 
     Raises InputError with line and column for what is no table of named columns.
     """
-    raw, where = read_file(path), str(path)
-    is_workbook = path.suffix.lower() in (".xlsx", ".xlsm")
-    grid, notes = _read_workbook(raw, where, name) if is_workbook else _read_text(raw, where)
-    grid = [row for row in grid if any(row[1])]
+    raw = read_file(path)
+    where = str(path)
+    if path.suffix.lower() in (".xlsx", ".xlsm"):
+        grid, notes = _read_workbook(raw, where, name)
+    else:
+        grid, notes = _read_text(raw, where)
+    grid = [(place, cells) for place, cells in grid if any(cells)]
     if len(grid) < 2:
         raise InputError(where, "expected a header and rows", "none")
     (place, names), *below = grid
@@ -72,12 +75,11 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
             expected = f"expected {len(header)} cells as in the first row (no titles, no notes)"
             raise InputError(f"{where}: {place}", expected, f"{len(cells)}: {' | '.join(cells)}")
         rows.append(SheetRow(place, dict(zip(header, cells, strict=True))))
-    shown = [
-        column
-        for column, name in zip(header, names, strict=True)
-        if name or any(row.cells[column] for row in rows)
-    ]
-    return Sheet(shown, rows, notes)
+    filled = []
+    for column, name in zip(header, names, strict=True):
+        if name or any(row.cells[column] for row in rows):
+            filled.append(column)
+    return Sheet(filled, rows, notes)
 
 
 def _require_names(where: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -86,22 +88,27 @@ def _require_names(where: str, names: Sequence[str], rows: Sequence[Sequence[str
     They are numbers above numbers, SMILES above SMILES, or words that occur below; one is a number
     or a SMILES, since words alone are a header that is repeated.
     """
-    columns = [
-        [row[index] for row in rows if index < len(row) and row[index]]
-        for index in range(len(names))
-    ]
-    named = [(name, cells) for name, cells in zip(names, columns, strict=True) if name and cells]
-    values = [name for name, cells in named if _is_value(name, cells)]
-    words = [name for name, cells in named if name not in values and name in cells]
-    if values and 2 * len(values + words) >= len(named):
+    n_named = 0
+    values, words = [], []
+    for index, name in enumerate(names):
+        cells = [row[index] for row in rows if index < len(row) and row[index]]
+        n_named += bool(name and cells)
+        if name and _is_value(name, cells):
+            values.append(name)
+        elif name and name in cells:
+            words.append(name)
+    if values and 2 * len(values + words) >= n_named:
         expected = "the first row is an experiment: write names above it"
         raise InputError(where, expected, show_names(names))
 
 
 def _is_value(name: str, cells: Sequence[str]) -> bool:
     """Return whether a name is a number above numbers, or a SMILES above SMILES."""
-    is_value = _NUMBER.fullmatch if _NUMBER.fullmatch(name) else is_smiles
-    return bool(is_value(name)) and 2 * sum(map(bool, map(is_value, cells))) >= len(cells)
+    if _NUMBER.fullmatch(name):
+        alike = [cell for cell in cells if _NUMBER.fullmatch(cell)]
+    else:
+        alike = [cell for cell in cells if is_smiles(cell) and is_smiles(name)]
+    return bool(alike) and 2 * len(alike) >= len(cells)
 
 
 def fold_name(name: str) -> str:
@@ -117,13 +124,16 @@ def show_names(names: Iterable[str]) -> str:
 def _clean(cell: str) -> str:
     """Remove what cannot be seen, and what programs write for nothing."""
     text = repair(cell).replace("\xa0", " ").strip()
-    return "" if text.lower() in _NO_VALUE else text
+    if text.lower() in _NO_VALUE:
+        return ""
+    return text
 
 
 def _read_text(raw: bytes, where: str) -> tuple[Grid, list[str]]:
     text, notes = decode_text(raw, where)
     rows = csv_rows(text, where)
-    return [(f"line {line}", list(map(_clean, cells))) for line, cells in rows], notes
+    grid = [(f"line {line}", list(map(_clean, cells))) for line, cells in rows]
+    return grid, notes
 
 
 # --- Workbooks ---
@@ -137,22 +147,22 @@ def _read_workbook(raw: bytes, where: str, name: str | None) -> tuple[Grid, list
         raise InputError(where, f"no sheet {printable(name, 60)}", show_names(titles))
     title = name or titles[0]
     sheet = book[title]
-    if sheet.max_row * sheet.max_column > MOST_CELLS:
+    if sheet.max_row * sheet.max_column > MAX_CELLS:
         size = f"{sheet.max_row} × {sheet.max_column}"
-        raise InputError(where, f"expected at most {MOST_CELLS:,} cells", size)
+        raise InputError(where, f"expected at most {MAX_CELLS:,} cells", size)
     if merged := sorted(map(str, sheet.merged_cells.ranges)):
         expected = "expected a value in every cell: unmerge the cells and fill them"
         raise InputError(where, expected, f"merged cells: {grouped_names(merged)}")
     values = _open_workbook(raw, where, values=True)[title]
-    grid = [
-        (f"row {number}", [_show_cell(where, *pair) for pair in zip(*rows, strict=True)])
-        for number, rows in enumerate(
-            zip(values.iter_rows(), sheet.iter_rows(), strict=True), sheet.min_row
-        )
-    ]
-    is_open = len(titles) > 1 and not name
+    pairs = zip(values.iter_rows(), sheet.iter_rows(), strict=True)
+    grid = []
+    for number, rows in enumerate(pairs, sheet.min_row):
+        cells = [_show_cell(where, *pair) for pair in zip(*rows, strict=True)]
+        grid.append((f"row {number}", cells))
+    if name or len(titles) == 1:
+        return grid, []
     note = f"the sheet {printable(title, 60)} is read (--sheet: {show_names(titles)})"
-    return grid, [note] if is_open else []
+    return grid, [note]
 
 
 def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
@@ -182,6 +192,10 @@ def _show_cell(where: str, cell: Any, written: Any) -> str:
         return DateText(f"{minutes // 60:.0f}:{minutes % 60:02.0f}")
     if isinstance(value, datetime.date):
         return DateText(value)
-    if number_text(value):
-        return f"{value * 100:.12g}%" if "%" in str(cell.number_format) else f"{value:.15g}"
-    return "" if value is None else _clean(str(value))
+    if value is None:
+        return ""
+    if not number_text(value):
+        return _clean(str(value))
+    if "%" in str(cell.number_format):
+        return f"{value * 100:.12g}%"
+    return f"{value:.15g}"
