@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.forms import to_record
 from forecasteval.display.breakdown import PartDifference, compare_parts, differences_table
@@ -21,6 +21,9 @@ from .tables import AnyComparison, report_table
 
 if TYPE_CHECKING:
     from forecasteval.display.html import Page
+
+
+NO_PARTS: Final[Mapping[str, Sequence[PartDifference]]] = {}
 
 
 def rank(
@@ -79,9 +82,10 @@ def compare(
     compared = comparison.compare(groups)
     means = list(map(datasets.mean_result, groups))
     named = [{**mean, "name": row.name} for mean, row in zip(means, compared.systems, strict=True)]
-    pairs = combinations(named, 2) if by else ()
-    parts = [part for a, b in pairs for part in compare_parts(a, b, str(by))]
-    return _view_comparison(compared, systems, means, {by: parts} if by else None)
+    if by is None:
+        return _view_comparison(compared, systems, means)
+    parts = [part for a, b in combinations(named, 2) for part in compare_parts(a, b, by)]
+    return _view_comparison(compared, systems, means, {by: parts})
 
 
 def compare_over_weeks(
@@ -95,35 +99,48 @@ def _view_comparison(
     compared: AnyComparison,
     systems: Systems,
     runs: Sequence[Mapping[str, object]] = (),
-    by: Mapping[str, Sequence[PartDifference]] | None = None,
+    by: Mapping[str, Sequence[PartDifference]] = NO_PARTS,
 ) -> Results:
-    """Show a comparison under the display names of its systems, or their own, without the dataset
-    if these differ. JSON has the names of their files.
+    """Show a comparison under the display names of its systems, or the names of their files.
+
+    The dataset is left out of these if they differ without it. JSON has the names of their files.
     """
-    dataset = compared.dataset
-    own = [row.name for row in compared.systems]
-    given = [systems.entries.get(systems.system_of(name, dataset), UNKNOWN).name for name in own]
-    short = [split_name(name, dataset).system for name in own]
-    plain = short if len({*short}) == len(short) else own
-    names = dict(zip(own, show_names([*zip(given, plain, strict=True)]), strict=True))
+    names = _choose_names(compared, systems)
     values: Any = compared
     shown = replace(
         values,
         systems=[replace(row, name=names[row.name]) for row in values.systems],
-        pairs=[replace(pair, a=names[pair.a], b=names[pair.b]) for pair in values.pairs],
+        pairs=_rename_pairs(values.pairs, names),
     )
-    if shown.by_dataset:
-        by_dataset = [replace(row, a=names[row.a], b=names[row.b]) for row in shown.by_dataset]
-        shown = replace(shown, by_dataset=by_dataset)
+    if compared.by_dataset:
+        shown = replace(shown, by_dataset=_rename_pairs(compared.by_dataset, names))
+    record = to_record(compared)
+    if by:
+        record["by"] = dict(by)
     tables: Report = []
-    for column, parts in (by or {}).items():
+    for column, parts in by.items():
         tables += ["", differences_table(column, parts, names)]
     return Results(
-        {**to_record(compared), **({"by": dict(by)} if by else {})},
+        record,
         lambda _: [*report.comparison_report(shown), *tables],
         lambda _: _make_page(shown, runs),
         rows=lambda _: list(map(report.flatten_pair, compared.pairs)),
     )
+
+
+def _rename_pairs(pairs: Sequence[Any], names: Mapping[str, str]) -> list[Any]:
+    return [replace(pair, a=names[pair.a], b=names[pair.b]) for pair in pairs]
+
+
+def _choose_names(compared: AnyComparison, systems: Systems) -> dict[str, str]:
+    """Choose the names that are shown, by the names of files."""
+    dataset = compared.dataset
+    files = [row.name for row in compared.systems]
+    given = [systems.entries.get(systems.system_of(name, dataset), UNKNOWN).name for name in files]
+    others = [split_name(name, dataset).system for name in files]
+    if len({*others}) < len(others):
+        others = files
+    return dict(zip(files, show_names([*zip(given, others, strict=True)]), strict=True))
 
 
 def _make_page(comparison: AnyComparison, runs: Sequence[Mapping[str, object]]) -> Page:

@@ -75,19 +75,26 @@ def history_chart(standing: ShownRanking) -> Chart | None:
             points[row.system_name].append((at, row.score))
     shown = [row for row in standing.table.rows if len(points[row.system_name]) > 1]
     leaders = [row.system_name for row in shown if row.could_lead]
-    which = "who" if len(leaders) <= _COLOURED else f"the first {_COLOURED} of those who"
-    lines = [
-        ChartLine(standing.names[system], points[system], faint=system not in leaders[:_COLOURED])
-        for system in (row.system_name for row in shown)
-    ]
+    which = "who"
+    if len(leaders) > _COLOURED:
+        which = f"the first {_COLOURED} of those who"
+    coloured = leaders[:_COLOURED]
+    lines = []
+    for ranked in shown:
+        system = ranked.system_name
+        is_faint = system not in coloured
+        lines.append(ChartLine(standing.names[system], points[system], faint=is_faint))
     lines.sort(key=attrgetter("faint"))
     ticks = [*enumerate(_label_weeks(weeks))][:: -(-len(weeks) // 7)]
     y = number_axis([score for line in lines for _, score in line.points])
     panel = Panel("", lines, Axis("", ticks, 0, len(weeks) - 1), y, height=300)
-    note = f"In colour: {which} could be first. " if leaders else ""
-    note += f"Not complete: {', '.join(pending)}." if pending else ""
+    notes = []
+    if leaders:
+        notes.append(f"In colour: {which} could be first.")
+    if pending:
+        notes.append(f"Not complete: {', '.join(pending)}.")
     name = standing.name.replace("ranking", "history")
-    return Chart(name, "Score by week", note.strip(), Table((), ()), [panel])
+    return Chart(name, "Score by week", " ".join(notes), Table((), ()), [panel])
 
 
 # --- Score against cost ---
@@ -181,20 +188,25 @@ def draw_parts(standing: ShownRanking, column: str, name: str) -> Html:
 def draw_weeks(standing: ShownRanking, name: str) -> Html:
     """Draw a matrix of scores; a cell leads to the page of the run."""
     heads = [Head("System"), *(Head(label, "c") for label in _label_weeks(standing.weeks))]
-    resolved = [
-        soft(f"{week.resolved}{f'/{week.resolved + week.pending}' if week.pending else ''}")
-        for week in standing.weeks
-    ]
+    resolved = [soft(_count_resolved(week)) for week in standing.weeks]
     lines = [TableLine([soft("questions"), *resolved], "fix")]
-    scale = standing.table.scale
     for entry in standing.entries:
-        cells = {
-            id(week): show_cell(row.score, scale, standing.page_of(files_of(week, row)[0]))
-            for week, row in standing.weeks_of.get(entry.row.system_name, ())
-        }
-        shown = [cells.get(id(week), Html()) for week in standing.weeks]
-        lines.append(TableLine([join(entry.shown), *shown]))
+        cells = {}
+        for week, row in standing.weeks_of.get(entry.row.system_name, ()):
+            page = standing.page_of(files_of(week, row)[0])
+            cells[id(week)] = show_cell(row.score, standing.table.scale, page)
+        scores = [cells.get(id(week), Html()) for week in standing.weeks]
+        lines.append(TableLine([join(entry.shown), *scores]))
     title = "Every system in every week"
-    note = "a cell leads to the page of the run" if standing.linked else ""
+    note = ""
+    if standing.linked:
+        note = "a cell leads to the page of the run"
     drawn = draw_scroll(title, draw_table(heads, lines, "mx"))
     return draw_fold(title, drawn, note=note, name=name)
+
+
+def _count_resolved(week: RankedTable) -> str:
+    """Count the questions of a week that have a truth: `14/50`, or `50` if all do."""
+    if not week.pending:
+        return str(week.resolved)
+    return f"{week.resolved}/{week.resolved + week.pending}"

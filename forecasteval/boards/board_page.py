@@ -171,13 +171,13 @@ def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[RankedTable]]]:
 
     Datasets of one system are no rankings, unless there is nothing else.
     """
-    found: list[tuple[Ranking, Sequence[RankedTable]]] = [
+    rankings: list[tuple[Ranking, Sequence[RankedTable]]] = [
         (season, find_weeks(board.tables, season)) for season in board.pooled
     ]
-    seen = [id(week) for _, weeks in found for week in weeks]
-    others = [table for table in board.tables if id(table) not in seen]
-    found += [(table, []) for table in others if not table.is_alone]
-    return found or [(table, []) for table in others[:1]]
+    pooled = [id(week) for _, weeks in rankings for week in weeks]
+    others = [table for table in board.tables if id(table) not in pooled]
+    rankings += [(table, []) for table in others if not table.is_alone]
+    return rankings or [(table, []) for table in others[:1]]
 
 
 # --- The top ---

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -32,7 +33,7 @@ from forecasteval.ranking.board import (
     SystemTable,
 )
 from forecasteval.ranking.files import FileRow, ForecasterRow, ForecasterTable
-from forecasteval.ranking.scale import Level
+from forecasteval.ranking.scale import Level, Scale
 
 from .metadata import shown_names
 
@@ -72,7 +73,7 @@ def _list_system_columns(table: SystemTable) -> list[Column]:
         *_first_columns(table, "System", "Overall", "Score"),
         *_gain_columns(table.rows),
         *run_columns(table.rows),
-        *_level_columns(table, "Level "),
+        *_level_columns(table),
         _number("n", spare=900),
         *unread_columns(table.rows),
         NOTES,
@@ -82,7 +83,7 @@ def _list_system_columns(table: SystemTable) -> list[Column]:
 def _list_pooled_columns(table: PooledTable) -> list[Column]:
     return [
         *_first_columns(table, "System", "Overall", "Score"),
-        *_level_columns(table, ""),
+        *(replace(column, title="") for column in _level_columns(table)),
         *WEEK_COLUMNS,
         *unread_columns(table.rows),
         NOTES,
@@ -112,40 +113,31 @@ def _first_columns(table: Ranking, name: str, score: str, head: str) -> list[Col
     return [
         _number("Rank", page="rk", head="Rank"),
         Column(name, attrgetter("shown"), key="name", head="System"),
-        *score_columns(score, table.scale.sign < 0, head),
+        *score_columns(score, table.scale, head),
         Column("Ranks", attrgetter("row.rank_interval"), "ranks", key="ranks"),
     ]
 
 
-def score_columns(title: str, is_lower: bool, head: str = "") -> list[Column]:
+def score_columns(title: str, scale: Scale, head: str = "") -> list[Column]:
     """Return the columns of a score and its interval."""
-    best = "low" if is_lower else "high"
     return [
-        _number(title, "score", best=best, page="n sc", head=head),
+        _number(title, "score", best=scale.best, page="n sc", head=head),
         _number("95% interval", "interval", page="n k", head=head),
     ]
 
 
-def _level_columns(table: SystemTable | PooledTable, title: str) -> list[Column]:
-    """Return the scores by level, in text if their titles begin with something.
-
-    From a narrow terminal the last levels go last.
-    """
-    best = "low" if table.scale.sign < 0 else "high"
-    return [
-        Column(
-            f"{title}{level}" if title else "",
-            partial(_find_level, level),
-            "number",
-            best,
-            spare,
-            page="c",
-            key=f"level_{level}",
-            head=f"L{level}",
-        )
-        for spare, level in zip(range(700, 0, -1), table.level_counts, strict=False)
-        if level
-    ]
+def _level_columns(table: SystemTable | PooledTable) -> list[Column]:
+    """Return the scores by level; from a narrow terminal the last levels go last."""
+    best = table.scale.best
+    columns = []
+    for spare, level in zip(range(700, 0, -1), table.level_counts, strict=False):
+        if level:
+            title = f"Level {level}"
+            key = f"level_{level}"
+            score = partial(_find_level, level)
+            column = Column(title, score, "number", best, spare, page="c", key=key)
+            columns.append(replace(column, head=f"L{level}"))
+    return columns
 
 
 def _find_level(level: Level, entry: Entry) -> Any:
@@ -189,10 +181,15 @@ def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     counts = {key: sum(getattr(row, key, 0) for row in rows) for key in keys}
     columns = []
     for key, count in counts.items():
-        head = key.capitalize() if count else ""
-        title = key.capitalize() if key in ("missing", "unparsed") else head
-        spare = 1 if key == "missing" else 800
-        columns.append(_number(title, key, spare=spare, page="n k", head=head))
+        head = ""
+        if count:
+            head = key.capitalize()
+        column = _number(head, key, spare=800, page="n k", head=head)
+        if key in ("missing", "unparsed"):
+            column = replace(column, title=key.capitalize())
+        if key == "missing":
+            column = replace(column, spare=1)
+        columns.append(column)
     return columns
 
 
@@ -222,12 +219,14 @@ def _show_cost(entry: Entry) -> str:
     cost = entry.row.about.cost
     if cost is None:
         return ""
-    return f"${cost:.2f}" if round(cost, 2) == cost else f"${number_text(cost)}"
+    if round(cost, 2) == cost:
+        return f"${cost:.2f}"
+    return f"${number_text(cost)}"
 
 
 def name_metric(table: ForecasterTable) -> str:
     """Name the metric by which the forecasters of a table are ranked."""
-    metric = table.rows[0].metric if table.rows else "score"
+    metric = next((row.metric for row in table.rows), "score")
     return metric.replace("_", " ").title()
 
 
@@ -255,12 +254,16 @@ def say_notes(row: SystemRow | PooledRow) -> str:
 
 
 def _add_names(text: str, names: Sequence[str]) -> str:
-    return f"{text}: {grouped_names(names)}" if names else text
+    if not names:
+        return text
+    return f"{text}: {grouped_names(names)}"
 
 
 def count_warnings(count: int) -> str:
     """`1 warning`; nothing where there are none."""
-    return show_count(count, "warning") if count else ""
+    if not count:
+        return ""
+    return show_count(count, "warning")
 
 
 NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")
@@ -271,18 +274,18 @@ NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")
 
 def list_part_columns(table: Ranking, column: str) -> list[Column]:
     """List the columns of the values of a column; text and pages have the scores alone."""
-    best = "low" if table.scale.sign < 0 else "high"
+    best = table.scale.best
     columns = []
     for spare, value in enumerate(sorted(count_questions(table.rows), key=value_key), 1):
         title = printable(value, 24)
         key = f"{column}={value}"
-        score = partial(_find_part, value, "score")
-        columns += [
-            Column(title, score, "number", best, spare, page="c", key=key, head=title),
-            Column("", partial(_find_end, value, 0), "number", key=f"{key} low"),
-            Column("", partial(_find_end, value, 1), "number", key=f"{key} high"),
-            Column("", partial(_find_part, value, "n"), "number", key=f"{key} n"),
-        ]
+        low = partial(_find_end, value, 0)
+        high = partial(_find_end, value, 1)
+        score = Column(title, partial(_find_part, value, "score"), "number", best, spare, page="c")
+        columns.append(replace(score, key=key, head=title))
+        columns.append(Column("", low, "number", key=f"{key} low"))
+        columns.append(Column("", high, "number", key=f"{key} high"))
+        columns.append(Column("", partial(_find_part, value, "n"), "number", key=f"{key} n"))
     return columns
 
 
@@ -332,23 +335,31 @@ def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]
     tables say of all their rows.
     """
     table, row, *_ = entry
-    direction = " (lower is better)" if table.scale.sign < 0 else ""
+    dataset = table.dataset
+    if table.datasets:
+        dataset = f"{len(table.datasets)} datasets"
+    metric = row.metric
+    if table.scale.sign < 0:
+        metric = f"{metric} (lower is better)"
     record: dict[str, object] = {
         "benchmark": table.benchmark,
-        "dataset": f"{len(table.datasets)} datasets" if table.datasets else table.dataset,
+        "dataset": dataset,
         "prediction": row.prediction or table.prediction,
-        "metric": f"{row.metric}{direction}",
+        "metric": metric,
     }
     for column in columns:
+        value = column.cell(entry)
         if ends := _ENDS.get(column.key):
-            record.update(zip(ends, column.cell(entry) or (None, None), strict=True))
+            record.update(zip(ends, value or (None, None), strict=True))
         elif column.key:
-            record[column.key] = row.name if column.key == "name" else column.cell(entry)
+            record[column.key] = value
+    about = {f"about_{key}": value for key, value in to_record(row.about).items()}
     return {
         **record,
+        "name": row.name,
         "pending": table.pending,
         "void": table.void,
         "provisional": row.provisional,
         "signature": format_signature(table.signature),
-        **{f"about_{key}": value for key, value in to_record(row.about).items()},
+        **about,
     }

@@ -493,11 +493,9 @@ def _draw_cells(
     if _better(comparison, adds) == "A":
         kind = "a"
     bar = draw_bar_of(abs(adds) / largest, kind)
-    cells = [
-        tag("span", show_signed(adds, digits), bar, class_="co", title=f"{adds:.6f}"),
-        span("lv", format_level(item.get("level"))),
-        tag("span", *_draw_question(item, texts)),
-    ]
+    added = tag("span", show_signed(adds, digits), bar, class_="co", title=f"{adds:.6f}")
+    level = span("lv", format_level(item.get("level")))
+    cells = [added, level, tag("span", *_draw_question(item, texts))]
     for answer in (item, other):
         chip = span("chip", show_cell(answer["score"], comparison.scale))
         read = ""

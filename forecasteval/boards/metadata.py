@@ -24,33 +24,31 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
     """
     rows: list[RankedRow] = [row for table in board.rankings for row in table.rows]
     taken = systems.find_taken((row.system_name, row.name) for row in rows)
-    entries = {
-        system: replace(about, name="") if system in taken else about
-        for system, about in systems.entries.items()
-    }
-
     costs = _count_costs(board, systems)
 
     def describe(system: str) -> About:
-        about = entries.get(system, UNKNOWN)
-        return replace(about, cost=costs.get(system)) if about.cost is None else about
+        about = systems.entries.get(system, UNKNOWN)
+        if system in taken:
+            about = replace(about, name="")
+        if about.cost is None:
+            about = replace(about, cost=costs.get(system))
+        return about
 
     def add(table: Any) -> Any:
         rows = [replace(row, about=describe(row.system_name)) for row in table.rows]
         return replace(table, rows=rows)
 
+    ranked = {row.system_name for row in rows}
     # Of those that wait for a truth nothing is missing.
     waiting = {
         systems.system_of(Path(name).stem, dataset)
         for dataset, names in board.waiting.items()
         for name in names
     }
-    board = replace(
-        board,
-        pooled=list(map(add, board.pooled)),
-        tables=list(map(add, board.tables)),
-        without_result=sorted(entries.keys() - waiting - {row.system_name for row in rows}),
-    )
+    pooled = list(map(add, board.pooled))
+    tables = list(map(add, board.tables))
+    without_result = sorted(systems.entries.keys() - waiting - ranked)
+    board = replace(board, pooled=pooled, tables=tables, without_result=without_result)
     return board, [*taken.values()]
 
 
@@ -94,9 +92,11 @@ def show_names(pairs: Sequence[tuple[str, str]]) -> list[str]:
     >>> show_names([("X", "a"), ("X", "b"), ("", "c")])
     ['X (a)', 'X (b)', 'c']
     """
-    often = Counter(name or own for name, own in pairs)
-    shown = [
-        f"{name} ({own})" if name and name != own and often[name] > 1 else name or own
-        for name, own in pairs
-    ]
+    counts = Counter(name or file_name for name, file_name in pairs)
+    shown = []
+    for name, file_name in pairs:
+        if name and name != file_name and counts[name] > 1:
+            shown.append(f"{name} ({file_name})")
+        else:
+            shown.append(name or file_name)
     return [cut_middle(name, _WIDTH) for name in show_distinct(shown, _LONGEST)]

@@ -127,8 +127,8 @@ def describe_reasons(reasons: Sequence[Reason]) -> str:
     """
     groups = group_by(reasons, lambda reason: tuple(reason.datasets))
     texts = [
-        " ".join(filter(None, [format_datasets(datasets), ", ".join(map(_describe, same))]))
-        for datasets, same in groups.items()
+        " ".join(filter(None, [format_datasets(datasets), ", ".join(map(_describe, group))]))
+        for datasets, group in groups.items()
     ]
     return "; ".join(texts)
 
@@ -136,7 +136,8 @@ def describe_reasons(reasons: Sequence[Reason]) -> str:
 def _describe(reason: Reason) -> str:
     """Say a reason; a later version may have written a code that is not known."""
     words = _WORDS.get(reason.code, printable(reason.code, 60))
-    return words.format(count=reason.count, total=reason.total, s="" if reason.count == 1 else "s")
+    plural = "" if reason.count == 1 else "s"
+    return words.format(count=reason.count, total=reason.total, s=plural)
 
 
 def format_datasets(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from forecasteval.common.records import group_by
 from forecasteval.display.formats import csv_cell, format_report, write_csv
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Heading, Remark, Report, format_signature
-from forecasteval.ranking.board import Board, Pair
+from forecasteval.ranking.board import Board, BothRead, Pair
 
 from .by_column import report_parts
 from .changes import Change, changes_report
@@ -69,7 +69,8 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     report += board.remarks
     if changes:
         report += [Heading("What changed last"), *changes_report(changes, name_systems(board)), ""]
-    report += [Heading("Open"), view_open(board), "", ENTER, ""] if board.open else []
+    if board.open:
+        report += [Heading("Open"), view_open(board), "", ENTER, ""]
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
     report += [f"withdrawn by the owner of the board: {text}" for text in list_withdrawn(board)]
     report += [f"removed after the questions closed: {text}" for text in list_removed(board)]
@@ -163,21 +164,27 @@ def flatten_pair(pair: Pair) -> dict[str, object]:
         "p_holm": pair.p_holm,
         "detectable": pair.detectable,
         "n": pair.n_shared,
+        **_flatten_difference("", pair),
+        **_flatten_difference("both_read_", pair.both_read),
+        "both_read_n": pair.both_read and pair.both_read.n,
     }
-    both = pair.both_read
-    for prefix, part in (("", pair), ("both_read_", both)):
-        low, high = part.interval if part and part.interval else (None, None)
-        record[f"{prefix}difference"] = part.difference if part else None
-        record[f"{prefix}low"] = low
-        record[f"{prefix}high"] = high
-    record["both_read_n"] = both.n if both else None
     for level, tally in pair.levels.items():
-        prefix = f"level_{level}_" if level else ""
+        prefix = f"level_{level}_"
+        if not level:
+            prefix = ""
         record |= {f"{prefix}{key}": count for key, count in asdict(tally).items()}
     for level, difference in (pair.level_differences or {}).items():
         if level:
             record[f"level_{level}_difference"] = difference.difference
     return record
+
+
+def _flatten_difference(prefix: str, pair: Pair | BothRead | None) -> dict[str, object]:
+    difference = low = high = None
+    if pair:
+        difference = pair.difference
+        low, high = pair.interval or (None, None)
+    return {f"{prefix}difference": difference, f"{prefix}low": low, f"{prefix}high": high}
 
 
 # --- Markdown ---

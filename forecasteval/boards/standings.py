@@ -23,6 +23,7 @@ from forecasteval.ranking.files import FileRow
 from forecasteval.ranking.scale import Scale
 
 from .changes import (
+    Change,
     History,
     format_reason,
     format_step,
@@ -44,44 +45,60 @@ _NAMED: Final = 3  # systems that a sentence names
 def say_leader(table: Ranking, names: Names) -> Html:
     """Say who leads, and who could be first as well."""
 
-    def name(found: Sequence[RankedRow]) -> Html:
-        return list_names([tag("b", names[row.system_name]) for row in found])
-
-    rows: list[RankedRow] = [row for row in table.rows if row.rank is not None]
-    if not rows:
+    ranked = [row for row in table.rows if row.rank is not None]
+    if not ranked:
         return join("No system is ranked yet.")
-    leaders = [row for row in rows if row.rank == 1]
-    rest = rows[len(leaders) :]
-    score = show_number(rows[0].score, 3)
+    leaders = [row for row in ranked if row.rank == 1]
+    others = ranked[len(leaders) :]
+    who = _list_systems(leaders, names)
+    score = show_number(ranked[0].score, 3)
     if len(table.rows) == 1:
-        return join(name(rows), f" has {score}; no other system answered these questions.")
-    leads = "leads" if len(leaders) == 1 else "lead together"
-    said = join(name(leaders), f" {leads} with {score}")
-    if others := [row for row in rest if row.could_lead]:
-        return join(said, "; ", name(others), " could be first, too.")
-    is_ahead = rest and all(row.could_lead is False for row in rest)
-    return join(said, "; no other system could be first." if is_ahead else ".")
+        return join(who, f" has {score}; no other system answered these questions.")
+    verb = "leads"
+    if len(leaders) > 1:
+        verb = "lead together"
+    verdict = join(who, f" {verb} with {score}")
+    could_lead = [row for row in others if row.could_lead]
+    if could_lead:
+        return join(verdict, "; ", _list_systems(could_lead, names), " could be first, too.")
+    if others and all(row.could_lead is False for row in others):
+        return join(verdict, "; no other system could be first.")
+    return join(verdict, ".")
 
 
-def say_last_night(history: History, names: Names, of: tuple[str, str]) -> Html:
-    """Say what the last night changed: what happened to datasets, and which ranks moved most in a
-    ranking `of` a benchmark and a dataset.
+def _list_systems(rows: Sequence[RankedRow], names: Names) -> Html:
+    return list_names([tag("b", names[row.system_name]) for row in rows])
+
+
+def say_last_night(history: History, names: Names, ranking: tuple[str, str]) -> Html:
+    """Say what the last night changed: what happened to datasets, and which ranks moved most.
+
+    ranking: the benchmark and the dataset of the ranks.
     """
     changes = sorted(history.changes, key=sort_key)
-    events = []
-    for reason, same in group_by(filter(has_own_cause, changes), format_reason).items():
-        who = {format_system(change, names) for change in same}
-        count = f"{len(who)} systems" if len(who) > 1 else who.pop()
-        events.append(f"{format_datasets(change['dataset'] for change in same)} {reason} ({count})")
-    moves = [
-        f"{format_system(change, names)} {format_step(change['rank'], 0)}"
-        for change in changes
-        if (change["benchmark"], change["dataset"]) == of
-        and change["rank"][0] != change["rank"][1]
-        and None not in change["score"]
-    ]
-    said = [list_names(texts) for texts in (events, moves) if texts]
-    return join(f"Last night ({history.date}): ", Html("; ".join(said)), ".") if said else Html()
+    groups = group_by(filter(has_own_cause, changes), format_reason)
+    events = [_describe_event(reason, group, names) for reason, group in groups.items()]
+    moves = []
+    for change in changes:
+        is_of_ranking = (change["benchmark"], change["dataset"]) == ranking
+        old, new = change["rank"]
+        if is_of_ranking and old != new and None not in change["score"]:
+            step = format_step(change["rank"], 0)
+            moves.append(f"{format_system(change, names)} {step}")
+    texts = [list_names(part) for part in (events, moves) if part]
+    if not texts:
+        return Html()
+    return join(f"Last night ({history.date}): ", Html("; ".join(texts)), ".")
+
+
+def _describe_event(reason: str, changes: Sequence[Change], names: Names) -> str:
+    """Describe what happened to datasets: `250915 2 truths corrected (3 systems)`."""
+    datasets = format_datasets(change["dataset"] for change in changes)
+    systems = {format_system(change, names) for change in changes}
+    who = f"{len(systems)} systems"
+    if len(systems) == 1:
+        who = systems.pop()
+    return f"{datasets} {reason} ({who})"
 
 
 def list_names(names: Sequence[str]) -> Html:
@@ -93,7 +110,9 @@ def list_names(names: Sequence[str]) -> Html:
     if len(names) > _NAMED:
         names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
     *others, last = map(join, names)
-    return join(Html(", ".join(others)), " and " if others else "", last)
+    if not others:
+        return last
+    return join(Html(", ".join(others)), " and ", last)
 
 
 # --- Systems by weeks ---
@@ -101,7 +120,9 @@ def list_names(names: Sequence[str]) -> Html:
 
 def heat_of(score: float | None, scale: Scale) -> Heat:
     """Place a score on the colour of its share of the best one."""
-    return Heat(score, None if score is None else scale.to_unit(score))
+    if score is None:
+        return Heat(None)
+    return Heat(score, scale.to_unit(score))
 
 
 def show_cell(score: float | None, scale: Scale, href: str | None = None) -> Html:
@@ -111,13 +132,13 @@ def show_cell(score: float | None, scale: Scale, href: str | None = None) -> Htm
 
 def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[RankedTable]:
     """Find the tables of the datasets of a table over all of them, the oldest first."""
-    found = {
+    by_questions = {
         (table.dataset, table.signature.get("questions_sha256")): table
         for table in reversed(tables)  # kept ones, which stand last, give way
         if table.benchmark == season.benchmark
     }
     weeks = [(week.dataset, week.questions_sha256) for week in season.datasets]
-    return [found[week] for week in weeks if week in found]
+    return [by_questions[week] for week in weeks if week in by_questions]
 
 
 def files_of(week: Ranking, row: RankedRow) -> Sequence[FileRow]:
@@ -190,11 +211,11 @@ class ShownRanking:
     @cached_property
     def weeks_of(self) -> Mapping[str, Sequence[tuple[Ranking, RankedRow]]]:
         """Group the weeks by system, with its rows."""
-        found: defaultdict[str, list[tuple[Ranking, RankedRow]]] = defaultdict(list)
+        weeks: defaultdict[str, list[tuple[Ranking, RankedRow]]] = defaultdict(list)
         for week in self.datasets:
             for row in week.rows:
-                found[row.system_name].append((week, row))
-        return found
+                weeks[row.system_name].append((week, row))
+        return weeks
 
     def page_of(self, run: FileRow) -> str | None:
         """Return the address of a run's page, if it is there."""

@@ -35,9 +35,10 @@ from forecasteval.ranking.board import (
     ScoredRow,
     SeasonComparison,
     SeasonRow,
+    WithdrawnEntry,
 )
 from forecasteval.ranking.files import label_dataset
-from forecasteval.ranking.scale import Level
+from forecasteval.ranking.scale import Level, Scale
 from forecasteval.ranking.systems import ALPHA
 
 from .columns import (
@@ -115,7 +116,9 @@ def say_unranked(table: Ranking) -> str:
     if barred:
         who = grouped_names(barred)
         reasons.append(f"closed forecasts changed or removed, and therefore no rank: {who}")
-    return f"–: {'; '.join(reasons)}." if reasons else ""
+    if not reasons:
+        return ""
+    return f"–: {'; '.join(reasons)}."
 
 
 def _show_used(table: Ranking) -> str:
@@ -131,7 +134,7 @@ def _show_used(table: Ranking) -> str:
 _ALONE: Final = (
     Column("Dataset", attrgetter("table.label")),
     Column("System", lambda entry: _name_alone(entry.row), key="name"),
-    *score_columns("Overall", False),
+    *score_columns("Overall", Scale()),
     Column("On", lambda entry: _show_used(entry.table)),
 )
 
@@ -153,7 +156,9 @@ def show_size(table: Ranking) -> str:
     if table.pending:
         size = f"{table.resolved} of {table.resolved + table.pending} resolved"
     size += in_series(table.n_series)
-    return f"{size}, {table.void} void left out" if table.void else size
+    if table.void:
+        size += f", {table.void} void left out"
+    return size
 
 
 def in_series(count: int) -> str:
@@ -165,7 +170,9 @@ def in_series(count: int) -> str:
 
 def lower_is_better(table: Ranking | AnyComparison) -> str:
     """Return the end of a title where a lower score is better."""
-    return ", lower is better" if table.higher_is_better is False else ""
+    if table.higher_is_better is False:
+        return ", lower is better"
+    return ""
 
 
 def season_remarks(table: Ranking | AnyComparison) -> list[str]:
@@ -181,18 +188,14 @@ def season_remarks(table: Ranking | AnyComparison) -> list[str]:
     ]
     remarks = []
     if partial_weeks:
-        remarks.append(
-            f"Partial, and counted by their resolved questions: {', '.join(partial_weeks)}"
-        )
+        weeks = ", ".join(partial_weeks)
+        remarks.append(f"Partial, and counted by their resolved questions: {weeks}")
+    good_and_bad = "Good and bad weeks of a system"
     if table.design_effect is None:
-        remarks.append(
-            "Good and bad weeks of a system cannot be measured: no interval includes them."
-        )
+        remarks.append(f"{good_and_bad} cannot be measured: no interval includes them.")
     else:
-        remarks.append(
-            "Good and bad weeks of a system are in all intervals: "
-            f"design effect {table.design_effect:.2f}."
-        )
+        effect = f"design effect {table.design_effect:.2f}"
+        remarks.append(f"{good_and_bad} are in all intervals: {effect}.")
     if table.apart:
         names = ", ".join(map(printable, table.apart))
         remarks.append(f"Apart, as they share no dataset with these: {names}")
@@ -201,24 +204,28 @@ def season_remarks(table: Ranking | AnyComparison) -> list[str]:
 
 def list_failed(board: Board) -> list[tuple[str, str]]:
     """List why files could not be scored, each reason once with its files: `("2 (a, b)", …)`."""
-    groups = group_by(board.failed, lambda entry: str(entry["reason"])).items()
-    files = {reason: [str(entry["file"]) for entry in same] for reason, same in groups}
-    return [
-        (grouped_names(names) if len(names) > 1 else printable(names[0]), printable(reason))
-        for reason, names in files.items()
-    ]
+    groups = group_by(board.failed, lambda entry: str(entry["reason"]))
+    failed = []
+    for reason, entries in groups.items():
+        names = [str(entry["file"]) for entry in entries]
+        files = printable(names[0])
+        if len(names) > 1:
+            files = grouped_names(names)
+        failed.append((files, printable(reason)))
+    return failed
 
 
 def list_withdrawn(board: Board) -> list[str]:
     """Say what the owner of the board has withdrawn, and whether that was before the truth."""
-    lines = []
-    for system, entries in group_by(board.withdrawn, lambda entry: entry.system).items():
-        names = [
-            f"{entry.name} ({'after' if entry.is_after_truth else 'before'} its first truth)"
-            for entry in entries
-        ]
-        lines.append(printable(f"{system}: {', '.join(names)}"))
-    return lines
+    return [
+        printable(f"{system}: {', '.join(map(_describe_withdrawn, entries))}")
+        for system, entries in group_by(board.withdrawn, attrgetter("system")).items()
+    ]
+
+
+def _describe_withdrawn(entry: WithdrawnEntry) -> str:
+    when = "after" if entry.is_after_truth else "before"
+    return f"{entry.name} ({when} its first truth)"
 
 
 def list_removed(board: Board) -> list[str]:
@@ -235,12 +242,15 @@ def _count_removed(entry: RemovedEntry) -> str:
 
 def describe_waiting(board: Board) -> list[str]:
     """Return a line for each dataset that has no truth yet."""
-    return [
-        f"{printable(dataset, 60)}: "
-        + ("no question to score, " if dataset in board.void else "no truth yet, ")
-        + f"{len(files)} {'file waits' if len(files) == 1 else 'files wait'}"
-        for dataset, files in board.waiting.items()
-    ]
+    lines = []
+    for dataset, files in board.waiting.items():
+        reason = "no truth yet"
+        if dataset in board.void:
+            reason = "no question to score"
+        count = show_count(len(files), "file")
+        verb = "waits" if len(files) == 1 else "wait"
+        lines.append(f"{printable(dataset, 60)}: {reason}, {count} {verb}")
+    return lines
 
 
 def view_open(board: Board) -> Table:
@@ -275,7 +285,7 @@ def compared_systems(comparison: AnyComparison) -> Table:
         runs = run_columns(comparison.systems)
     columns = [
         Column("System", attrgetter("shown")),
-        *score_columns("Overall", comparison.scale.sign < 0),
+        *score_columns("Overall", comparison.scale),
         *runs,
         *unread_columns(comparison.systems),
     ]
@@ -287,7 +297,9 @@ def compared_pairs(comparison: AnyComparison) -> Table:
     """Return the pairs: differences, p, and by level the questions that A wins, ties and loses."""
     tallies = []
     for spare, level in enumerate(comparison.pairs[0].levels, 100):
-        title = f"Level {level}" if level else "Wins"
+        title = "Wins"
+        if level:
+            title = f"Level {level}"
         tallies.append(Column(title, partial(_show_tally, level), "number", spare=spare))
     return make_table([*_PAIRS, *tallies], comparison.pairs)
 
@@ -352,23 +364,27 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
     """
     systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
     first, *others = systems
-    is_adjusted = len(comparison.pairs) > 1
+    adjusted = ""
+    if len(comparison.pairs) > 1:
+        adjusted = " (Holm)"
     lines = []
-    for other, pair in zip(
-        others, comparison.pairs, strict=False
-    ):  # those of the first stand first
-        p = _show_equal_p(pair.p_holm) + (" (Holm)" if is_adjusted else "")
-        on = f"{_name_questions(comparison, pair)}{lower_is_better(comparison)}"
-        lines.append(_say(pair, f"{p}, on {on}"))
-        both = pair.both_read
-        if both and (first.missing, first.unparsed) != (other.missing, other.unparsed):
-            value, bounds = _show_difference(both, 1)
-            on = f"on the {show_count(both.n, 'question')} that both answered readably"
+    # The pairs of the first system stand first.
+    for other, pair in zip(others, comparison.pairs, strict=False):
+        p = f"p = {show_p(pair.p_holm)}".replace("= <", "< ")
+        questions = f"{_name_questions(comparison, pair)}{lower_is_better(comparison)}"
+        lines.append(_describe_pair(pair, f"{p}{adjusted}, on {questions}"))
+        has_other_unread = (first.missing, first.unparsed) != (other.missing, other.unparsed)
+        if pair.both_read and has_other_unread:
             names = f"{printable(pair.a)} − {printable(pair.b)}"
-            lines.append(
-                f"{names} is {value}{bounds} {on}. This ignores missing and unparsed answers."
-            )
+            lines.append(_describe_both_read(names, pair.both_read))
     return lines
+
+
+def _describe_both_read(names: str, both: BothRead) -> str:
+    value, bounds = _show_difference(both, 1)
+    questions = f"the {show_count(both.n, 'question')} that both answered readably"
+    ignored = "This ignores missing and unparsed answers."
+    return f"{names} is {value}{bounds} on {questions}. {ignored}"
 
 
 def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
@@ -377,32 +393,40 @@ def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
     questions = show_count(count, "question") + in_series(comparison.n_series)
     if not comparison.datasets:
         return questions
-    shared = f" (both took part in {pair.n_shared})" if pair.n_shared != count else ""
+    shared = ""
+    if pair.n_shared != count:
+        shared = f" (both took part in {pair.n_shared})"
     return f"{questions} of {show_count(len(comparison.datasets), 'dataset')}{shared}"
 
 
-def _say(pair: Pair, evidence: str) -> str:
+def _describe_pair(pair: Pair, evidence: str) -> str:
     """Say which system of a pair is higher, or that nothing shows it."""
     a = printable(pair.a)
     b = printable(pair.b)
-    is_significant = pair.p_holm < ALPHA
-    value, bounds = _show_difference(pair, -1 if is_significant and pair.difference < 0 else 1)
-    if is_significant:
-        side = "higher" if pair.difference > 0 else "lower"
+    if pair.p_holm < ALPHA:
+        sign = 1
+        side = "higher"
+        if pair.difference < 0:
+            sign = -1
+            side = "lower"
+        value, bounds = _show_difference(pair, sign)
         return f"{a} is {side} than {b} by {value[1:]}{bounds}, {evidence}."
-    least = pair.detectable or 0.0
+    value, bounds = _show_difference(pair, 1)
+    detectable = pair.detectable or 0.0
     power = ""
-    if abs(pair.difference) < least:  # else it was not: few questions differ, or pairs are many
-        power = f"; a difference of {least:.2f} would be found four times out of five"
+    # A larger difference was not found because few questions differ, or pairs are many.
+    if abs(pair.difference) < detectable:
+        power = f"; a difference of {detectable:.2f} would be found four times out of five"
     return f"{a} and {b} cannot be told apart: {value}{bounds}, {evidence}{power}."
 
 
-def _show_difference(of: Pair | BothRead, sign: int) -> tuple[str, str]:
+def _show_difference(pair: Pair | BothRead, sign: int) -> tuple[str, str]:
     """Show a difference, or its opposite, and its interval."""
-    digits = 2 if abs(of.difference) >= 0.02 else 4
-    ends = [f"{sign * end:z.{digits}f}" for end in (of.interval or ())[::sign]]
-    return f"{sign * of.difference:+.{digits}f}", f" [{', '.join(ends)}]" if ends else ""
-
-
-def _show_equal_p(p: float) -> str:
-    return f"p = {show_p(p)}".replace("= <", "< ")
+    digits = 4
+    if abs(pair.difference) >= 0.02:
+        digits = 2
+    value = f"{sign * pair.difference:+.{digits}f}"
+    if not pair.interval:
+        return value, ""
+    low, high = sorted(sign * end for end in pair.interval)
+    return value, f" [{low:z.{digits}f}, {high:z.{digits}f}]"

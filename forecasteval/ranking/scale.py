@@ -27,6 +27,11 @@ class Scale(NamedTuple):
         return 1 if self.higher_is_better else -1
 
     @property
+    def best(self) -> str:
+        """Return which end is better: "high" or "low"."""
+        return "high" if self.higher_is_better else "low"
+
+    @property
     def width(self) -> float:
         return self.high - self.low
 
