@@ -10,6 +10,7 @@ import re
 import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,15 +121,17 @@ def parse_column(text: str) -> tuple[str, str]:
 
 def list_candidates(columns: Collection[str], role: str) -> list[str]:
     """List the columns that could have a role by their names, the likeliest first."""
+    # Of columns with one folded name the first counts.
     folded = {fold(name): name for name in reversed([*columns]) if name}
-    found = [folded[name] for name in ROLES[role] if name in folded]
+    names = [name for name in ROLES[role] if name in folded]
     if role == "time":
-        found += [
-            column
-            for name, column in folded.items()
-            if _TIME.fullmatch(name) and not _QUESTION.fullmatch(name) and column not in found
-        ]
-    return found
+        names += [name for name in folded if _is_time_of_forecast(name) and name not in names]
+    return [folded[name] for name in names]
+
+
+def _is_time_of_forecast(name: str) -> bool:
+    """Return whether a folded name is that of a forecast's time, not of its question's."""
+    return bool(_TIME.fullmatch(name)) and not _QUESTION.fullmatch(name)
 
 
 # --- Whose a file is ---
@@ -150,7 +153,8 @@ def read_columns(path: Path) -> set[str]:
 def list_rows(loaded: Loaded) -> list[Any]:
     """List the rows of a file: its records, or those in the only list of its only object."""
     if loaded.is_map:
-        lists = [row["prediction"] for row in loaded if _is_list_of_rows(row["prediction"])]
+        values = (row["prediction"] for row in loaded)
+        lists = [value for value in values if _is_list_of_rows(value)]
         if len(lists) == 1:
             return list(lists[0])
     return [*loaded]
@@ -228,6 +232,7 @@ class Table:
             else:
                 outer, _, inner = column.partition(".")
                 values = [value_at(row, (outer, inner)) for row in self.rows]
+            # Most cells are texts: no call for these.
             self._values[column] = [
                 value.strip() if type(value) is str else clean_cell(value) for value in values
             ]
@@ -246,20 +251,20 @@ class Table:
 
 def _list_inner_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """List the paths to values of objects within the first rows."""
-    paths = (
-        f"{name}.{key}"
-        for row in rows[:_SAMPLE]
-        for name, value in row.items()
-        if isinstance(value, dict)
-        for key in value
-        if isinstance(key, str)
-    )
-    return [*dict.fromkeys(paths)]
+    paths: dict[str, None] = {}
+    for row in rows[:_SAMPLE]:
+        for name, value in row.items():
+            if isinstance(value, dict):
+                keys = (key for key in value if isinstance(key, str))
+                paths |= dict.fromkeys(f"{name}.{key}" for key in keys)
+    return [*paths]
 
 
 def clean_cell(value: Any) -> Any:
     """Return a cell that is no text; "" for none."""
-    return "" if is_null(value) else value
+    if is_null(value):
+        return ""
+    return value
 
 
 # --- Roles of a table ---
@@ -284,44 +289,59 @@ class Finder:
         columns = [name for name in self.table.columns if name not in taken]
         return list_candidates(columns, role)
 
-    def take(self, role: str, column: str | None) -> None:
-        if column is not None and role not in self.roles:
-            self.roles[role] = column
+    def take(self, role: str, columns: Sequence[str]) -> None:
+        """Take the first of some columns for a role that has none."""
+        if columns and role not in self.roles:
+            self.roles[role] = columns[0]
 
     def take_first(self, *roles: str) -> None:
         """Take for each role the first column that has a value."""
         for role in roles:
-            found = self.candidates(role)
-            held = (name for name in found if self.table.held(name))
-            self.take(role, next(held, next(iter(found), None)))
+            names = self.candidates(role)
+            self.take(role, self.choose_held(names))
+
+    def choose_held(self, columns: Sequence[str]) -> Sequence[str]:
+        """Choose the first column that has a value, or all if none has."""
+        for name in columns:
+            if self.table.held(name):
+                return [name]
+        return columns
 
     def require_one(
         self, role: str, columns: Sequence[str], is_same: Callable[[str, str], bool]
-    ) -> str | None:
+    ) -> Sequence[str]:
         """Choose the only column that is left, of those that are the same the first; InputError if
         several are left.
         """
-        different = [
-            name
-            for at, name in enumerate(columns)
-            if not any(is_same(name, other) for other in columns[:at])
-        ]
+        different: list[str] = []
+        for position, name in enumerate(columns):
+            if not any(is_same(name, other) for other in columns[:position]):
+                different.append(name)
         if len(different) > 1 and role not in self.roles:
             options = " or ".join(format_option(role, name) for name in different)
             expected = f"expected one column for the {role} (choose it with {options})"
             raise InputError(self.table.where, expected, printable(", ".join(different), 200))
-        return next(iter(different), None)
+        return different
 
     def are_names(self, one: str, other: str) -> bool:
         """Return whether two columns name the same in two ways."""
-        pairs = set(zip(self.table.texts(one), self.table.texts(other), strict=True))
-        pairs = {(a, b) for a, b in pairs if a and b}
-        return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+        rows = set(zip(self.table.texts(one), self.table.texts(other), strict=True))
+        pairs = [pair for pair in rows if all(pair)]
+        firsts = {a for a, _ in pairs}
+        seconds = {b for _, b in pairs}
+        return len(pairs) == len(firsts) == len(seconds)
 
     def are_equal(self, one: str, other: str) -> bool:
         """Return whether two columns have equal values, apart from blanks."""
         pairs = zip(self.table.values(one), self.table.values(other), strict=True)
-        return all(a == b or "" in (a, b) or parse_number(a) == parse_number(b) for a, b in pairs)
+        return all(starmap(_is_same_value, pairs))
+
+
+def _is_same_value(a: Any, b: Any) -> bool:
+    """Return whether two values are equal, as texts or numbers, or one of them is blank."""
+    if a == b or "" in (a, b):
+        return True
+    return parse_number(a) == parse_number(b)
 
 
 def find_roles(table: Table, given: Given) -> Roles:
@@ -342,45 +362,39 @@ def find_roles(table: Table, given: Given) -> Roles:
 def _find_event(finder: Finder) -> None:
     """Find the column of the event. A bare `id` that numbers rows gives way to a title."""
     table = finder.table
-    found = finder.candidates("event")
-    if found and fold(found[0]) == _BARE_ID:
-        counts = {name: len(set(table.texts(name))) for name in found}
-        is_row_number = counts[found[0]] == len(table.rows)
-        repeating = [name for name in found if counts[name] < len(table.rows)]
+    names = finder.candidates("event")
+    if names and fold(names[0]) == _BARE_ID:
+        repeating = [name for name in names if len(set(table.texts(name))) < len(table.rows)]
+        is_row_number = names[0] not in repeating
         if is_row_number and repeating:
-            found = repeating
-    finder.take("event", next(iter(found), None))
+            names = repeating
+    finder.take("event", names)
 
 
 def _find_state(finder: Finder) -> None:
     """Find the column of whether the result is known; a date of that is none."""
     for name in finder.candidates("state"):
         if all(parse_flag(value) is not None for value in finder.table.held(name)):
-            finder.take("state", name)
+            finder.take("state", [name])
 
 
 def _find_forecaster(finder: Finder) -> None:
     """Find the column of the forecaster, the one that varies if there are several."""
-    found = finder.candidates("forecaster")
-    strong = [name for name in found if fold(name) not in _WEAK_NAMES] or found
-    varying = [name for name in strong if len(set(finder.table.texts(name))) > 1] or strong
-    finder.take("forecaster", finder.require_one("forecaster", varying, finder.are_names))
+    names = finder.candidates("forecaster")
+    names = [name for name in names if fold(name) not in _WEAK_NAMES] or names
+    names = [name for name in names if len(set(finder.table.texts(name))) > 1] or names
+    finder.take("forecaster", finder.require_one("forecaster", names, finder.are_names))
 
 
 def _find_probabilities(finder: Finder) -> None:
     """Find the columns of the probability of an option, or of Yes, and of those of all options."""
     table = finder.table
-    lists = [
-        name
-        for name in finder.candidates("probabilities")
-        if any(map(holds_literal, table.held(name)))
-    ]
-    finder.take("probabilities", next(iter(lists), None))
-    found = finder.candidates("probability")
-    numbers = [name for name in found if _holds_numbers(table.held(name))]
-    finder.take(
-        "probability", finder.require_one("probability", numbers or found[:1], finder.are_equal)
-    )
+    lists = finder.candidates("probabilities")
+    lists = [name for name in lists if any(map(holds_literal, table.held(name)))]
+    finder.take("probabilities", lists)
+    names = finder.candidates("probability")
+    numbers = [name for name in names if _holds_numbers(table.held(name))] or names[:1]
+    finder.take("probability", finder.require_one("probability", numbers, finder.are_equal))
     finder.take_first("no")
 
 
@@ -395,22 +409,22 @@ def _find_result(finder: Finder) -> None:
     where it holds anything but results.
     """
     finder.take_first("won")
-    options, results = finder.candidates("option"), finder.candidates("result")
+    options = finder.candidates("option")
+    results = finder.candidates("result")
     both = [name for name in results if name in options]
     clear_results = [name for name in results if name not in both]
     clear_options = [name for name in options if name not in both]
-    held = [name for name in clear_results if finder.table.held(name)]
-    finder.take("result", next(iter(held or clear_results), None))
+    finder.take("result", finder.choose_held(clear_results))
+    finder.take("option", clear_options)
     has_result = not finder.roles.keys().isdisjoint({"result", "won", "index"})
-    finder.take("option", next(iter(clear_options), None))
     for name in both:
         values = finder.table.held(name)
         is_result = all(parse_flag(value) is not None or is_state(value) for value in values)
         if not has_result and ("option" in finder.roles or is_result):
-            finder.take("result", name)
+            finder.take("result", [name])
             has_result = True
         elif not is_result or has_result:
-            finder.take("option", name)
+            finder.take("option", [name])
     # Beside the result of the question, `correct` is of the forecast.
     is_of_forecast = "result" in finder.roles and "option" not in finder.roles
     if is_of_forecast and "won" not in finder.given:
@@ -422,16 +436,14 @@ def _find_time(finder: Finder) -> None:
     not, and one that is called after forecasts before any other.
     """
     table = finder.table
-    found = finder.candidates("time")
-    held = [name for name in found if _holds_times(table.held(name))]
-    if len(held) > 1 and "event" in finder.roles:
+    names = finder.candidates("time")
+    times = [name for name in names if _holds_times(table.held(name))]
+    if len(times) > 1 and "event" in finder.roles:
         events = table.texts(finder.roles["event"])
-        varying = [name for name in held if _varies_within(events, table.texts(name))]
-        held = varying or held
-        held = [name for name in held if _FORECAST.search(fold(name))] or held
-    finder.take(
-        "time", finder.require_one("time", held, finder.are_equal) or next(iter(found), None)
-    )
+        times = [name for name in times if _varies_within(events, table.texts(name))] or times
+        times = [name for name in times if _FORECAST.search(fold(name))] or times
+    chosen = finder.require_one("time", times, finder.are_equal)
+    finder.take("time", chosen or names)
 
 
 def _holds_times(values: Sequence[Any]) -> bool:
@@ -440,9 +452,8 @@ def _holds_times(values: Sequence[Any]) -> bool:
 
 def _varies_within(events: Sequence[str], values: Sequence[str]) -> bool:
     first: dict[str, str] = {}
-    return any(
-        first.setdefault(event, value) != value for event, value in zip(events, values, strict=True)
-    )
+    pairs = zip(events, values, strict=True)
+    return any(first.setdefault(event, value) != value for event, value in pairs)
 
 
 def format_option(role: str, column: str) -> str:
@@ -452,10 +463,11 @@ def format_option(role: str, column: str) -> str:
 
 def list_unread(table: Table, roles: Roles) -> list[str]:
     """Write a line for each column that may mean what another one is read as."""
-    return [
-        f"column {name!r} is not read: {roles[role]!r} is the {role}"
-        for role in ("option", "result", "price")
-        if role in roles
-        for name in list_candidates(table.columns, role)
-        if name not in roles.values()
-    ]
+    lines = []
+    for role in ("option", "result", "price"):
+        if role in roles:
+            names = list_candidates(table.columns, role)
+            unread = [name for name in names if name not in roles.values()]
+            is_read = f"{roles[role]!r} is the {role}"
+            lines += [f"column {name!r} is not read: {is_read}" for name in unread]
+    return lines

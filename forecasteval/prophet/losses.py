@@ -35,6 +35,10 @@ class Lost(NamedTuple):
     def loses_most(self, count: int) -> bool:
         return 2 * count > self.total
 
+    def list_main_reasons(self) -> list[str]:
+        """List the reasons for which it loses more than half of its forecasts."""
+        return [reason for reason, count in self.reasons.items() if self.loses_most(count)]
+
 
 class Losses:
     """The forecasts of a board that are not scored.
@@ -77,12 +81,11 @@ def find_misread(counts: Iterable[Lost]) -> Iterator[tuple[str, str, int, int]]:
         if lost.total:
             by_path[lost.name.path].append(lost)
     for path, forecasters in by_path.items():
-        costs, losers = Counter[str](), Counter[str]()
+        costs = Counter[str]()
+        losers = Counter[str]()
         for lost in forecasters:
             costs.update(lost.reasons)
-            losers.update(
-                reason for reason, count in lost.reasons.items() if lost.loses_most(count)
-            )
+            losers.update(lost.list_main_reasons())
         total = sum(lost.total for lost in forecasters)
         for reason, cost in costs.items():
             is_misread = 2 * cost > total or 2 * losers[reason] > len(forecasters)
