@@ -39,12 +39,11 @@ from forecasteval.nightly.store import read_journal, read_stored, set_lines_asid
 from forecasteval.ranking.board import (
     Board,
     PooledRow,
-    PooledTable,
     RankedRow,
     Ranking,
     SystemRow,
 )
-from forecasteval.ranking.files import ForecasterRow, ForecasterTable, label_dataset
+from forecasteval.ranking.files import ForecasterTable, label_dataset
 
 HISTORY: Final = "history.jsonl"
 _MAX_DEPTH: Final = 100  # objects and lists in a line, of which settings have a few
@@ -52,7 +51,7 @@ _MAX_NUMBER: Final = 1e9  # no score is, nor nan, nor the number of a night
 _MAX_NAMED: Final = 10  # questions of a kind of change in a line
 _MAX_TEXT: Final = 60  # characters of an id or a truth
 _MAX_BYTES: Final = 10_000_000  # bytes of a result whose questions are compared
-_METRICS: Final = {"pooled": "pooled", "systems": "overall"}
+_SYSTEM_METRICS: Final = ("pooled", "overall")  # those of forecasters have other names
 
 
 # Of each pair of checksums of questions, before and now.
@@ -83,11 +82,13 @@ def open_history(folder: Path, aliases: Mapping[str, str]) -> tuple[History, lis
 
 def _read_line(text: bytes) -> HistoryLine | None:
     """Read the known keys of a line; None if one has a value of another type."""
+    depth = text.count(b"{") + text.count(b"[")
+    if depth >= _MAX_DEPTH:  # it could not be compared
+        return None
     with contextlib.suppress(ValueError, RecursionError, InputError):
         line = from_record(HistoryLine, json.loads(text))
-        usable = 0 < line.night < _MAX_NUMBER and abs(line.score or 0.0) < _MAX_NUMBER
-        # Not nested deeper than can be compared.
-        return line if usable and text.count(b"{") + text.count(b"[") < _MAX_DEPTH else None
+        if 0 < line.night < _MAX_NUMBER and abs(line.score or 0.0) < _MAX_NUMBER:
+            return line
     return None
 
 
@@ -120,16 +121,17 @@ def append_night(
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
             continue
-        before = None if before and before.gone else before
-        checksums = before.questions_sha256 if before else None, state.questions_sha256
-        changes = corrections.get(checksums, ())
-        of_system = events[state.benchmark, state.system]
+        if before is not None and before.gone:
+            before = None
+        questions = None if before is None else before.questions_sha256
+        changes = corrections.get((questions, state.questions_sha256), ())
+        system_events = events[state.benchmark, state.system]
         if state.is_overall:
-            reasons = _explain_overall(before, state, of_system)
+            reasons = _explain_overall(before, state, system_events)
         else:
             reasons = state.reasons or _explain(before, state, changes)
             if reasons != [Reason(OTHERS)]:
-                of_system.append((reasons, state.dataset))
+                system_events.append((reasons, state.dataset))
         line = replace(state, night=history.night + 1, date=date, reasons=reasons)
         # How many truths came is a reason; nobody wants their names.
         named = [change for change in changes if change.code != "truths"]
@@ -167,38 +169,46 @@ def _explain(
     if before is None:
         return [Reason("new")]
     reasons = [*_explain_files(before, line)]
-    if before.score is None and before.questions_sha256 is None:  # it had no row
-        returned = Reason("returned")
-        reasons.append(returned if before.resolved else Reason("to_score", line.resolved or 0))
+    had_row = before.score is not None or before.questions_sha256 is not None
+    if not had_row and before.resolved:
+        reasons.append(Reason("returned"))
+    elif not had_row:
+        reasons.append(Reason("to_score", line.resolved or 0))
     elif before.questions_sha256 != line.questions_sha256:
         known = [Reason(change.code, change.count) for change in changes]
         reasons += known or [Reason("questions")]
-        waited = before.resolved != before.questions or line.resolved != line.questions
-        if waited and before.resolved not in (None, line.resolved):
+        has_unresolved = before.resolved != before.questions or line.resolved != line.questions
+        if has_unresolved and before.resolved not in (None, line.resolved):
             reasons.append(Reason("resolved", line.resolved, line.questions))
     if before.degraded != line.degraded:
-        reasons.append(Reason("degraded" if line.degraded else "not_degraded"))
+        reasons.append(_choose(line.degraded, "degraded", "not_degraded"))
     if before.unscored != line.unscored and (line.unscored or not reasons):
-        reasons.append(Reason("unscored" if line.unscored else "scored"))
-    if not reasons and (before.rank is None) != (line.rank is None):
-        reasons.append(Reason("baseline" if line.rank is None else "no_baseline"))
+        reasons.append(_choose(line.unscored, "unscored", "scored"))
+    lost_rank = line.rank is None
+    if not reasons and (before.rank is None) != lost_rank:
+        reasons.append(_choose(lost_rank, "baseline", "no_baseline"))
     return reasons or [Reason(OTHERS)]
+
+
+def _choose(condition: bool, code: str, other_code: str, count: int | None = None) -> Reason:
+    """Return the reason with the first code if the condition holds, else with the other."""
+    return Reason(code if condition else other_code, count)
 
 
 def _explain_files(before: HistoryLine, line: HistoryLine) -> Iterator[Reason]:
     """List what happened to rules and files between two lines."""
     if _rules_of(before) != _rules_of(line):
         yield Reason("rules")
-    has_forecasters = line.metric not in _METRICS.values()
+    has_forecasters = line.metric not in _SYSTEM_METRICS
     is_set = has_forecasters and ", " in line.prediction
-    gone = line.removed - before.removed
-    if gone > 0:
-        yield Reason("forecasts_gone" if has_forecasters else "answers_gone", gone)
+    removed = line.removed - before.removed
+    if removed > 0:
+        yield _choose(has_forecasters, "forecasts_gone", "answers_gone", removed)
     elif before.prediction_sha256 != line.prediction_sha256:
-        yield Reason("answers_of_set" if is_set else "answers")
+        yield _choose(is_set, "answers_of_set", "answers")
     elif before.prediction != line.prediction:
-        yield Reason("renamed_in_set" if is_set else "renamed")
-    if before.late_sha256 != line.late_sha256 and gone <= 0:
+        yield _choose(is_set, "renamed_in_set", "renamed")
+    if before.late_sha256 != line.late_sha256 and removed <= 0:
         yield Reason("late")
 
 
@@ -214,25 +224,25 @@ def _explain_overall(
     """List what made a line over all datasets differ: what happened to the system on its datasets,
     and that it has no rank any more, or one again. A line has no reason of its own.
     """
-    by_words = group_by(events, lambda event: describe_reasons(event[0])).values()
-    reasons = [
-        replace(reason, datasets=[dataset for _, dataset in same])
-        for same in by_words
-        for reason in same[0][0]
-    ]
-    if before is None:
-        has_own_reason = line.rank is None
-        other = "new"
-    else:
-        had, has = ((each.rank is None, each.score is None) for each in (before, line))
-        has_own_reason = (
-            had != has and before.evaluator == line.evaluator
-        )  # version 1.5 wrote no ranks
-        other = "rules" if _rules_of(before) != _rules_of(line) else OTHERS
-    own = line.reasons if line.reasons and has_own_reason else []
-    if not reasons and (other == "rules" or not own):
-        reasons = [Reason("removed" if line.gone else other)]
-    return reasons + own
+    reasons = []
+    for equal_events in group_by(events, lambda event: describe_reasons(event[0])).values():
+        datasets = [dataset for _, dataset in equal_events]
+        reasons += [replace(reason, datasets=datasets) for reason in equal_events[0][0]]
+
+    code = "new"
+    has_moved = line.rank is None
+    if before is not None:
+        had_none = before.rank is None, before.score is None
+        has_none = line.rank is None, line.score is None
+        # Version 1.5 wrote no ranks.
+        has_moved = had_none != has_none and before.evaluator == line.evaluator
+        code = OTHERS
+        if _rules_of(before) != _rules_of(line):
+            code = "rules"
+    line_reasons = line.reasons if has_moved else None
+    if not reasons and (code == "rules" or not line_reasons):
+        reasons = [_choose(line.gone, "removed", code)]
+    return reasons + (line_reasons or [])
 
 
 def _find_lost(
@@ -249,9 +259,10 @@ def _find_lost(
     waiting = {*chain.from_iterable(board.waiting.values())}
     withdrawn = {(entry.system, entry.name) for entry in board.withdrawn}
     ranked = {name for file in board.files for name in file.predictions} | waiting
+    present = {*present}
     files: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for line in last:
-        files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & {*present}
+        files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & present
     for line in last:
         there = files[line.benchmark, line.system]
         if not line.is_overall:
@@ -259,19 +270,26 @@ def _find_lost(
         if line.gone or not there <= ranked:
             continue
         lost = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
-        is_withdrawn = (line.system, label_dataset(line.dataset)) in withdrawn
         if not there:
-            reasons = [Reason("withdrawn" if is_withdrawn else "removed")]
-            yield replace(lost, gone=True, reasons=None if line.is_overall else reasons)
-        elif line.is_overall:
-            yield replace(lost, reasons=[Reason("no_table")])
-        elif there.isdisjoint(waiting):
+            lost = replace(lost, gone=True)
+        if not there and line.is_overall:
+            yield replace(lost, reasons=None)
+            continue
+
+        if line.is_overall:
+            code = "no_table"
+        elif not there.isdisjoint(waiting):
+            code = "all_pending"
+            lost = replace(lost, resolved=0)
+            if line.dataset in board.void:
+                code = "all_void"
+        elif (line.system, label_dataset(line.dataset)) in withdrawn:
+            code = "withdrawn"
+        elif there:
             code = _explain_left_out(forecasters.get((line.dataset, line.system)))
-            yield replace(lost, reasons=[Reason("withdrawn" if is_withdrawn else code)])
         else:
-            is_void = line.dataset in board.void
-            reasons = [Reason("all_void" if is_void else "all_pending")]
-            yield replace(lost, resolved=0, reasons=reasons)
+            code = "removed"
+        yield replace(lost, reasons=[Reason(code)])
 
 
 def _explain_left_out(are_all_late: bool | None) -> str:
@@ -281,7 +299,9 @@ def _explain_left_out(are_all_late: bool | None) -> str:
     """
     if are_all_late is None:
         return "left"
-    return "all_late" if are_all_late else "not_counted"
+    if are_all_late:
+        return "all_late"
+    return "not_counted"
 
 
 # --- The board ---
@@ -289,70 +309,89 @@ def _explain_left_out(are_all_late: bool | None) -> str:
 
 def _read_board(board: Board) -> dict[Key, HistoryLine]:
     """Read the present state of each system on each dataset."""
-    rows = [
-        (row.name, _read_row(table, row, history_dataset(board, table), board.leaderboard))
-        for table in board.rankings
-        for row in table.rows
-    ]
-    often = Counter(line.key for _, line in rows)
-    # Of two names of a file, or of runs that were asked other questions.
-    lines = [
-        replace(line, system=f"{line.system} ({name})") if often[line.key] > 1 else line
-        for name, line in rows
-    ]
-    return {line.key: line for line in lines}
+    rows = []
+    for table in board.rankings:
+        dataset = history_dataset(board, table)
+        for row in table.rows:
+            rows.append((row.name, _read_row(table, row, dataset, board.leaderboard)))
+    counts = Counter(line.key for _, line in rows)
+    lines = {}
+    for name, line in rows:
+        # Of two names of a file, or of runs that were asked other questions.
+        if counts[line.key] > 1:
+            line = replace(line, system=f"{line.system} ({name})")
+        lines[line.key] = line
+    return lines
 
 
 def _read_row(
-    table: Ranking, row: RankedRow, dataset: str, asked: Mapping[str, object]
+    table: Ranking, row: RankedRow, dataset: str, board_settings: Mapping[str, object]
 ) -> HistoryLine:
-    """Read the state of a system in a row of a board, which was `asked` for by these settings."""
-    # Forecasters share all but their scores; over all datasets there is no file.
-    file: Any = table if isinstance(table, ForecasterTable) else row
-    of_file = {} if isinstance(row, PooledRow) else file.signature
-    signature: dict[str, Any] = {**of_file, **table.signature}
-    share: list[Reason] = []
-    if isinstance(table, PooledTable) and isinstance(row, PooledRow):
-        # By default half of them: more with each dataset.
-        signature["min_datasets"] = asked["min_datasets"]
-        if not row.about.baseline:
-            code = "unranked" if row.rank is None else "ranked"
-            share = [Reason(code, row.datasets, len(table.datasets))]
-    runs = row.runs if isinstance(row, SystemRow) else []
-    return HistoryLine(
+    """Read the state of a system in a row of a board with these settings."""
+    line = HistoryLine(
         benchmark=table.benchmark,
         dataset=dataset,
         system=row.system_name,
-        reasons=share or None,  # if its rank comes or goes
-        removed=row.removed,
-        unscored=file.kept is True and row.rank is None and not row.about.baseline,
+        metric=row.metric,
         # nan, where no level counts, would differ from itself every night
         score=None if math.isnan(row.score) else row.score,
         rank=row.rank,
+        removed=row.removed,
         resolved=table.resolved,
         questions=table.resolved + table.pending,
-        prediction="" if isinstance(row, PooledRow) else file.prediction or "",
-        prediction_sha256=join_checksums([str(run.signature["prediction_sha256"]) for run in runs])
-        if runs
-        else signature.get("prediction_sha256"),
-        # over all datasets, those of its datasets are
-        questions_sha256=None
-        if isinstance(table, PooledTable)
-        else signature.get("questions_sha256"),
+    )
+    is_baseline = bool(row.about.baseline)
+    if isinstance(row, PooledRow):
+        # Over all datasets there is no file. By default half of the datasets are asked for: more
+        # with each of them.
+        signature: dict[str, Any] = {
+            **table.signature,
+            "min_datasets": board_settings["min_datasets"],
+        }
+        line = replace(line, degraded=row.degraded)
+        if not is_baseline:
+            share = _choose(row.rank is None, "unranked", "ranked", row.datasets)
+            # Said if its rank comes or goes.
+            line = replace(line, reasons=[replace(share, total=len(table.datasets))])
+    else:
+        # Forecasters share all but their scores.
+        file: Any = table if isinstance(table, ForecasterTable) else row
+        signature = {**file.signature, **table.signature}
+        line = replace(
+            line,
+            unscored=file.kept and row.rank is None and not is_baseline,
+            degraded=file.degraded,
+            prediction=file.prediction or "",
+            questions_sha256=signature.get("questions_sha256"),
+        )
+    return _add_rules(line, signature, _join_runs(row))
+
+
+def _add_rules(line: HistoryLine, signature: Mapping[str, Any], runs_sha256: str) -> HistoryLine:
+    """Add to a line what its score depends on."""
+    settings = {}
+    for key, value in signature.items():
+        is_field = key in ("evaluator", "rules") or key.endswith("sha256")
+        if value is not None and not is_field:
+            settings[key] = value
+    return replace(
+        line,
+        prediction_sha256=runs_sha256 or signature.get("prediction_sha256"),
         evaluator=signature["evaluator"],
         late_sha256=signature.get("late_sha256"),
         code_sha256=signature.get("code_sha256"),
         rules=signature.get("rules"),
-        metric=row.metric if isinstance(row, ForecasterRow) else _METRICS[table.kind],
-        settings={
-            key: value
-            for key, value in signature.items()
-            if value is not None
-            and key not in ("evaluator", "rules")
-            and not key.endswith("sha256")
-        },
-        degraded=file.degraded,
+        settings=settings,
     )
+
+
+def _join_runs(row: RankedRow) -> str:
+    """Join the checksums of the files of several runs; "" for a single file."""
+    runs = row.runs if isinstance(row, SystemRow) else []
+    checksums = [str(run.signature["prediction_sha256"]) for run in runs]
+    if not checksums:
+        return ""
+    return join_checksums(checksums)
 
 
 # --- Questions ---
