@@ -48,15 +48,22 @@ def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
     problems = [*systems.mistakes]
     tasks, failures, unread = find_tasks(root, scorer.has_questions)
     problems += [f"{failure['file']}: {failure['reason']}" for failure in failures]
-    names = [(task.path.stem, task.dataset.name) for task in tasks if task.dataset]
+    names = []
+    for task in tasks:
+        if task.dataset is not None:
+            names.append((task.path.stem, task.dataset.name))
     problems += systems.find_clashes(names).values()
     problems += systems.find_twins({systems.system_of(*name) for name in names})
-    rows = [(systems.system_of(*name), split_name(*name).system) for name in names]
+    rows = []
+    for stem, dataset in names:
+        row_name = split_name(stem, dataset).system
+        rows.append((systems.system_of(stem, dataset), row_name))
     problems += systems.find_taken(rows).values()
+    passed_over = []
     datasets = [path.stem for path in list_datasets(root)]
-    passed_over = [
-        name for name in unread if any(belongs_to(Path(name).name, dataset) for dataset in datasets)
-    ]
+    for name in unread:
+        if any(belongs_to(Path(name).name, dataset) for dataset in datasets):
+            passed_over.append(name)
     if passed_over:
         problems.append(f"not read: {grouped_names(passed_over)}")
     for task in tasks:
@@ -141,7 +148,8 @@ def _pair_entries(
         return entries
 
     before, after = read(files_before), read(files_after)
-    former, new = before.get(path.stem, {}), after.get(path.stem, {})
+    former = before.get(path.stem, {})
+    new = after.get(path.stem, {})
     if not former:
         former = next((entries for entries in before.values() if entries == new), {})
     if not new:
@@ -166,15 +174,17 @@ def _describe_late_change(
     for author in {**former, **new}:
         verdict = judge_change(former.get(author, {}), new.get(author, {}), is_in_time)
         prefix = f"{author}: " if author else ""
-        late.update(f"{prefix}{name}" for name, _ in verdict.late)
-        removed.update(f"{prefix}{name}" for name, _ in verdict.removed)
-    late_removed = {
+        for name, _ in verdict.late:
+            late.add(f"{prefix}{name}")
+        for name, _ in verdict.removed:
+            removed.add(f"{prefix}{name}")
+    names_by_problem = {
         "has new or changed answers to questions": late,
         "removes answers to questions": removed - late,
     }
-    problems = [
-        f"{what} that are closed or have a truth: {grouped_names(sorted(names))}"
-        for what, names in late_removed.items()
-        if names
-    ]
+    problems = []
+    for what, names in names_by_problem.items():
+        if names:
+            listed = grouped_names(sorted(names))
+            problems.append(f"{what} that are closed or have a truth: {listed}")
     return "; ".join(problems)

@@ -56,14 +56,13 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
         args.by or "",
     )
     board, files = run_night(args.root, scorer, options)
-    _warn(
-        program,
-        [*map(": ".join, list_failed(board.board)), *_list_model_failures(board["llm_failures"])],
-    )
+    _warn(program, map(": ".join, list_failed(board.board)))
+    _warn(program, _list_model_failures(board["llm_failures"]))
     _warn(program, [*board["record_notes"], *board["notes"]])
     _print_board(board, args)
     code = _find_exit_code(board)
-    if code == ExitCode.DONE and not board["record_notes"] and not board["notes"]:
+    has_notes = board["record_notes"] or board["notes"]
+    if code == ExitCode.DONE and not has_notes:
         quiet = _make_quiet(board)
         write_stamp(args, scorer, files, Quiet(_capture_board(quiet, args), code))
     return code
@@ -71,9 +70,9 @@ def nightly(args: argparse.Namespace, scorer: Scorer, program: str) -> int:
 
 def _make_quiet(board: BoardResults) -> BoardResults:
     """Make the board that the next night has if nothing changes."""
-    unchanged = board["evaluated"] + board["reused"]
     keys = ("ignored", "twins", "llm_failures", "notes", "record_notes")
-    more = {"evaluated": 0, "reused": unchanged, "changes": [], **{key: board[key] for key in keys}}
+    more = {key: board[key] for key in keys}
+    more |= {"evaluated": 0, "reused": board["evaluated"] + board["reused"], "changes": []}
     return BoardResults(board.board, more)
 
 
@@ -110,32 +109,43 @@ def _find_exit_code(board: BoardResults) -> int:
     failed = board["failed"]
     if any(entry["fault"] for entry in failed):
         return ExitCode.FAULT
-    if not (board.board.files or board.get("waiting")) and (failed or board["notes"]):
+    has_result = bool(board.board.files or board.get("waiting"))
+    if not has_result and (failed or board["notes"]):
         return ExitCode.REFUSED
-    is_kept = any(file.kept for file in board.board.files)
-    is_partial = bool(failed or is_kept or board["llm_failures"])
-    return ExitCode.PARTLY_FAILED if is_partial else ExitCode.DONE
+    is_carried_over = any(file.kept for file in board.board.files)
+    if failed or is_carried_over or board["llm_failures"]:
+        return ExitCode.PARTLY_FAILED
+    return ExitCode.DONE
 
 
 def _read_processes(args: argparse.Namespace) -> int:
     """Find how many processes score; InputError for options that do not go with them."""
     # Calls of a language model run in threads; all files share a deadline and a count of failures.
     # The key stays here.
-    if args.llm and (args.cluster or (args.jobs or 1) > 1):
+    has_several = args.cluster or (args.jobs or 1) > 1
+    if args.llm and has_several:
         given = "--cluster" if args.cluster else f"--jobs {args.jobs}"
         raise InputError("--llm", "scores in one process: cannot be combined", given)
     if args.cluster is not None:
         require_cluster(args.cluster)
-    return 1 if args.llm else args.jobs or os.cpu_count() or 1
+    if args.llm:
+        return 1
+    return args.jobs or os.cpu_count() or 1
 
 
 def _name_samples(board: Board) -> list[str]:
     """Name the invented samples among the datasets, if others stand beside them."""
-    samples = {f.dataset for f in board.files if f.signature.get("dataset_sha256") in SAMPLES}
-    if not samples or samples >= {*board.waiting, *(file.dataset for file in board.files)}:
+    samples = set()
+    datasets = {*board.waiting}
+    for file in board.files:
+        datasets.add(str(file.dataset))
+        if file.signature.get("dataset_sha256") in SAMPLES:
+            samples.add(str(file.dataset))
+    are_alone = samples >= datasets
+    if not samples or are_alone:
         return []
     return [
-        f"invented samples: {grouped_names(sorted(map(str, samples)))}; "
+        f"invented samples: {grouped_names(sorted(samples))}; "
         "delete their files, or keep yours in a folder of their own (--root DIR)"
     ]
 
@@ -147,11 +157,10 @@ def _warn(program: str, lines: Iterable[str]) -> None:
 
 def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Say how a language model failed, a line per kind, and what becomes of the results."""
-    lines = [
-        f"the language model failed: {kind}: questions {sum(files.values())}, "
-        f"files {grouped_names(sorted(files))}"
-        for kind, files in sorted(failures.items())
-    ]
+    lines = []
+    for kind, files in sorted(failures.items()):
+        counts = f"questions {sum(files.values())}, files {grouped_names(sorted(files))}"
+        lines.append(f"the language model failed: {kind}: {counts}")
     if degraded := sorted({name for files in failures.values() for name in files}):
         lines.append(f"degraded results, which the next run makes again: {grouped_names(degraded)}")
     return lines

@@ -73,7 +73,8 @@ def open_history(folder: Path, aliases: Mapping[str, str]) -> tuple[History, lis
     def read_line(text: bytes) -> bool:
         line = _read_line(text)
         if line is not None:
-            lines.append(replace(line, system=aliases.get(line.system, line.system)))
+            system = aliases.get(line.system, line.system)
+            lines.append(replace(line, system=system))
         return line is not None
 
     raw, damaged = read_journal(path, read_line)
@@ -87,7 +88,8 @@ def _read_line(text: bytes) -> HistoryLine | None:
         return None
     with contextlib.suppress(ValueError, RecursionError, InputError):
         line = from_record(HistoryLine, json.loads(text))
-        if 0 < line.night < _MAX_NUMBER and abs(line.score or 0.0) < _MAX_NUMBER:
+        score = line.score or 0.0
+        if 0 < line.night < _MAX_NUMBER and abs(score) < _MAX_NUMBER:
             return line
     return None
 
@@ -112,12 +114,13 @@ def append_night(
     Raises EvaluationError if the file cannot be written.
     """
     last = {line.key: line for line in history.lines}
-    states = {line.key: line for line in _find_lost(board, last.values(), present, forecasters)}
-    states |= _read_board(board)
+    lost = _find_lost(board, last.values(), present, forecasters)
+    states = {line.key: line for line in lost} | _read_board(board)
     new: list[HistoryLine] = []
     # What happened to a system on its datasets.
     events: defaultdict[tuple[str, str], list[tuple[list[Reason], str]]] = defaultdict(list)
-    for state in sorted(states.values(), key=lambda state: (state.is_overall, state.key)):
+    in_order = sorted(states.values(), key=lambda state: (state.is_overall, state.key))
+    for state in in_order:
         before = last.get(state.key)
         if before and _state_of(before) == _state_of(state):
             continue
@@ -262,7 +265,8 @@ def _find_lost(
     present = {*present}
     files: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for line in last:
-        files[line.benchmark, line.system] |= {*line.prediction.split(", ")} & present
+        names = {*line.prediction.split(", ")}
+        files[line.benchmark, line.system] |= names & present
     for line in last:
         there = files[line.benchmark, line.system]
         if not line.is_overall:
@@ -313,7 +317,8 @@ def _read_board(board: Board) -> dict[Key, HistoryLine]:
     for table in board.rankings:
         dataset = history_dataset(board, table)
         for row in table.rows:
-            rows.append((row.name, _read_row(table, row, dataset, board.leaderboard)))
+            line = _read_row(table, row, dataset, board.leaderboard)
+            rows.append((row.name, line))
     counts = Counter(line.key for _, line in rows)
     lines = {}
     for name, line in rows:
@@ -419,18 +424,18 @@ def compare_questions(before: JsonObject, now: JsonObject) -> list[QuestionChang
     >>> compare_questions(old, new)[0].questions
     [ChangedQuestion(id='q1', before='A', now='B')]
     """
-    old, new = (
-        {(_id_of(item), item["question"]): item for item in result["items"]}
-        for result in (before, now)
-    )
+    old = _list_items(before)
+    new = _list_items(now)
     # Where questions have no id, they share "".
-    removed = group_by((old[key] for key in old if key not in new), _id_of)
-    added = group_by((new[key] for key in new if key not in old), _id_of)
-    was_void, is_void = (set(map(as_text, result.get("void_ids", ()))) for result in (before, now))
+    removed = group_by([old[key] for key in old if key not in new], _id_of)
+    added = group_by([new[key] for key in new if key not in old], _id_of)
+    was_void = {*map(as_text, before.get("void_ids", ()))}
+    is_void = {*map(as_text, now.get("void_ids", ()))}
     changes: defaultdict[str, list[ChangedQuestion]] = defaultdict(list)
     for name in {**removed, **added}:
         label = printable(name, _MAX_TEXT) or "(no id)"
-        for old_item, new_item in zip_longest(removed.get(name, ()), added.get(name, ())):
+        pairs = zip_longest(removed.get(name, ()), added.get(name, ()))
+        for old_item, new_item in pairs:
             code, step = _compare_items(old_item, new_item)
             if code == "questions_new" and name in was_void:
                 code = "valid"
@@ -442,6 +447,11 @@ def compare_questions(before: JsonObject, now: JsonObject) -> list[QuestionChang
         QuestionChange(code, len(questions), questions[:_MAX_NAMED])
         for code, questions in changes.items()
     ]
+
+
+def _list_items(result: JsonObject) -> dict[tuple[str, object], JsonObject]:
+    """List the items of a result by id and question."""
+    return {(_id_of(item), item["question"]): item for item in result["items"]}
 
 
 def _compare_items(old: JsonObject | None, new: JsonObject | None) -> tuple[str, list[str | None]]:

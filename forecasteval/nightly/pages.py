@@ -45,9 +45,8 @@ def write_run(results: Results, folder: Path) -> None:
     has.
     """
     with lock_folder(folder, wait=True):
-        write_stored(
-            results, folder, hash_text(result_pieces(results)), (folder / f"{BOARD}.html").exists()
-        )
+        beside_board = (folder / f"{BOARD}.html").exists()
+        write_stored(results, folder, hash_text(result_pieces(results)), beside_board)
 
 
 def write_stored(results: Results, folder: Path, checksum: str, beside_board: bool = True) -> None:
@@ -66,12 +65,12 @@ def write_comparison(results: Results, folder: Path) -> None:
     """Write the page of a comparison to `folder/compare.html`. It leads to the leaderboard and the
     runs that have a page in the folder.
     """
-    names = [("Leaderboard", BOARD), *((system["name"],) * 2 for system in results["systems"])]
-    links = [
-        Link(printable(title, 40), f"{name}.html")
-        for title, name in names
-        if "/" not in name and is_current(folder / f"{name}.html", "")
-    ]
+    titles = {BOARD: "Leaderboard"}
+    titles |= {system["name"]: system["name"] for system in results["systems"]}
+    links = []
+    for name, title in titles.items():
+        if "/" not in name and is_current(folder / f"{name}.html", ""):
+            links.append(Link(printable(title, 40), f"{name}.html"))
     with lock_folder(folder, wait=True):
         write_page(results.page()._replace(links=links), folder / "compare.html")
 
@@ -81,22 +80,26 @@ def write_board(board: Board, folder: Path, history: History | None, force: bool
     pages that are there, and what the operator says on how to enter.
     """
     enter = f"../prediction/{ENTRY_FILE}"
-    enter = enter if (folder / enter).is_file() else ""
+    if not (folder / enter).is_file():
+        enter = ""
     checksums = {file.name: file.file_sha256 for file in board.files}
-    linked = {
-        name
-        for name, checksum in checksums.items()
-        if is_current(folder / f"{name}.html", checksum)
-    }
+    linked = set()
+    for name, checksum in checksums.items():
+        if is_current(folder / f"{name}.html", checksum):
+            linked.add(name)
 
     def read_items(name: str) -> Sequence[JsonObject]:
-        stored, checksum = read_stored(folder / f"{name}.json", checksums[name])
-        items: Sequence[JsonObject] = stored["items"] if checksum == checksums[name] else ()
+        path = folder / f"{name}.json"
+        stored, checksum = read_stored(path, checksums[name])
+        if checksum != checksums[name]:
+            return ()
+        items: Sequence[JsonObject] = stored["items"]
         return items
 
     path = folder / f"{BOARD}.html"
-    nights = history.raw if history else b""
-    shown = sorted(board.leaderboard.items()), board.inputs_sha256, sorted(linked), nights, enter
+    history_bytes = b"" if history is None else history.raw
+    settings = sorted(board.leaderboard.items())
+    shown = settings, board.inputs_sha256, sorted(linked), history_bytes, enter
     key = f"{hash_text(repr(shown))}-{hash_view()}"
     if force or not is_current(path, key):
         from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing

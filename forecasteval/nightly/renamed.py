@@ -40,17 +40,17 @@ def find_renamed(
     renames = Renames({}, {})
     left = {**gone}
     for name, entry in present.items():
-        matches = [
-            former
-            for former, former_entry in left.items()
-            if former.author == name.author and _may_go_on(entry, former_entry, name, night)
-        ]
-        # A forecaster has a name of their own, whatever the file is called.
-        same_system = [
-            former
-            for former in matches
-            if name.author or system_of[former.stem] == system_of[name.stem]
-        ]
+        matches = []
+        same_system = []
+        for former, former_entry in left.items():
+            if former.author != name.author:
+                continue
+            if not _may_go_on(entry, former_entry, name, night):
+                continue
+            matches.append(former)
+            # A forecaster has a name of their own, whatever the file is called.
+            if name.author or system_of[former.stem] == system_of[name.stem]:
+                same_system.append(former)
         if same_system:
             renames.former[name] = same_system[0]
             del left[same_system[0]]
@@ -65,10 +65,12 @@ def _may_go_on(entry: Entry, former: Entry, name: EntryName, night: int) -> bool
     if not hashes:
         return False
     # When a file of version 3.2.0 went is not recorded: only tonight is known.
+    last_night = night
     is_recorded = not current_hashes(former)
-    last_night = max(states[-1].night for states in former.values())
+    if is_recorded:
+        last_night = _last_night(former)
     # An entry that was there beside the other one is no new name of it.
-    if _first_night(entry) < (last_night if is_recorded else night):
+    if _first_night(entry) < last_night:
         return False
     return name.author != "" or _last_hashes(former) == hashes
 
@@ -77,10 +79,14 @@ def _first_night(entry: Entry) -> int:
     return min((states[0].night for states in entry.values()), default=0)
 
 
+def _last_night(entry: Entry) -> int:
+    return max(states[-1].night for states in entry.values())
+
+
 def _last_hashes(entry: Entry) -> AnswerHashes:
     """Return the answers that an entry had before it went."""
     hashes = {}
-    last_night = max(states[-1].night for states in entry.values())
+    last_night = _last_night(entry)
     for key, states in entry.items():
         if states[-1].answer_hash:
             hashes[key] = states[-1].answer_hash

@@ -56,7 +56,7 @@ from forecasteval.nightly.store import (
 from forecasteval.nightly.tasks import NightOptions, score_files
 from forecasteval.ranking.board import Board, RankedTable, RemovedEntry, read_board
 from forecasteval.ranking.datasets import order_tables, rank_results, ranking_settings
-from forecasteval.ranking.files import FileRow, ForecasterTable, label_dataset
+from forecasteval.ranking.files import FileRow, ForecasterTable
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, Systems, read_systems
 from forecasteval.ranking.systems import (
     System,
@@ -172,8 +172,11 @@ def _read_last(folder: Path) -> Board:
 def _add_owners(task: Files, last: Board) -> Files:
     """Add the files of the forecasters on the dataset's last board."""
     datasets = [path.name for path in task.datasets]
-    owners = [table.owners for table in last.tables if table.dataset in datasets]
-    return task._replace(owners=frozenset[tuple[str, str]]().union(*owners))
+    owners: set[tuple[str, str]] = set()
+    for table in last.tables:
+        if table.dataset in datasets:
+            owners |= table.owners
+    return task._replace(owners=frozenset(owners))
 
 
 class _Plan(NamedTuple):
@@ -207,7 +210,8 @@ def _plan(
             if stored and not _is_reusable(stored.row, task, checksums, read_settings):
                 stored = None
         except EvaluationError as error:
-            plan.failures.append(failure(task.prediction, explain(error, task.path, root)))
+            reason = explain(error, task.path, root)
+            plan.failures.append(failure(task.prediction, reason))
             continue
         if stored is None or (options.pages and not _has_page(stored)):
             plan.todo.append(task)
@@ -322,7 +326,11 @@ def _describe_carried_over(carried_over: CarriedOver) -> list[str]:
         "ranked as before": carried_over.names,
         "kept without rank beside other questions": sorted(unranked),
     }
-    return [f"no result, {what}: {grouped_names(files)}" for what, files in names.items() if files]
+    notes = []
+    for what, files in names.items():
+        if files:
+            notes.append(f"no result, {what}: {grouped_names(files)}")
+    return notes
 
 
 def _rank(
@@ -364,13 +372,14 @@ def _rank(
         to_record(removed),
         {system.name: [system.group, system.outcomes] for system in missing},
     ]
-    inputs = hash_text(dump_json([*rules, *values, *facts, *counts, record]))
+    parts = [*rules, *values, *facts, *counts, record]
+    inputs = hash_text(dump_json(parts))
     if last.inputs_sha256 == inputs and not options.force:
         return last
     results = sorted(carried_over.results, key=attrgetter("name"))
     entries = [_count_entries(result.read(), observed) for result in results] + missing
-    named = [(row.name, row.dataset) for row in map(file_row, entries)]
-    systems = systems.without_clashes(named)
+    rows = map(file_row, entries)
+    systems = systems.without_clashes([(row.name, row.dataset) for row in rows])
     renamed = [rename(entry, systems.aliases) for entry in entries]
     ranked = rank_results(renamed, *minima, systems.baselines)
     ranked = replace(
@@ -387,9 +396,10 @@ def _rank(
     ranked, taken = add_about(ranked, systems)
     mistakes = systems.mistakes + taken
     if mistakes:
-        more = len(mistakes) - _MAX_MISTAKES
-        named_mistakes = mistakes[:_MAX_MISTAKES] + [f"and {more} more"] * (more > 0)
-        failed.append(failure(SYSTEMS_FILE, printable("; ".join(named_mistakes))))
+        named = mistakes[:_MAX_MISTAKES]
+        if len(mistakes) > _MAX_MISTAKES:
+            named.append(f"and {len(mistakes) - _MAX_MISTAKES} more")
+        failed.append(failure(SYSTEMS_FILE, printable("; ".join(named))))
     return replace(_add_counts(ranked), failed=sorted(failed, key=_BY_FILE))
 
 
@@ -420,7 +430,7 @@ def _describe_unchecked(observed: Observations, tonight: Sequence[StoredResult])
     """Name the files that have a result although nobody could read when their answers came."""
     unchecked: list[str] = []
     for result in tonight:
-        stems = observed.unchecked & {Path(name).stem for name in result.row.predictions}
+        stems = observed.unchecked & result.stems
         # A file without any answer has none that could be late.
         if stems and not _is_blank(result):
             unchecked += sorted(stems)
@@ -448,15 +458,18 @@ def _make_missing(
     """
     if options.late_files == "keep":
         return []
-    by_dataset = group_by(results, lambda result: result.row.dataset)
+    templates: dict[str | None, StoredResult] = {}  # the first result of each dataset
+    scored: set[str] = set()
+    for result in results:
+        scored |= result.stems
+        if not result.row.kept:
+            templates.setdefault(result.row.dataset, result)
     predictions = {row.name: row.prediction for row in last.files}
     missing = []
-    scored = {Path(name).stem for result in results for name in result.row.predictions}
     for file in observed.list_entered(scored):
-        templates = [result for result in by_dataset.get(file.dataset, ()) if not result.row.kept]
-        if not templates:
+        if file.dataset not in templates:
             continue
-        template = templates[0].read()
+        template = templates[file.dataset].read()
         if isinstance(template, System):
             system = make_missing(template, file.stem, predictions.get(file.stem))
             missing.append(count_entries(system, (), file.questions))
@@ -471,42 +484,42 @@ def _count_entries(
         return result
     none = frozenset[str]()
     late = observed.late.get(result.name, none)
-    return count_entries(result, late, observed.removed.get(result.name, none))
+    removed = observed.removed.get(result.name, none)
+    return count_entries(result, late, removed)
 
 
 def _add_counts(board: Board) -> Board:
     """Count in the rows of a board what its owner has withdrawn, and what went with its file."""
     withdrawn = group_by(board.withdrawn, attrgetter("system"))
-    removed: Counter[tuple[str, str, str]] = Counter()
-    for entry in board.removed:
-        for dataset in ("", entry.dataset):
-            removed[entry.benchmark, entry.system, dataset] += entry.answers
+    removed = group_by(board.removed, attrgetter("benchmark", "system"))
+    if not withdrawn and not removed:
+        return board
 
     def add(table: Any) -> Any:
-        is_pooled = bool(table.datasets)
-        dataset = "" if is_pooled else table.dataset or ""
         rows = []
         for row in table.rows:
             names = [entry.name for entry in withdrawn.get(row.system_name, ())]
-            runs = [name for name in names if name.startswith(f"{label_dataset(dataset)}@")]
-            answers = removed[table.benchmark, row.system_name, dataset]
-            counts = {
-                "withdrawn": len(names if is_pooled else runs),
-                "removed": row.removed + answers,
-            }
-            rows.append(replace(row, **counts))
+            entries = removed.get((table.benchmark, row.system_name), [])
+            if not table.datasets:  # a table of one dataset
+                names = [name for name in names if name.startswith(f"{table.label}@")]
+                entries = [entry for entry in entries if entry.dataset == table.dataset]
+            answers = sum(entry.answers for entry in entries)
+            rows.append(replace(row, withdrawn=len(names), removed=row.removed + answers))
         return replace(table, rows=rows)
 
-    if not (withdrawn or removed):
-        return board
-    # What forecasters have withdrawn or removed is left out, or counted, when they are scored.
-    tables = [table if table.kind == "forecasters" else add(table) for table in board.tables]
+    tables = []
+    for table in board.tables:
+        # What forecasters have withdrawn or removed is left out, or counted, when they are scored.
+        tables.append(table if table.kind == "forecasters" else add(table))
     return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
 
 def _without(table: RankedTable, names: set[str]) -> RankedTable:
     """Leave out of a table the rows of systems that have one as missing."""
-    rows = [row for row in table.rows if names.isdisjoint(file.name for file in row.files)]
+    rows = []
+    for row in table.rows:
+        if names.isdisjoint(file.name for file in row.files):
+            rows.append(row)
     changed: Any = table
     return replace(changed, rows=rows)  # type: ignore[no-any-return]
 
@@ -521,10 +534,11 @@ def _list_removed(
     for file in observed.list_entered({Path(name).stem for name in present}):
         system = systems.system_of(file.stem, file.dataset)
         counts[file.benchmark, system, file.dataset] += len(file.questions)
-    return [
-        RemovedEntry(benchmark=benchmark, system=system, dataset=dataset, answers=count)
-        for (benchmark, system, dataset), count in sorted(counts.items())
-    ]
+    entries = []
+    for (benchmark, system, dataset), count in sorted(counts.items()):
+        entry = RemovedEntry(benchmark=benchmark, system=system, dataset=dataset, answers=count)
+        entries.append(entry)
+    return entries
 
 
 # --- What is written ---

@@ -129,12 +129,8 @@ def observe_night(
 
 def write_stamp(args: argparse.Namespace, scorer: Scorer, files: NightFiles, quiet: Quiet) -> None:
     """Write the stamp of a night; a folder that takes none costs only the next night's time."""
-    record = {
-        "key": _make_key(args, scorer, files.inputs, files.outputs),
-        "hashes": files.hashes,
-        "until": files.until,
-        **quiet._asdict(),
-    }
+    key = _make_key(args, scorer, files.inputs, files.outputs)
+    record = {"key": key, "hashes": files.hashes, "until": files.until, **quiet._asdict()}
     with contextlib.suppress(EvaluationError):
         write_atomic(scorer.output / STAMP, json.dumps(record))
 
@@ -159,7 +155,9 @@ def repeat_night(args: argparse.Namespace, scorer: Scorer) -> int | None:
         outputs = list_outputs(scorer.output)
         key = _make_key(args, scorer, inputs, outputs)
         hashes = record["hashes"]
-        if record["key"] != key or any(hash_file(Path(name)) != hashes[name] for name in hashes):
+        if record["key"] != key:
+            return None
+        if any(hash_file(Path(name)) != checksum for name, checksum in hashes.items()):
             return None
         quiet = Quiet(record["out"], record["code"])
         if hashes:
@@ -185,21 +183,19 @@ def _read_stamp(path: Path) -> dict[str, Any] | None:
 
 def _make_key(args: argparse.Namespace, scorer: Scorer, inputs: Inputs, outputs: States) -> str:
     """Make a checksum of all that a night depends on."""
-    options = {name: value for name, value in vars(args).items() if name not in _ONCE}
-    given = {name: sorted(map(str, _as_list(value))) for name, value in options.items()}
-    named = [text for texts in given.values() for text in texts if os.path.isfile(text)]
+    given = {}
+    named_files = {}
+    for name, value in vars(args).items():
+        if name in _ONCE:
+            continue
+        given[name] = sorted(map(str, _as_list(value)))
+        for text in given[name]:
+            if os.path.isfile(text):
+                named_files[text] = _stat(text)
     terminal = sys.stdout.isatty() and shutil.get_terminal_size().columns
-    parts = [
-        [sys.version, *sorted(scorer.benchmarks)],
-        _stat_code(scorer),
-        {text: _stat(text) for text in named},
-        given,
-        [os.environ.get(name) for name in _VARIABLES],
-        terminal,
-        inputs.states,
-        outputs,
-    ]
-    return hash_text(dump_json(parts))
+    program = [[sys.version, *sorted(scorer.benchmarks)], _stat_code(scorer)]
+    options = [named_files, given, [os.environ.get(name) for name in _VARIABLES], terminal]
+    return hash_text(dump_json([*program, *options, inputs.states, outputs]))
 
 
 def _as_list(value: object) -> Iterable[object]:
@@ -216,15 +212,15 @@ def _stat_code(scorer: Scorer) -> Mapping[str, tuple[int, ...]]:
         module = sys.modules[benchmark.evaluator.__module__]
         file = Path(str(module.__file__))
         if PACKAGE not in file.parents:
-            places.add(str(file.parent if file.name == "__init__.py" else file))
+            is_package = file.name == "__init__.py"
+            places.add(str(file.parent if is_package else file))
     for place in sorted(places):
-        if os.path.isdir(place):
-            for folder, folders, names in os.walk(place):
-                folders[:] = sorted(name for name in folders if name != "__pycache__")
-                for name in sorted(names):
-                    states[f"{folder}/{name}"] = _stat(f"{folder}/{name}")
-        else:
+        if not os.path.isdir(place):
             states[place] = _stat(place)
+        for folder, folders, names in os.walk(place):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            for name in sorted(names):
+                states[f"{folder}/{name}"] = _stat(f"{folder}/{name}")
     return states
 
 

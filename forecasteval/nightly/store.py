@@ -121,6 +121,11 @@ class StoredResult:
     def name(self) -> str:
         return self.path.stem
 
+    @property
+    def stems(self) -> set[str]:
+        """Return the stems of its prediction files."""
+        return {Path(name).stem for name in self.row.predictions}
+
     def read(self) -> System | ForecasterTable:
         """Read what ranking needs; EvaluationError if another process has changed the file."""
         from forecasteval.ranking.systems import mark
@@ -140,9 +145,12 @@ def read_result_of(
     """
     from forecasteval.ranking.reading import read_result
 
-    stored, stored_checksum = read_stored(path, checksum if is_known else "")
+    known = checksum if is_known else ""
+    stored, stored_checksum = read_stored(path, known)
+    if not stored or stored_checksum != checksum:
+        return None
     with contextlib.suppress(InputError):
-        return read_result(stored) if stored and stored_checksum == checksum else None
+        return read_result(stored)
     return None
 
 
@@ -186,9 +194,12 @@ def read_journal(path: Path, read_line: Callable[[bytes], bool]) -> tuple[bytes,
     """
     whole: list[bytes] = []
     damaged: list[bytes] = []
-    for line in read_file(path).split(b"\n") if os.path.lexists(path) else ():
+    if not os.path.lexists(path):
+        return b"", b""
+    for line in read_file(path).split(b"\n"):
         if line.strip():
-            (whole if read_line(line) else damaged).append(line + b"\n")
+            lines = whole if read_line(line) else damaged
+            lines.append(line + b"\n")
     return b"".join(whole), b"".join(damaged)
 
 
