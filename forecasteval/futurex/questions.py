@@ -79,47 +79,64 @@ def interpret_question(
     level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules
 ) -> Question:
     """Read a question's truth, options and units as a rule set has them."""
-    answer = parse_answer(list(truth) if isinstance(truth, tuple) else truth, boxed=True)
-    read: Truth | None = None
-    warning = ""
-    if isinstance(truth, str) and not truth.strip():
-        read = make_pending_truth(level, Wording(prompt), numeric=std is not None)
-    elif answer:
-        if level > 2:
-            read = interpret_open_truth(Wording(prompt), answer, std, rules)
-        else:
-            read = interpret_choice_truth(level, Wording(prompt), answer, rules)
-    if (
-        isinstance(read, ChoiceTruth)
-        and read.options.texts
-        and not read.options.labels.issuperset(read.picks)
-    ):
-        warning = "truth is not among the options"
-    if isinstance(read, RankingTruth) and std is not None:
-        warning = "Std is given but the truth is not a number"
+    read = _interpret_truth(level, Wording(prompt), truth, std, rules)
     shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
     title = prompt.rpartition(HEAD)[2].lstrip(QUOTES).partition("\n")[0].rstrip(QUOTES)
     if len(title) > TITLE:
         title = f"{title[: TITLE - 1]}…"
-    kind = CHOICE_KINDS.get(level) or (read.kind if read else "")
+    kind = CHOICE_KINDS.get(level, "")
+    if read and not kind:
+        kind = read.kind
+    warning = _find_oddity(read, std)
     return Question(level, kind, read, shown[:SHOWN], warning, title, digest, std)
+
+
+def _interpret_truth(
+    level: int,
+    wording: Wording,
+    truth: str | tuple[str, ...],
+    std: float | None,
+    rules: Rules,
+) -> Truth | None:
+    if isinstance(truth, str) and not truth.strip():
+        return make_pending_truth(level, wording, numeric=std is not None)
+    raw = list(truth) if isinstance(truth, tuple) else truth
+    answer = parse_answer(raw, boxed=True)
+    if not answer:
+        return None
+    if level > 2:
+        return interpret_open_truth(wording, answer, std, rules)
+    return interpret_choice_truth(level, wording, answer, rules)
+
+
+def _find_oddity(truth: Truth | None, std: float | None) -> str:
+    """Find what is odd about a truth; "" if nothing is."""
+    if isinstance(truth, ChoiceTruth) and truth.options.texts:
+        is_option = truth.picks.issubset(truth.options.labels or truth.options.sides)
+        return "" if is_option else "truth is not among the options"
+    if isinstance(truth, RankingTruth) and std is not None:
+        return "Std is given but the truth is not a number"
+    return ""
 
 
 def score_answer(question: Question, answer: Answer | None) -> AnswerScore:
     """Read an answer as the question's kind asks for and score it; pending without a truth."""
-    if answer is None:
-        scored = MISSING
-    elif not answer.text:
-        scored = unparsed(answer.problem)
-    elif len(answer.text) > MAX_SPAN:
-        scored = unparsed(Unparsed(f"longer than {MAX_SPAN} characters"))
-    else:
-        scored = question.truth.score(answer) if question.truth else unparsed(Unparsed("no truth"))
+    scored = _score_answer(question.truth, answer)
     if not question.pending:
         return scored
     note = "" if scored.read else scored.note or NO_ANSWER
     return AnswerScore(math.nan, "pending", scored.read, note)
+
+
+def _score_answer(truth: Truth | None, answer: Answer | None) -> AnswerScore:
+    if answer is None:
+        return MISSING
+    if not answer.text:
+        return unparsed(answer.problem)
+    if len(answer.text) > MAX_SPAN:
+        return unparsed(Unparsed(f"longer than {MAX_SPAN} characters"))
+    return truth.score(answer) if truth else unparsed(Unparsed("no truth"))
 
 
 def parse_record(record: object, where: str, number: int, rules: Rules) -> Question:
@@ -184,22 +201,24 @@ def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
 # --- Truths ---
 
 
+_YES_OR_NO: Final = Options(())
+
+
 def make_pending_truth(level: int, wording: Wording, numeric: bool) -> PendingTruth:
     """Make what reads the answers to a question without a truth.
 
     `numeric`: whether the question has a Std, and asks for a number.
     """
-    kind = "number" if numeric else "number or ranking"
-    if level > 2:
+    if level > 2 and numeric:
         number = NumberTruth(Quantity(0.0, None, ""), None, None, wording)
-        return PendingTruth(kind, [number if numeric else RankingTruth((), wording)])
-    options = Options(find_options(wording.prompt))
-    if not options.texts:
-        options = Options(parse_sides(wording.prompt), sides=True)
+        return PendingTruth("number", [number])
+    if level > 2:
+        return PendingTruth("number or ranking", [RankingTruth((), wording)])
+    options = _find_options(wording) or Options(parse_sides(wording.prompt), sides=True)
     choice = ChoiceTruth(options, Picks(), exact=True)
     if options.texts:
-        return PendingTruth(kind, [choice])
-    return PendingTruth(kind, [choice, NameTruth((), exact=True, wording=wording)])
+        return PendingTruth("choice", [choice])
+    return PendingTruth("choice", [choice, NameTruth((), exact=True, wording=wording)])
 
 
 def interpret_choice_truth(
@@ -208,28 +227,24 @@ def interpret_choice_truth(
     """Interpret the truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else
     names. None if empty.
     """
-    options = Options(find_options(wording.prompt))
-    if not options.texts:
-        options = _find_sides(wording.prompt, answer) or options
-    if not options.texts:
-        parts = answer.elements or SEPARATOR.split(answer.cleaned)
-        tokens = [token for part in parts if (token := part.strip(" .") or part.strip())]
-        is_said = all(token.lower() in YES_NO for token in tokens)
-        labels = frozenset(tokens)
-        if not is_said:
-            labels = Options((), MAX_OPTIONS).find_list(answer.text) or labels
-        if tokens and all(len(label) == 1 and "A" <= label <= "~" for label in labels):
-            options = Options((), max(26, *(ord(label) - 64 for label in labels)))
-        elif not is_said:
-            names = [name for name in map(parse_name, tokens) if not NO_NAME.fullmatch(name.key)]
-            exact = len(names) == 1 if rules.by_truths else level == 1
-            return NameTruth(names, exact, wording) if names else None
+    options = (
+        _find_options(wording) or _find_sides(wording.prompt, answer) or _guess_options(answer)
+    )
+    if not options:
+        names = [parse_name(token) for token in _split_tokens(answer)]
+        names = [name for name in names if not NO_NAME.fullmatch(name.key)]
+        return NameTruth(names, _is_exact(level, len(names), rules), wording) if names else None
     picks = interpret_picks(answer, options)
     key = "" if picks else choice_key(answer.cleaned)
     if any(map(str.isalnum, key)):
         picks = frozenset([f"?{key}"])
-    exact = len(picks) == 1 if rules.by_truths else level == 1
-    return ChoiceTruth(options, picks, exact) if picks else None
+    return ChoiceTruth(options, picks, _is_exact(level, len(picks), rules)) if picks else None
+
+
+def _find_options(wording: Wording) -> Options | None:
+    """Find the options that a question lists."""
+    texts = find_options(wording.prompt)
+    return Options(texts) if texts else None
 
 
 def _find_sides(prompt: str, answer: Answer) -> Options | None:
@@ -239,6 +254,31 @@ def _find_sides(prompt: str, answer: Answer) -> Options | None:
         return None
     options = Options(sides, sides=True)
     return options if interpret_picks(answer, options) else None
+
+
+def _guess_options(answer: Answer) -> Options | None:
+    """Guess what a question offers from a truth that is Yes, No or labels; None of any other."""
+    if not answer.elements and _YES_OR_NO.find_plain(answer.text):  # most
+        return _YES_OR_NO
+    tokens = _split_tokens(answer)
+    if all(token.lower() in YES_NO for token in tokens):
+        return _YES_OR_NO
+    labels = Options((), MAX_OPTIONS).find_list(answer.text) or frozenset(tokens)
+    if not all(len(label) == 1 and "A" <= label <= "~" for label in labels):
+        return None
+    return Options((), max(26, *(ord(label) - 64 for label in labels)))
+
+
+def _split_tokens(answer: Answer) -> list[str]:
+    """Split a truth into the texts that it lists."""
+    parts = answer.elements or SEPARATOR.split(answer.cleaned)
+    tokens = [part.strip(" .") or part.strip() for part in parts]
+    return list(filter(None, tokens))
+
+
+def _is_exact(level: int, count: int, rules: Rules) -> bool:
+    """Return whether a choice of so many truths scores 1 or 0, and not F1."""
+    return count == 1 if rules.by_truths else level == 1
 
 
 _PACKED: Final = lazy(r"\s*[;|]\s*")
@@ -267,13 +307,10 @@ def interpret_open_truth(
         return None
     labels = label_set(len(find_options(wording.prompt)) or 26)
     is_label_set = rules.label_sets and {name.text for name in names} <= labels
-    return RankingTruth(
-        names,
-        wording,
-        ordered=not is_label_set and not (rules.any_order and asks_any_order(wording.prompt)),
-        whole=rules.lone_name and len(names) == 1,
-        cut=rules.padding == "cut",
-    )
+    is_set = is_label_set or (rules.any_order and asks_any_order(wording.prompt))
+    is_lone = rules.lone_name and len(names) == 1
+    is_cut = rules.padding == "cut"
+    return RankingTruth(names, wording, ordered=not is_set, whole=is_lone, cut=is_cut)
 
 
 def is_packed(elements: Sequence[str]) -> bool:

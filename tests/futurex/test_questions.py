@@ -61,6 +61,8 @@ def test_truth_outside_the_options_is_a_warning() -> None:
         == "truth is not among the options"
     )
     assert interpret_question(1, PROMPT, "C", None, Rules()).warning == ""
+    sides = r"Who? \boxed{Otters} or \boxed{Foxes}"
+    assert interpret_question(1, sides, "Otters", None, Rules()).warning == ""
 
 
 def test_digest_tells_questions_apart() -> None:
