@@ -240,9 +240,9 @@ def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
         numbers = _bare_numbers(row.cells[column] for row in sheet.rows)
         is_open = layout.fraction is None or (layout.fraction and field == "ee")
         if is_open and _are_shares(numbers):
-            expected = f"the numbers of {name} are within 0 and {MAX_SHARE}: "
-            expected += f"say --no-fraction if they are percent, else {_IF_SHARES[field]}"
-            raise InputError(where, expected)
+            which = f"the numbers of {name} are within 0 and {MAX_SHARE}"
+            todo = _IF_SHARES[field]
+            raise InputError(where, f"{which}: say --no-fraction if they are percent, else {todo}")
         above = [number for number in numbers if number > SURE_PERCENT]
         if layout.fraction and field != "ee" and len(above) > len(numbers) / 2:
             which = f"most numbers of {name} are above {SURE_PERCENT}"
