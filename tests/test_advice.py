@@ -56,6 +56,8 @@ NO_ADVICE: Final = {
     prompts._TASK,  # to a model
     columns._NAMES,
     "--format csv",  # where an error is
+    "--items --format csv, which prints all columns",  # why another option does nothing
+    "--json, which prints all keys",
     "--id, --answer",
     "--jobs {}",
     "without an ask and a bid of each option, which --max-spread needs",  # a reason
