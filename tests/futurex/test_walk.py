@@ -89,6 +89,8 @@ YES_NO: Final = "Will the bridge open?\nIMPORTANT: end with \\boxed{Yes} or \\bo
 RATE: Final = "What will the change of the index be, in %?" + IMPORTANT
 PRICE: Final = "How much will a kilogram cost, in yuan per kilogram?" + IMPORTANT
 INDEX: Final = "At how many points will the index close?" + IMPORTANT
+VOTES: Final = "What share of the votes will they get, in percent?" + IMPORTANT
+CUTS: Final = "What next?\nA.  No change\nB.  25 bps cut\nC.  50 bps cut" + IMPORTANT
 RACE: Final = "Who will be ranked 4 to 6?" + IMPORTANT
 WINNER: Final = "Who will win the award?" + IMPORTANT
 SIDES: Final = "Gulls vs. Herons\nIMPORTANT: end with \\boxed{Gulls} or \\boxed{Herons}"
@@ -169,7 +171,16 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
     (INDEX, 4, ">5%", 0.1, ["\\boxed{>5%}", "\\boxed{more than 5%}", "\\boxed{5%}"], [
         "\\boxed{<5%}", "\\boxed{at most 5%}",
     ]),
-    (INDEX, 4, "2.5", 0.1, ["\\boxed{2½}"], ["\\boxed{½}"]),
+    (INDEX, 4, "2.5", 0.1, [
+        "\\boxed{2½}", "\\boxed{5/2}", "\\boxed{2 \\frac{1}{2}}", "\\boxed{\\frac52}",
+    ], ["\\boxed{½}", "\\boxed{2/5}", "\\boxed{5/2/1}", "\\boxed{5/0}", "\\boxed{2.5% CI}"]),
+    (INDEX, 4, "27", 3.0, [
+        "\\boxed{27 points (95% CI 20-34)}", "\\boxed{27 [20, 34]}", "\\boxed{27, 80% CI: 22–32}",
+    ], ["\\boxed{27% CI}"]),
+    (VOTES, 4, "58%", 1.0, ["\\boxed{58/100}", "\\boxed{58 out of 100}"], ["\\boxed{85/100}"]),
+    (CUTS, 1, "B", None, [
+        "\\boxed{25 bps}", "\\boxed{A 25 basis point cut}", "\\boxed{25-basis-point cut}",
+    ], ["\\boxed{25 bps hike}", "\\boxed{25 bps or 50 bps}", "\\boxed{no 25 bps cut}"]),
     (RATE, 4, "-0.4%", 0.001, ["\\boxed{(0.4%)}", "\\boxed{down 0.4%}"], ["\\boxed{0.4%}"]),
     (PRICE, 4, "64", 1.0, ["\\boxed{32元/斤}", "\\boxed{64元}"], [
         "\\boxed{64元/斤}", "\\boxed{64 USD}", "\\boxed{64元/升}",
@@ -180,12 +191,26 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "So ranks 4–6 will be: Ada Holm, Bo Lind, Cy Moe.",
         "```python\n['Ada Holm', 'Bo Lind', 'Cy Moe']\n```",
         "\\boxed{Ada Holm, Bo Lind, Cy Moe, confidence: 60%}",
-    ], []),
+        "By form: 4th place: Ada Holm, 5th place: Bo Lind, 6th place: Cy Moe. Note: so far.",
+        "Rank 4 will be Ada Holm, rank 5 Bo Lind and rank 6 Cy Moe.",
+        "I rank them so: 1. Ada Holm 2. Bo Lind 3. Cy Moe. I am fairly sure.",
+        '{"4": "Ada Holm", "5": "Bo Lind", "6": "Cy Moe"}',
+        '{"6th": "Cy Moe", "4th": "Ada Holm", "5th": "Bo Lind"}',
+    ], [
+        "Analysts say: 4th place: Ada Holm, 5th place: Bo Lind, 6th place: Cy Moe.",
+        "If they play, 4th place: Ada Holm, 5th place: Bo Lind, 6th place: Cy Moe.",
+        "The previous table: 4th place: Ada Holm, 5th place: Bo Lind, 6th place: Cy Moe.",
+        "They could be: 1. Ada Holm 2. Bo Lind 3. Cy Moe, or others.",
+        "I looked at 1. Ada Holm 2. Bo Lind 3. Cy Moe and cannot rank them.",
+        '{"2024": "Ada Holm", "2025": "Bo Lind", "2026": "Cy Moe"}',
+    ]),
     (WINNER, 3, "['Ada Holm']", None, [
         "\\boxed{Ada Holm will be the #1}", "\\boxed{Likely Ada Holm}", "\\boxed{Ada Holm wins}",
         "\\boxed{Ada Holm (60%), Bo Lind (40%)}",
     ], ["\\boxed{Someone like Ada Holm}", "\\boxed{Ada Holm (40%), Bo Lind (60%)}"]),
-    (WINNER, 3, "['Mo SEORIN']", None, ["\\boxed{Seorin Mo}"], ["\\boxed{Mo}"]),
+    (WINNER, 3, "['Mo SEORIN']", None, ["\\boxed{Seorin Mo}", "\\boxed{SEORIN, Mo}"], [
+        "\\boxed{Mo}", "\\boxed{SEORIN, Ada}",
+    ]),
 ]  # fmt: skip
 ROWS: Final = [
     pytest.param(prompt, level, truth, std, answer, score, id=f"{truth} {answer[:40]}")

@@ -47,7 +47,7 @@ _ONE_BOX: Final = lazy(
 )
 SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
 # Behind a list, not behind `St.`
-_REMARK: Final = lazy(
+LIST_END: Final = lazy(
     r"(?:(?<=[a-z]{2})(?<!\b[A-Z][a-z])|(?<=[)\]\"]))\.\s+(?=[A-Z][a-z]*(?::|\s[a-z]))"
 )
 
@@ -112,7 +112,7 @@ class Answer:
     def sentence(self) -> str:
         """Return the cleaned text up to a remark, of a statement only its first sentence."""
         text = self.cleaned
-        stops = SENTENCE_END if self.stated else _REMARK
+        stops = SENTENCE_END if self.stated else LIST_END
         for end in () if "\n" in text or self.is_bare else stops.finditer(text):
             if text.count("(", 0, end.start()) == text.count(")", 0, end.start()):
                 return text[: end.start()]

@@ -101,6 +101,8 @@ SEPARATOR: Final = lazy(  # not in 4,000
 _FROM_TO: Final = lazy(r"\Abetween (\S{1,20}) and ")
 _ARTICLE: Final = lazy(r"an?\s+(?=\S{2})")  # a draw
 _SPACED: Final = lazy(r"%?\s*(?:[-–—]|(?<=[0-9%]\s)to(?=\s\$?[0-9])|([<>≤≥]))\s*")  # 3.0% to 3.2%
+_BASIS_POINTS: Final = lazy(r"(?<=[0-9])[ -]?(?:bps?|basis[ -]points?)\b")
+_WITH_UNIT: Final = lazy(r"[0-9].*[a-z]")
 _LETTER: Final = lazy(r"[^\W\d_]")
 _DRESS: Final = lazy(r"(?:[\s\"'“”‘’•·▪*$-]|[0-9]{1,2}[.)](?![0-9])\s*|>\s(?=\(?[A-Z]\b))*")
 _LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decides
@@ -141,7 +143,7 @@ def choice_key(text: str) -> str:
     """
     key = key_of(fold((drop_lead_in(text) or text).replace("_", " "))).replace("$", "")
     key = _FROM_TO.sub(r"\1-", key[end_of(_ARTICLE, key) :])
-    return _SPACED.sub(lambda mark: mark[1] or "-", key)
+    return _BASIS_POINTS.sub(" bps", _SPACED.sub(lambda mark: mark[1] or "-", key))
 
 
 def _count_shared(rows: Sequence[Sequence[str]]) -> int:
@@ -269,6 +271,9 @@ class Options:
         else:
             rows = zip(self.parts, self.keys, self.names, strict=False)
             labels = [label for part, text, label in rows if part in key and key in text]
+        if not labels and _WITH_UNIT.match(key):  # 25 bps
+            pairs = zip(self.keys, self.names, strict=False)
+            labels = [label for text, label in pairs if text.startswith(f"{key} ")]
         return labels[0] if len(labels) == 1 else ""
 
     def find_list(self, text: str) -> Picks:

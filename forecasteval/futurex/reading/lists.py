@@ -10,14 +10,15 @@ from operator import itemgetter
 from typing import Final
 
 from forecasteval.common.markup import clean
-from forecasteval.common.patterns import lazy
+from forecasteval.common.patterns import end_of, lazy
 from forecasteval.questions.states import Unparsed
 
-from .answers import SENTENCE_END, Answer, may_be_status
+from .answers import LIST_END, SENTENCE_END, Answer, may_be_status
 from .grammar import write_digits
 from .language import count_cjk, is_cjk, pattern_of, table_of, words
 from .names import Name, fold, parse_name
-from .statements import find_lead_in
+from .negation import denies
+from .statements import CONDITIONS, DECLINING, THEIRS, find_lead_in
 from .walk import SHARE, TABLE_HEAD, are_whole, share_of
 from .wording import NO_WORDING, Wording
 
@@ -136,16 +137,7 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     the items; else separators do.
     """
     ranks = list(_RANK.finditer(masked))
-    numbers = {rank: _number(rank) for rank in ranks}
-    chain: list[re.Match[str]] = []
-    begin = _skip_bullets(masked, 0, len(masked))
-    first = next((rank for rank in ranks if rank.start() == begin or not rank["plain"]), None)
-    style = _style(first) if first else None
-    following = numbers[first] if first else 0
-    for rank in ranks:  # labels that count on, wherever they begin
-        if numbers[rank] == following and _style(rank) == style:
-            chain.append(rank)
-            following += 1
+    chain = _find_chain(masked, ranks)
     separators = [*_SEPARATOR.finditer(masked)] or [*_ARROW.finditer(masked)]
     spans = spans_between(separators, len(masked))
     begins = [(_skip_bullets(masked, begin, end), end) for begin, end in spans]
@@ -158,10 +150,63 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     for begin, end in begins:
         head = heads.get(begin)
         if head and (_is_rank(head, masked) or (len(chain) > 1 and head in chain)):
-            parts.append((numbers[head], _skip_bullets(masked, head.end(), end), end))
+            parts.append((_number(head), _skip_bullets(masked, head.end(), end), end))
         else:
             parts.append((0, begin, end))
     return parts
+
+
+def _find_chain(
+    masked: str, ranks: Sequence[re.Match[str]], in_prose: bool = False
+) -> list[re.Match[str]]:
+    """Find the labels that count on, from one that no name begins with: in front of everything,
+    `4th`, or in prose behind a colon.
+    """
+    begin = _skip_bullets(masked, 0, len(masked))
+    chain: list[re.Match[str]] = []
+    for rank in ranks:
+        if chain:
+            is_next = _number(rank) == _number(chain[-1]) + 1
+            goes_on = is_next and _style(rank) == _style(chain[-1])
+        else:
+            is_behind_colon = in_prose and masked[: rank.start()].rstrip()[-1:] in (":", "：")
+            goes_on = rank.start() == begin or not rank["plain"] or is_behind_colon
+        if goes_on:
+            chain.append(rank)
+    return chain
+
+
+# What may stand around a list of names that a text does not state
+_UNSURE: Final = lazy(rf"(?i){pattern_of('past')}|{pattern_of('guesses')}")
+_SMALL_WORDS: Final = lazy(
+    r"(?<!\S)(?!(?:of|the|and|d[aeiu]|van|von|de[rn]|l[ae]|el|bin|al)\b)[a-z]{2}"
+)
+_WILL_BE: Final = lazy(r"(?:will\sbe|is)\s")
+
+
+def _is_doubtful(around: str) -> bool:
+    """Return whether the words around a list deny it, are not sure, or say what others say."""
+    patterns = (*DECLINING, CONDITIONS, THEIRS, _UNSURE)
+    return denies(around) or any(pattern.search(around) for pattern in patterns)
+
+
+def find_labelled(text: str) -> list[str]:
+    """Find the names in a sentence whose labels count on: `I rank them so: 1. Hart 2. Solberg.`
+    None of a text that denies them, is not sure, or says what others say.
+    """
+    chain = _find_chain(text, [*_RANK.finditer(text)], in_prose=True)
+    if len(chain) < 2:
+        return []
+    last = chain[-1].end()
+    end = LIST_END.search(text, last) or SENTENCE_END.search(text, last)
+    ends = [*(rank.start() for rank in chain[1:]), end.start() if end else len(text)]
+    front, behind = text[: chain[0].start()], text[ends[-1] :]
+    if _is_doubtful(front) or _is_doubtful(behind):
+        return []
+    spans = zip(chain, ends, strict=True)
+    items = [text[end_of(_WILL_BE, text, rank.end()) : end] for rank, end in spans]
+    names = [item.strip(_PUNCTUATION + ".").removesuffix(" and") for item in items]
+    return [] if any(map(_SMALL_WORDS.search, names)) or not all(names) else names
 
 
 def _is_rank(rank: re.Match[str], masked: str) -> bool:
@@ -315,6 +360,9 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
     if len(text) > 2000 or (bare and _speaks(text)):
         return False
     if _LONG_RUN.search(text) and not ("|" in text or _RANK.search(text)):  # most prose
+        return False
+    chain = _find_chain(text, [*_RANK.finditer(text)]) if bare else []
+    if chain and chain[0].start() and _is_doubtful(text[: chain[0].start()]):
         return False
     items = split_items(text)
     for item in items:

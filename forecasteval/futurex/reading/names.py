@@ -123,6 +123,11 @@ _SMALL_WORDS: Final = ("of", "the")  # without a letter in the initials
 WHOLE, PART, BARE, ASIDE = range(4)
 
 
+def is_surname_printed(text: str) -> bool:
+    """Return whether a name prints its family name in capitals: Lin HARU, HARU Lin."""
+    return bool(_SURNAME_FIRST.fullmatch(text) or _SURNAME_LAST.fullmatch(text))
+
+
 class Form(NamedTuple):
     """A form of a name, in three writings. It is folded; its words (each CJK character is one) have
     their beginnings; and all of them are one, with a point between two numbers.

@@ -38,6 +38,7 @@ _NONE: Final = Unparsed("no number", is_silent=True)
 _PROSE: Final = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
 _ACCOUNT: Final = lazy(r"[$\s]*\(([^()]*[0-9][^()]*)\)[$\s.]*")
 _DIGIT: Final = lazy("[0-9]")
+_FRACTION: Final = lazy(r"(-?)(?:([0-9]{1,6}) )?([0-9]{1,6})/([0-9]{1,6})[.\s]*")  # 2 1/2
 _HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
 _MAX_LEAD: Final = 24  # characters of the words, sign and currency in front of digits
 _DASHES: Final = ("- ", "– ")
@@ -56,7 +57,7 @@ _DATE: Final = lazy(  # A glance at the first sign makes the search fast.
 _NO_VALUE_BEFORE: Final = lazy(  # Win10, COVID-19; per 100, rank 3, week 23
     r"(?i)[a-z_]-?\Z|(?:/|\bper\s|每|\bof\s|\bweek\s|\bno\.\s?|\btop\s|\brank\s|#|第)[$£€¥]?\Z"
 )
-_JOINED: Final = lazy("-?[A-Za-z_]|/?[0-9]")  # 23rd, 7-day, 1/4
+_JOINED: Final = lazy(r"-?[A-Za-z_]|/?[0-9]|\s(?:CI|confidence)\b")  # 23rd, 7-day, 1/4, 95% CI
 _GOES_ON: Final = lazy(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
 # In front of the last result: no words, but names of variables
 _EQUATION: Final = lazy(r"(?:(?![A-Za-z]{2}|[^\W\d_a-zA-Z])[^\n]){1,200}=\s*(?=[^=]*\Z)")
@@ -176,6 +177,15 @@ def _drop_past(text: str, values: Sequence[Said[Quantity]]) -> list[Said[Quantit
             left.append(said)
         end = said.end
     return left
+
+
+def _parse_fraction(text: str) -> Quantity | None:
+    """Read a text that is a fraction: `58/100`, `2 1/2`."""
+    fraction = _FRACTION.fullmatch(text)
+    if not fraction or not int(fraction[4]):
+        return None
+    value = int(fraction[2] or 0) + int(fraction[3]) / int(fraction[4])
+    return Quantity(-value if fraction[1] else value, None, "")
 
 
 def _parse_days(text: str) -> Quantity | None:
@@ -362,7 +372,8 @@ class NumberTruth(TruthOf[Reading]):
         """Read the number that an answer is, in the meaning that is nearest."""
         text = answer.cleaned[end_of(_LIST_NUMBER, answer.cleaned) :]
         account = _ACCOUNT.fullmatch(answer.text)  # (79,000)
-        quantity: Quantity | Unparsed | None = parse_number(clean(account[1]) if account else text)
+        quantity: Quantity | Unparsed | None = _parse_fraction(text)
+        quantity = quantity or parse_number(clean(account[1]) if account else text)
         if not quantity and (status := self.find_status(answer)):
             return status
         if isinstance(quantity, Quantity):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from forecasteval.common.patterns import lazy
 from forecasteval.questions.states import AnswerScore, Unparsed
 
 from ..rules import PARTIAL_RANKING, score_f1
@@ -13,14 +15,17 @@ from .lists import (
     NO_LIST,
     UNNAMED,
     are_plain_names,
+    find_labelled,
     is_name_of,
     looks_like_names,
     parse_items,
     parse_plain_items,
     show_names,
 )
-from .names import Name, Pairs, match_names, parse_name
+from .names import Name, Pairs, is_surname_printed, match_names, parse_name
 from .wording import NO_WORDING, Wording
+
+_INVERTED: Final = lazy(r"[A-Z][\w'’-]+, [A-Z][\w'’-]+\.?")  # MARSH, Evelyn
 
 
 class RankingTruth(TruthOf[Sequence[Name]]):
@@ -55,10 +60,13 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         whole = parse_name(answer.sentence) if len(self.names) == 1 else None
         if whole and whole.key == self.names[0].key:
             return (whole,)  # one name with "and" or "/" in it
+        if whole and _INVERTED.fullmatch(whole.text) and is_surname_printed(self.names[0].text):
+            return (parse_name(whole.text.replace(",", "")),)
         if status := self.find_status(answer):
             return status
         if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
-            return NO_LIST
+            labelled = find_labelled(answer.cleaned) if len(self.names) > 1 else []
+            return tuple(map(parse_name, labelled)) or NO_LIST
         count = len(self.names) or None
         return parse_items(answer, self._wording, count, self._keys, self._compounds) or UNNAMED
 

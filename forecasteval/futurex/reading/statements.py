@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -196,7 +196,7 @@ _MAX_TAIL: Final = 3000  # characters
 _MAX_SENTENCE: Final = 300  # characters of it in front of a lead-in
 _TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>")
 # Who else says it (According to others, the answer is B), and on what it depends
-_THEIRS: Final = lazy(rf"(?i){pattern_of('theirs')}")
+THEIRS: Final = lazy(rf"(?i){pattern_of('theirs')}")
 CONDITIONS: Final = lazy(rf"(?i){pattern_of('conditions')}")
 DECLINING: Final = (  # I cannot say; the figure is not available
     lazy(rf"(?i){pattern_of('declining')}"),
@@ -442,14 +442,14 @@ def _is_of_others(text: str, begin: int) -> bool:
     sentence = SENTENCE_STOP.split(front)[-1][-_MAX_SENTENCE:]
     # It is unlikely that the answer is B
     is_denied = sentence.endswith("that ") and denies(_COMMAS.split(sentence)[-1])
-    return is_denied or bool(_THEIRS.search(sentence))
+    return is_denied or bool(THEIRS.search(sentence))
 
 
 def _read_predicate(text: str, end: int) -> Iterator[tuple[int, Stated]]:
     """Read what stands in front of a predicate: its sentence, else the clause behind a comma."""
     line = text[text.rfind("\n", 0, end) + 1 : end]
     sentence = SENTENCE_STOP.split(line)[-1].strip(" *_`#>-")
-    if _THEIRS.search(sentence):
+    if THEIRS.search(sentence):
         return
     *reasons, clause = _COMMAS.split(sentence)
     # Not the B of `among them, A, B are right`
@@ -471,6 +471,9 @@ def _drop_openers(clause: str) -> str:
 _ANSWER_KEY: Final = lazy(
     rf"(?i)(?:(?:my|final|{alternatives('mine')}|最终|我的)[\s_-]?)?"
     rf"(?:{alternatives('nouns')}|pick|choice)"
+)
+_RANK_KEY: Final = lazy(
+    r"(?i)(?:rank[ _]?|no\.?\s?|#|第)?([0-9]{1,2})(?:st|nd|rd|th)?(?:\splace|[名位])?"
 )
 _NO_ANSWER_KEYS: Final = ("options", "candidates", "sources", "warnings")
 _ERROR_KEYS: Final = ("error", "errors", "exception", "traceback")
@@ -496,14 +499,29 @@ def find_mapping(text: str) -> Stated | None:
         return Stated("", problem=CONTRADICTION)
     if values:
         return _state_value(values[0])
-    if not objects or text[: objects[0][0]].strip("` \njson"):
+    if not objects or text[: objects[0][0]].strip("[` \njson"):
         return None  # there is more than an object
+    if ranked := _list_ranked([record for _, _, record in objects]):
+        return _state_value(ranked)
     if len(pairs) != 1:
         return Stated("", problem=_NO_OBJECT)
     # {"ranking": ["Hart", "Solberg"]}, not {"excluded": […]}
     ((key, value),) = pairs
     is_answer = isinstance(value, list) and key.lower() not in _NO_ANSWER_KEYS and not denies(key)
     return _state_value(value) if is_answer else Stated("", problem=_NO_OBJECT)
+
+
+def _list_ranked(records: Sequence[tuple[tuple[str, object], ...]]) -> list[object]:
+    """List the values of `{"4": "Hart", "5": "Solberg"}` or `[{"rank": 4, "name": "Hart"}, …]` in
+    the order of their ranks; nothing unless these count on.
+    """
+    pairs = records[0]
+    if len(records) > 1 and all(len(record) == 2 for record in records):
+        pairs = tuple((str(number), name) for (_, number), (_, name) in records)
+    ranks = [_RANK_KEY.fullmatch(key) for key, _ in pairs]
+    values = {int(rank[1]): value for rank, (_, value) in zip(ranks, pairs, strict=True) if rank}
+    count_on = [*range(min(values, default=0), min(values, default=0) + len(pairs))]
+    return [values[rank] for rank in count_on] if sorted(values) == count_on and values else []
 
 
 def _state_value(value: object) -> Stated:
