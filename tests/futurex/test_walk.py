@@ -191,7 +191,7 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "So ranks 4–6 will be: Ada Holm, Bo Lind, Cy Moe.",
         "```python\n['Ada Holm', 'Bo Lind', 'Cy Moe']\n```",
         "\\boxed{Ada Holm, Bo Lind, Cy Moe, confidence: 60%}",
-        "By form: 4th place: Ada Holm, 5th place: Bo Lind, 6th place: Cy Moe. Note: so far.",
+        "By form: 4th place: Ada Holm, 5th place: Bo Lind, 6th place: Cy Moe. Note: a guess.",
         "Rank 4 will be Ada Holm, rank 5 Bo Lind and rank 6 Cy Moe.",
         "I rank them so: 1. Ada Holm 2. Bo Lind 3. Cy Moe. I am fairly sure.",
         '{"4": "Ada Holm", "5": "Bo Lind", "6": "Cy Moe"}',

@@ -64,9 +64,12 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             return (parse_name(whole.text.replace(",", "")),)
         if status := self.find_status(answer):
             return status
+        if not answer.boxed and len(self.names) > 1:
+            labelled = find_labelled(answer.cleaned)
+            if labelled:
+                return tuple(map(parse_name, labelled))
         if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
-            labelled = find_labelled(answer.cleaned) if len(self.names) > 1 else []
-            return tuple(map(parse_name, labelled)) or NO_LIST
+            return NO_LIST
         count = len(self.names) or None
         return parse_items(answer, self._wording, count, self._keys, self._compounds) or UNNAMED
 
