@@ -307,29 +307,40 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
         return None, NO_INDEX
     box, is_boxed = last_boxed(text)
     text = _LATER.split(text)[-1]
-    index = "/".join(  # 2/3: two indices
-        _read_values([box] * is_boxed + _find_stated(text)) or _read_values(_find_choices(text))
-    )
-    if index.isdecimal():
-        return int(index), ""
-    return None, CONFLICT if "/" in index else NO_INDEX
+    stated = [box] * is_boxed + _find_stated(text)
+    values = _read_values(stated) or _read_values(_find_choices(text))
+    if len(values) > 1:
+        return None, CONFLICT
+    if not "".join(values).isdecimal():
+        return None, NO_INDEX
+    return int(values.pop()), ""
 
 
 def _read_values(texts: list[str]) -> set[str]:
     """Read what texts begin with: an option, two of them, or a denial."""
-    values = [value.group("none", "first", "second") for value in map(_VALUE.match, texts) if value]
-    return set(filter(None, itertools.chain(*values)))
+    matches = filter(None, map(_VALUE.match, texts))
+    values = (match.group("none", "first", "second") for match in matches)
+    return set(filter(None, itertools.chain.from_iterable(values)))
 
 
 def _find_stated(text: str) -> list[str]:
     """Find what stands behind "Answer:" and the like, and ends that are an option alone."""
-    is_whole = all(int(last) != int(number) + 1 for _, number, last in _NEXT.findall(text))
     marks = _STATED.findall(_MARKER.sub("", text))
-    return [given for is_void, given in marks if not is_void] + _END.findall(text) * is_whole
+    stated = [given for is_void, given in marks if not is_void]
+    # A list that ends with its next item may be cut off there.
+    steps = [int(last) - int(number) for _, number, last in _NEXT.findall(text)]
+    if 1 in steps:
+        return stated
+    return stated + _END.findall(text)
 
 
 def _find_choices(text: str) -> list[str]:
     """Find the options that clauses choose or praise, and that which leads the first line alone."""
     clauses = _VOID.sub("", _CLAUSE_END.sub("\n", _MARKER.sub("", text)))
-    led = _LED.findall(text) * (not clauses.startswith("\n"))
-    return _PICKED.findall(clauses) or _PRAISED.findall(clauses) + led
+    if picked := _PICKED.findall(clauses):
+        return picked
+    praised = _PRAISED.findall(clauses)
+    is_first_void = clauses.startswith("\n")
+    if is_first_void:
+        return praised
+    return praised + _LED.findall(text)

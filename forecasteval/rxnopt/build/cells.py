@@ -150,7 +150,9 @@ def cell_text(cell: object) -> str | None:
     for words, sign in _BOUNDS.items():
         text = words.sub(sign, text)
     text = " ".join(_DOTTED.sub(r"\1\2", text).split())
-    return text if len(text) <= MAX_CELL else None
+    if len(text) > MAX_CELL:
+        return None
+    return text
 
 
 def may_be_undetermined(cell: object) -> bool:
@@ -194,11 +196,14 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
             if value is not None or _TIME_OR_MASS.fullmatch(inner):
                 return YieldCell(value, note=note)
     text = re.sub(r"^\(([^()]+)\)", r"\1", text)  # (85): isolated, and nothing else
-    parts = _PARTS.fullmatch(text)
-    front, brackets = parts.groups() if parts else (text, "")
+    front, brackets = text, ""
+    if parts := _PARTS.fullmatch(text):
+        front, brackets = parts.groups()
     value, note = _plain_yield(front, fraction)
+    if value is None and "conv" in front:
+        return YieldCell(None, note="a conversion is not a yield")
     if value is None:
-        return YieldCell(None, note="a conversion is not a yield" if "conv" in front else note)
+        return YieldCell(None, note=note)
     inner = ",".join(re.findall(r"\(([^()]*)\)", brackets))
     return _add_brackets(value, note, inner, fraction)
 
@@ -226,7 +231,9 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
         return 0.0, ""
     if value > 100:
         return 100.0, "a yield above 100 % is read as 100"
-    return (0.0, "a negative yield is read as 0") if value < 0 else (value, "")
+    if value < 0:
+        return 0.0, "a negative yield is read as 0"
+    return value, ""
 
 
 def _add_brackets(value: float, note: str, inner: str, fraction: bool) -> YieldCell:
@@ -260,8 +267,11 @@ def _selectivity_of(part: str) -> str:
     """Say which selectivity a part of a bracket is, "" if none: a ratio alone is a dr."""
     if word := _SELECTIVITY_WORD.search(part):
         return word[0].replace("de", "dr")
-    is_ratio = _RATIO.fullmatch(part.lstrip("<>≥≤~ "))
-    return "dr" if is_ratio or (_RATIO.search(part) and _ISOMERIC.search(part)) else ""
+    if _RATIO.fullmatch(part.lstrip("<>≥≤~ ")):
+        return "dr"
+    if _RATIO.search(part) and _ISOMERIC.search(part):
+        return "dr"
+    return ""
 
 
 def _is_label(text: str, front: float) -> bool:
@@ -269,7 +279,11 @@ def _is_label(text: str, front: float) -> bool:
     "0% (2a)", but not `56b` in "62 (56b)".
     """
     label = _PRODUCT.fullmatch(text)
-    return label is not None and (int(label[1]) < 30 or not front / 2 <= int(label[1]) <= front)
+    if label is None:
+        return False
+    number = int(label[1])
+    may_be_yield = front / 2 <= number <= front
+    return number < 30 or not may_be_yield
 
 
 # --- Selectivities ---
@@ -297,30 +311,35 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
         return _read_ratio(text, ratio, field)
     excess = _EXCESS.fullmatch(text)
     if excess and (field == "ee" or re.search(r"\b[ed]e\b", text)):
-        low = abs(float(excess["low"]))
-        percent = (low + float(excess["high"])) / 2 if excess["high"] else low
+        percent = abs(float(excess["low"]))
+        if excess["high"]:
+            percent = (percent + float(excess["high"])) / 2
         if percent > 100:
             return None, f"{field} above 100 % is missing"
         return (100 + percent) / 200, ""
-    bare = _BARE_RATIO.fullmatch(text) if field != "ee" else None
-    if not bare or not 0 < float(bare[1]) < math.inf:
+    bare = _BARE_RATIO.fullmatch(text)
+    if not bare or field == "ee" or not 0 < float(bare[1]) < math.inf:
         return None, f"cannot be read as {field}"
     r = float(bare[1])
-    return max(r, 1.0) / (
-        r + 1
-    ), f"{bare[1]} is read as {bare[1]}:1" if r < 1 or 50 <= r <= 100 else ""
+    fraction = max(r, 1.0) / (r + 1)
+    # Below 1 it may be a share, above 50 a percentage.
+    if r < 1 or 50 <= r <= 100:
+        return fraction, f"{bare[1]} is read as {bare[1]}:1"
+    return fraction, ""
 
 
 def _read_ratio(text: str, ratio: re.Match[str], field: str) -> tuple[float | None, str]:
     """Read (major fraction, note) of a cell with a ratio in it."""
-    rest = _PAIR.sub("", text[: ratio.start()]) + text[ratio.end() :]
+    front = _PAIR.sub("", text[: ratio.start()])
+    rest = front + text[ratio.end() :]
     if re.search("[0-9]", rest):  # two ratios, or a number without a meaning
         return None, f"cannot be read as one {field}"
     parts = [float(part) for part in re.findall(_NUMBER, ratio[0])]
     total = sum(parts)
     if not 0 < total < math.inf:
         return None, f"{field} of {ratio[0]} is missing"
-    if field in _ENANTIO and not (len(parts) == 2 and (1 in parts or 98 <= total <= 102)):
+    is_of_one_or_hundred = 1 in parts or 98 <= total <= 102
+    if field in _ENANTIO and not (len(parts) == 2 and is_of_one_or_hundred):
         return None, f"the two parts of an {field} add up to 100"
     return max(parts) / total, ""
 
@@ -335,8 +354,9 @@ def show_fraction(fraction: float, field: str, cell: object = None) -> str:
     """
     text = (cell_text(cell) or "").replace(" ", "")
     if field == "ee":
-        is_plain = re.fullmatch(rf"[<>≤≥]?-?{_NUMBER}%?", text)
-        return f"{text.rstrip('%')}%" if is_plain else f"{200 * fraction - 100:.6g}%"
+        if re.fullmatch(rf"[<>≤≥]?-?{_NUMBER}%?", text):
+            return f"{text.rstrip('%')}%"
+        return f"{200 * fraction - 100:.6g}%"
     if re.fullmatch(rf"[<>≤≥]?{_NUMBER}(?::{_NUMBER})+", text):
         return text
     return f"{100 * fraction:.6g}:{100 - 100 * fraction:.6g}"

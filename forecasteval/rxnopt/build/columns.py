@@ -11,7 +11,7 @@ from typing import Final
 from .cells import drop_raised
 from .chemicals import any_case
 
-FEWEST: Final = 4  # rows whose numbers are no levels of a condition: 1, 2, 3 equiv.
+MIN_ROWS: Final = 4  # rows whose numbers are no levels of a condition: 1, 2, 3 equiv.
 
 # Quantities that a name can name: `Yield (ee)`, `Yield (mg)`; and products, of which it names two.
 _QUANTITY: Final = any_case(
@@ -70,13 +70,16 @@ def may_give_away(name: str, cells: Sequence[str]) -> bool:
     >>> may_give_away("no", ["2", "1", "3 a", "4", "5"]), may_give_away("h", ["1", "2", "4", "8"])
     (True, False)
     """
-    places = {str(number) for number in range(1, len(cells) + 1)}
-    found = [cell for cell in cells if cell in places]
-    is_place = len(found) == len(set(found)) >= max(FEWEST, len(cells) / 2)
-    return is_place or _HEADER.fullmatch(name.replace("_", " ")) is not None
+    if _HEADER.fullmatch(name.replace("_", " ")):
+        return True
+    ranks = {str(number) for number in range(1, len(cells) + 1)}
+    ranked = [cell for cell in cells if cell in ranks]
+    fewest = max(MIN_ROWS, len(cells) / 2)
+    return len(ranked) == len(set(ranked)) >= fewest
 
 
 def names_standard(name: str, cell: str) -> bool:
     """Return whether a condition names the standard row, which is mostly the best one."""
-    pattern = _STANDARD if _DEVIATION.search(name) else _STANDARD_CONDITIONS
-    return pattern.fullmatch(cell) is not None
+    if _DEVIATION.search(name):
+        return _STANDARD.fullmatch(cell) is not None
+    return _STANDARD_CONDITIONS.fullmatch(cell) is not None

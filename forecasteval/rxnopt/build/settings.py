@@ -161,7 +161,9 @@ def _read_value(name: str, value: object) -> Any:
         return by_name[str(value).strip().lower()]
     if isinstance(default, (int, float)):
         low, high = _RANGES.get(name, (1.0, 1e9))
-        number = float(value if isinstance(value, str) else number_text(value))
+        if not isinstance(value, str):
+            value = number_text(value)
+        number = float(value)
         if not low <= number <= high or type(default)(number) != number:
             raise ValueError(value)  # nan is in no range
         return type(default)(number)
@@ -172,13 +174,18 @@ def _read_value(name: str, value: object) -> Any:
         return words
     if not words or not all(re.fullmatch(r"[0-9]{1,4}", year) for year in words):
         raise ValueError(value)
-    is_list = isinstance(value, (list, tuple)) or re.search(r"[,\[]", str(value))
-    return tuple(map(int, words)) if is_list else int(words[0])
+    if isinstance(value, (list, tuple)) or re.search(r"[,\[]", str(value)):
+        return tuple(map(int, words))
+    return int(words[0])
 
 
 def _read_words(value: object) -> tuple[str, ...]:
     """Read a list, JSON text of a list, or words with commas between them."""
-    if isinstance(value, str):
-        value = json.loads(value) if value.strip().startswith("[") else value.split(",")
-    parts = value if isinstance(value, (list, tuple)) else [value]
-    return tuple(filter(None, (str(part).strip() for part in parts)))
+    if isinstance(value, str) and value.strip().startswith("["):
+        value = json.loads(value)
+    elif isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, (list, tuple)):
+        value = [value]
+    words = (str(word).strip() for word in value)
+    return tuple(filter(None, words))
