@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from forecasteval.common.llm import MAX_TOKENS, ModelClient, Task, Usage
 from forecasteval.common.markup import find_object
@@ -62,51 +62,65 @@ def decide_names(
     """Let the model match names that the rules leave. A name that it calls the same as its decoy
     gains nothing.
     """
-    lists = [
-        (answer.place, answer.truth, names)
-        for answer in answered
-        if isinstance(answer.truth, RankingTruth)
-        and not isinstance(names := answer.truth.read(answer.answer), Unparsed)
-    ]
-    candidates = {
-        name.key: name for _, truth, _ in lists for name in truth.names if _is_short(name)
-    }.values()
+    lists = [*_list_rankings(answered)]
+    true_names = [name for _, truth, _ in lists for name in truth.names]
+    candidates = {name.key: name for name in true_names if _is_short(name)}.values()
     open_names = [find_open_names(truth.names, names, candidates) for _, truth, names in lists]
-    pairs = [
-        {"a": other.text, "b": name.text}
-        for names in open_names
-        for name, true_names, decoy in names
-        for other in (*true_names, decoy)
-    ]
-    replies, usage = client.read(NAME_TASK, pairs)
-    same = {tuple(pair.values()): reply for pair, reply in zip(pairs, replies, strict=True)}
+    pairs = [pair for opens in open_names for open_name in opens for pair in open_name.list_pairs()]
+    replies, usage = client.read(NAME_TASK, [{"a": a, "b": b} for a, b in pairs])
+    same = dict(zip(pairs, replies, strict=True))
     counts: NameCounts = {**usage, "pairs": 0, "same": 0, "refused": 0, "changed": 0}
-    for (place, truth, names), unmatched in zip(lists, open_names, strict=True):
-        refused = {name.key for name, _, decoy in unmatched if same[decoy.text, name.text]}
+    for (place, truth, names), opens in zip(lists, open_names, strict=True):
+        refused = {opened.name.key for opened in opens if same[opened.decoy.text, opened.name.text]}
         matches = {
-            (true.key, name.key)
-            for name, true_names, decoy in unmatched
-            for true in true_names
-            if same[true.text, name.text]
-            and same[decoy.text, name.text] is False
-            and name.key not in refused
+            (true.key, opened.name.key)
+            for opened in opens
+            for true in opened.find_same(same)
+            if opened.name.key not in refused
         }
         scored = truth.compare(names, matches)
         if matches and scored.score > (items[place]["score"] or 0):
             items[place] = {**items[place], **decide(scored, "model")}
             counts["changed"] += 1
-        counts["pairs"] += sum(len(true_names) for _, true_names, _ in unmatched)
+        counts["pairs"] += sum(len(opened.true_names) for opened in opens)
         counts["same"] += len(matches)
         counts["refused"] += len(refused)
     return counts
 
 
+def _list_rankings(
+    answered: Iterable[Answered],
+) -> Iterator[tuple[int, RankingTruth, Sequence[Name]]]:
+    """List the answers that are read as names: the place of the item, its truth, and the names."""
+    for answer in answered:
+        if isinstance(answer.truth, RankingTruth):
+            names = answer.truth.read(answer.answer)
+            if not isinstance(names, Unparsed):
+                yield answer.place, answer.truth, names
+
+
+class OpenName(NamedTuple):
+    """A predicted name that no rule matched, the true names that it may mean, and its decoy."""
+
+    name: Name
+    true_names: Sequence[Name]
+    decoy: Name
+
+    def list_pairs(self) -> list[tuple[str, str]]:
+        """List the pairs of names that the model compares."""
+        return [(other.text, self.name.text) for other in (*self.true_names, self.decoy)]
+
+    def find_same(self, same: Mapping[tuple[str, str], object]) -> list[Name]:
+        """Find the true names that mean the same, where the decoy does not."""
+        if same[self.decoy.text, self.name.text] is not False:
+            return []
+        return [true for true in self.true_names if same[true.text, self.name.text]]
+
+
 def find_open_names(
     truth: Sequence[Name], predicted: Sequence[Name], candidates: Iterable[Name]
-) -> list[tuple[Name, list[Name], Name]]:
-    """List the predicted names that no rule matched, each with the true names that it may mean and
-    its decoy. At most two of them for each true name.
-    """
+) -> list[OpenName]:
+    """List the predicted names that no rule matched: at most two for each true name."""
     matches = match_names(truth, predicted)
     unmatched = [name for place, name in enumerate(truth) if place not in matches]
     true_names = list(filter(_is_short, unmatched))
@@ -114,7 +128,7 @@ def find_open_names(
     names = list(filter(_is_short, left)) if true_names else []
     limit = 2 * len(truth)  # What a contestant wrote must not decide how often its judge is called.
     decoys = [(name, choose_decoy(name, truth, candidates)) for name in names[:limit]]
-    return [(name, true_names, decoy) for name, decoy in decoys if decoy]
+    return [OpenName(name, true_names, decoy) for name, decoy in decoys if decoy]
 
 
 def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) -> Name | None:
@@ -124,15 +138,15 @@ def choose_decoy(name: Name, truth: Sequence[Name], candidates: Iterable[Name]) 
     The one most like the true names in script and length, so that only its meaning sets it apart.
     """
     like = truth[0].text
-    cjk, length = bool(count_cjk(like)), len(like)
+    is_cjk = count_cjk(like) > 0
 
     def distance(decoy: Name) -> tuple[bool, int, str]:
-        return bool(count_cjk(decoy.text)) != cjk, abs(len(decoy.text) - length), decoy.key
+        is_other_script = (count_cjk(decoy.text) > 0) != is_cjk
+        return is_other_script, abs(len(decoy.text) - len(like)), decoy.key
 
     for decoy in sorted(candidates, key=distance):
-        if not compare_names(decoy, name) and not any(
-            compare_names(true, decoy) or compare_names(decoy, true) for true in truth
-        ):
+        is_true = any(compare_names(true, decoy) or compare_names(decoy, true) for true in truth)
+        if not is_true and not compare_names(decoy, name):
             return decoy
     return None
 
@@ -178,7 +192,9 @@ class ModelReader:
         names = decide_names(self.client, answered, items) if self.names else None
         warnings = self.client.cache.warnings + _warnings(answers, "answers")
         self.client.cache.warnings.clear()
-        return answers, names, warnings + (_warnings(names, "names") if names else [])
+        if names:
+            warnings += _warnings(names, "names")
+        return answers, names, warnings
 
 
 def _warnings(counts: Usage, what: str) -> list[str]:
@@ -188,13 +204,11 @@ def _warnings(counts: Usage, what: str) -> list[str]:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(counts["failures"].items()))
         prompts = f"{failures} of {counts['prompts']} prompts about {what}"
         lines.append(f"the language model failed for {prompts}: {kinds}")
-    lines += [
-        f'the language model\'s server says ({kind}): "{reason}"'
-        for kind, reason in counts["reasons"].items()
-    ]
-    if counts["degraded"]:
-        if counts["invalid"]:
-            replies = f"{counts['invalid']} of {counts['prompts']} replies about {what}"
-            lines.append(f"{replies} were refused by validation")
-        lines.append("this result is degraded: another run may give another score")
-    return lines
+    for kind, reason in counts["reasons"].items():
+        lines.append(f'the language model\'s server says ({kind}): "{reason}"')
+    if not counts["degraded"]:
+        return lines
+    if counts["invalid"]:
+        replies = f"{counts['invalid']} of {counts['prompts']} replies about {what}"
+        lines.append(f"{replies} were refused by validation")
+    return [*lines, "this result is degraded: another run may give another score"]

@@ -54,22 +54,24 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
     """
     items, scores = results["items"], score_table(results)
     *levels, overall = scores.rows
-    costs = list_costs(items, results["signature"]["fixed_weights"] is not True)
-    return RunPage(
+    renormalised = results["signature"]["fixed_weights"] is not True
+    levels_shown = {item["level"] for item in items}
+    page = RunPage(
         results,
         describe_size(results),
         results["overall_score"],
         results["overall_interval"],
-        notes=list_notes(results, zeros=False),
-        scores=scores._replace(rows=[overall, *levels]),
+        list_notes(results, zeros=False),
+        scores._replace(rows=[overall, *levels]),
         causes=list(map(name_cause, items)),
-        costs=costs,
+        costs=list_costs(items, renormalised),
         details=partial(_read_details, items, rows, rules),
         charts={"scores": Chart("scores", "Scores by level", _DOTS, scores)},
-        filters=[draw_levels("questions", {item["level"] for item in items})],
+        filters=[draw_levels("questions", levels_shown)],
         orders=[("level", "by level")],
         more=partial(_draw_errors, items),
-    ).page()
+    )
+    return page.page()
 
 
 def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
@@ -79,12 +81,12 @@ def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
     counts = Counter(item["level"] for item in items if item["score"] is not None)
     pending = {item["level"] for item in items if item["outcome"] == "pending"}
     total = total_weight(counts.keys(), pending, renormalised)
-    return [
-        0.0
-        if item["score"] is None
-        else WEIGHTS[item["level"]] / total / counts[item["level"]] * (1 - item["score"])
-        for item in items
-    ]
+    shares = {level: WEIGHTS[level] / total / count for level, count in counts.items()}
+    costs = []
+    for item in items:
+        score = item["score"]
+        costs.append(0.0 if score is None else shares[item["level"]] * (1 - score))
+    return costs
 
 
 # --- Errors of numbers ---
@@ -92,9 +94,8 @@ def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
 
 def _draw_errors(items: Sequence[AnswerItem]) -> Iterator[Html]:
     """Draw how far numbers lie from their truths, in σ: all on one side are a bias."""
-    errors = [
-        (printable(item["id"], 60), item["sigmas"]) for item in items if item["sigmas"] is not None
-    ]
+    numbers = [item for item in items if item["sigmas"] is not None]
+    errors = [(printable(item["id"], 60), item["sigmas"] or 0.0) for item in numbers]
     if len(errors) < 2:
         return
     errors.sort(key=itemgetter(1))
@@ -102,14 +103,15 @@ def _draw_errors(items: Sequence[AnswerItem]) -> Iterator[Html]:
     axis = fenced_axis(sizes, [-1.0, 0.0, 1.0])
     heads = [Head("Numbers"), axis_head(axis, "← too low", "too high →"), Head("n", "n")]
     dots = draw_dots(axis, errors, median(sizes))
-    strip = draw_table(heads, [TableLine([join("all"), dots, join(str(len(errors)))])], "lvl")
+    line = TableLine([join("all"), dots, join(str(len(errors)))])
+    strip = draw_table(heads, [line], "lvl")
     too_high = sum(error > 0 for error in sizes)
     note = (
         f"{too_high} of {len(errors)} are too high; the median (diamond) is "
         f"{show_signed(median(sizes), 2)} σ. Beyond 1 σ nothing scores."
     )
-    numbers = draw_marks(make_table(_ERRORS, errors))
-    fold = draw_fold("Errors in numbers", draw_scroll("Errors in numbers", numbers))
+    table = draw_marks(make_table(_ERRORS, errors))
+    fold = draw_fold("Errors in numbers", draw_scroll("Errors in numbers", table))
     yield draw_section("Errors of numbers, in σ", strip, fold, note=note, name="errors")
 
 
@@ -128,15 +130,12 @@ def _read_details(
     """Read the texts of the items at some places, and what is shown of them."""
     wanted = set(places)
     records = filterfalse(is_void, (rows() if rows else None) or ())
-    read = {
-        place: _read_texts(item, record, rules)
-        for place, (item, record) in enumerate(
-            zip(items, chain(records, repeat(None)), strict=False)
-        )
-        if place in wanted
+    pairs = zip(items, chain(records, repeat(None)), strict=False)
+    texts = {
+        place: _read_texts(*pair, rules) for place, pair in enumerate(pairs) if place in wanted
     }
-    limit = text_limit(text for prompt, answer, _ in read.values() for text in (prompt, answer))
-    return [_make_details(items[place], read[place], limit) for place in places]
+    limit = text_limit(text for prompt, answer, _ in texts.values() for text in (prompt, answer))
+    return [_make_details(items[place], texts[place], limit) for place in places]
 
 
 def _read_texts(item: AnswerItem, record: object, rules: Rules | None) -> Texts:
@@ -160,18 +159,19 @@ def _make_details(item: AnswerItem, texts: Texts, limit: int) -> Details:
     how = "without a box" if item["unboxed"] else ""
     if item["decided_by"] == "model":
         how = "by the model"
-    is_said = item["note"] in why or (item["matched"] is not None and not item["padded"])
+    facts = [
+        ("Truth", show_text(show_truth(item["truth"])) or "none yet"),
+        (f"Read from the answer {how}".strip(), show_text(item["read"]) or "nothing"),
+    ]
+    is_marked = not isinstance(shown, str)
+    answer_title = "Answer, the part that counts marked" if is_marked else "Answer"
+    is_matched = item["matched"] is not None and not item["padded"]
+    is_said = is_matched or item["note"] in why
     return Details(
         join(show_text(item["prompt"], 200)),
         why,
-        facts=[
-            ("Truth", show_text(show_truth(item["truth"])) or "none yet"),
-            (f"Read from the answer {how}".strip(), show_text(item["read"]) or "nothing"),
-        ],
-        texts=[
-            ("Answer" if isinstance(shown, str) else "Answer, the part that counts marked", shown),
-            ("Question", show_text(prompt, limit)),
-        ],
+        facts,
+        texts=[(answer_title, shown), ("Question", show_text(prompt, limit))],
         note="" if is_said else item["note"],
         level=f"L{item['level']}",
         data={"level": item["level"], "read": how},
@@ -183,5 +183,4 @@ def _show_answer(text: str, prompt: str, limit: int) -> Cell:
     if not text:
         return "no answer"
     answer = parse_answer(text, prompt)
-    found = answer.find_in(text) if answer and (answer.boxed or answer.stated) else None
-    return mark(text, found, limit)
+    return mark(text, answer.find_in(text) if answer else None, limit)

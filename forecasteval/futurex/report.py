@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from forecasteval.common.errors import printable, show_count
 from forecasteval.common.markup import show_truth
+from forecasteval.common.records import JsonObject
 from forecasteval.display.clusters import describe_questions
 from forecasteval.display.results import Results, list_warnings, make_report
 from forecasteval.display.tables import (
@@ -22,7 +23,7 @@ from forecasteval.display.tables import (
 )
 from forecasteval.questions.states import REASONS
 
-from .questions import Truth
+from .questions import NO_ANSWER, Truth
 from .reading.answers import parse_answer
 from .reading.numbers import NumberTruth
 from .results import AnswerItem
@@ -50,6 +51,7 @@ _COUNTS: Final = {
     "Padded": "padded",
     "Late": "late",
 }
+_RARE: Final = ("Pending", "Padded", "Late")  # columns that are left out if they hold only zeros
 
 
 def report_blocks(results: Results, items: bool = False) -> Report:
@@ -59,9 +61,12 @@ def report_blocks(results: Results, items: bool = False) -> Report:
     if "planned" in results:
         size, *prompt = results["planned"]
         return make_report(results, [size], prompt)
-    size = describe_size(results) + ("" if results.get("dataset") else ", without a dataset")
-    rows: Report = ["", make_table(_ITEMS, results["items"])] if items else []
-    blocks = [score_table(results), "", *list_notes(results), *list_warnings(results), *rows]
+    size = describe_size(results)
+    if not results.get("dataset"):
+        size += ", without a dataset"
+    blocks: Report = [score_table(results), "", *list_notes(results), *list_warnings(results)]
+    if items:
+        blocks += ["", make_table(_ITEMS, results["items"])]
     return make_report(results, [size], blocks)
 
 
@@ -78,47 +83,48 @@ def score_table(results: Results) -> Table:
     """Compute a row per level, and one for all, with a mark for a chart. Columns for pending
     questions, padded lists and late answers only where there are any.
     """
-    rows: list[dict[str, Any]] = [
-        {
-            "name": f"Level {level}",
-            "weight": f"{WEIGHTS[level]:.1f}",
-            "score": results["level_scores"][level],
-            "interval": results["level_intervals"][level],
-            **{key: results[f"level_{key}"][level] for key in _COUNTS.values()},
-        }
-        for level in LEVELS
-    ]
-    overall = {"score": results["overall_score"], "interval": results["overall_interval"]}
+    rows = [_level_row(results, level) for level in LEVELS]
     totals = {key: sum(row[key] for row in rows) for key in _COUNTS.values()}
-    counts = [
-        Column(title, itemgetter(key), "number")
-        for title, key in _COUNTS.items()
-        if totals[key] or title not in ("Pending", "Padded", "Late")
-    ]
+    overall = {"score": results["overall_score"], "interval": results["overall_interval"]}
     rows.append({"name": "Overall", "weight": "", **overall, **totals})
+    titles = [title for title, key in _COUNTS.items() if totals[key] or title not in _RARE]
+    counts = [Column(title, itemgetter(_COUNTS[title]), "number") for title in titles]
     return make_table([*_SCORES, *counts], rows)
+
+
+def _level_row(results: Results, level: int) -> dict[str, Any]:
+    """Make the row of a level."""
+    counts = {key: results[f"level_{key}"][level] for key in _COUNTS.values()}
+    return {
+        "name": f"Level {level}",
+        "weight": f"{WEIGHTS[level]:.1f}",
+        "score": results["level_scores"][level],
+        "interval": results["level_intervals"][level],
+        **counts,
+    }
+
+
+def _mark_score(row: JsonObject) -> IntervalCell:
+    """Make a mark for a chart: that of all levels is the average of the others."""
+    kind = "" if row["weight"] else "a"
+    return IntervalCell(row["score"], row["interval"], None, kind)
 
 
 _SCORES: Final = (
     Column("", itemgetter("name")),
     Column("Weight", itemgetter("weight"), "number", page="soft", head="weight"),
     Column("Score", lambda row: Heat(row["score"]), "number", page="c"),
-    Column(
-        "score",
-        lambda row: IntervalCell(row["score"], row["interval"], None, "" if row["weight"] else "a"),
-        "mark",
-    ),
+    Column("score", _mark_score, "mark"),
     Column("95% interval", itemgetter("interval"), "number", page="no"),
 )
 
 
 def list_notes(results: Results, zeros: bool = True) -> list[str]:
     """Remarks on the scores, also on what there is none of with `zeros`."""
-    policy = "score 0" if results["signature"]["missing"] == "zero" else "are left out"
-    lines = [
-        f"Missing answers {policy}. Over answered questions only: "
-        f"{show_number(results['answered_only'])}."
-    ]
+    signature, model = results["signature"], results["llm"]
+    policy = "score 0" if signature["missing"] == "zero" else "are left out"
+    mean = show_number(results["answered_only"])
+    lines = [f"Missing answers {policy}. Over answered questions only: {mean}."]
     if results["pending"]:
         lines.append("Pending questions have no truth yet: they are in no score.")
     if results.get("truths"):
@@ -128,27 +134,30 @@ def list_notes(results: Results, zeros: bool = True) -> list[str]:
         lines.append(f"Unparsed: {results['unparsed_count']} ({shown})")
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
-    if results["signature"]["loose"]:
+    if signature["loose"]:
         points = math.fsum(item["score"] or 0 for item in results["items"] if item["loose"])
         number = results["loose_count"]
         lines.append(f"Read loosely, of prose without a statement: {number}, worth {points:.2f}.")
-    if results["signature"]["rules"] == "official-2026":
+    if signature["rules"] == "official-2026":
         lines.append("The scorer as of September 2026 is --rules official-2026-09.")
-    remedy = (
-        " (--relative-sigma 0.05 gives them one)"
-        if results["signature"]["rules"] == "readme"
-        else ""
-    )
-    remark = f"; only an equal value scores there{remedy}" if results["no_sigma_count"] else ""
     if results["no_sigma_count"] or zeros:
-        lines.append(f"Numbers without a sigma: {results['no_sigma_count']}{remark}.")
-    if results["llm"]:
-        lines.append(
-            _MODEL.format(**results["llm"], failed=sum(results["llm"]["failures"].values()))
-        )
+        lines.append(_describe_no_sigma(results["no_sigma_count"], signature["rules"]))
+    if model:
+        lines.append(_MODEL.format(**model, failed=sum(model["failures"].values())))
     if results["llm_names"]:
         lines.append(_MODEL_NAMES.format(**results["llm_names"]))
     return lines
+
+
+def _describe_no_sigma(count: int, rules: str) -> str:
+    """Describe the numbers that have no σ."""
+    text = f"Numbers without a sigma: {count}"
+    if not count:
+        return f"{text}."
+    remark = f"{text}; only an equal value scores there"
+    if rules == "readme":
+        remark += " (--relative-sigma 0.05 gives them one)"
+    return f"{remark}."
 
 
 # --- Items ---
@@ -179,7 +188,8 @@ def explain(item: AnswerItem, truth: Truth | None = None) -> str:
     >>> explain({"outcome": "missing", "late": True})
     'late: no answer'
     """
-    return ("late: " if item["late"] else "") + _explain(item, truth)
+    reason = _explain(item, truth)
+    return f"late: {reason}" if item["late"] else reason
 
 
 def _explain(item: AnswerItem, truth: Truth | None) -> str:
@@ -196,41 +206,55 @@ def _explain(item: AnswerItem, truth: Truth | None) -> str:
     score = item["score"] or 0.0
     if score >= 1:
         return f"{read} is right"
-    if (matched := item["matched"]) is not None:
-        part = f"{matched} of {show_count(item['names'], 'name')}"
-        if not matched:
-            return f"{part}: {read} against {true}"
-        share = f"0.8 · {matched}/{item['names']}"
-        return f"{part}: {share if score else 'only a whole list scores'}"
-    f1 = f": F1 {show_number(score)}" if score else ""
-    return f"{read or 'nothing'} picked, {true} is right{f1}"
+    if item["matched"] is not None:
+        return _explain_names(item, item["matched"], read, true)
+    picked = f"{read or 'nothing'} picked, {true} is right"
+    return f"{picked}: F1 {show_number(score)}" if score else picked
+
+
+def _explain_names(item: AnswerItem, matched: int, read: str, true: str) -> str:
+    part = f"{matched} of {show_count(item['names'], 'name')}"
+    if not matched:
+        return f"{part}: {read} against {true}"
+    if not item["score"]:
+        return f"{part}: only a whole list scores"
+    return f"{part}: 0.8 · {matched}/{item['names']}"
 
 
 def _say_read(item: AnswerItem) -> str:
     """Say what was read of an answer to a pending question, or why nothing was."""
     if item["read"]:
         return f"read: {printable(item['read'], _SHOWN)}"
-    return item["note"] if item["note"] in ("no answer", "refusal") else f"not read: {item['note']}"
+    if item["note"] in (NO_ANSWER, "refusal"):
+        return item["note"]
+    return f"not read: {item['note']}"
 
 
 def _explain_number(item: AnswerItem, read: str, true: str, truth: Truth | None) -> str:
-    sigmas, sigma = item["sigmas"], None
+    values, sigmas = f"{read} against {true}", item["sigmas"]
     if isinstance(truth, NumberTruth):
-        true, sigma = f"{truth.quantity.value:.12g}", truth.sigma
-    values = f"{read} against {true}" + (f", σ {sigma:.6g}" if sigma else "")
+        values = f"{read} against {truth.quantity.value:.12g}"
+        if truth.sigma:
+            values += f", σ {truth.sigma:.6g}"
+    if sigmas is None and item["score"]:
+        return f"{values}: equal"
     if sigmas is None:
-        return f"{values}: {'equal' if item['score'] else 'not equal, and there is no σ'}"
+        return f"{values}: not equal, and there is no σ"
     if abs(sigmas) >= 1:
         return f"{values}: {abs(sigmas):.3g} σ away, and beyond 1 σ nothing scores"
     return f"{values}: 1 − {sigmas * sigmas:.4g}"
 
 
 def _around_box(text: str) -> str:
-    """Return the part of an answer around what counts of it."""
+    """Return the part of an answer around what its box holds."""
     answer = parse_answer(text)
-    at, end = (answer.find_in(text) if answer and answer.boxed else None) or (0, 0)
-    begin = max(0, min(at - 8, end + 2 - _WIDTH)) if end > _WIDTH - 2 else 0
-    return printable(("…" if begin else "") + text[begin:], _WIDTH)
+    span = answer.find_in(text) if answer and answer.boxed else None
+    if span is None or span[1] <= _WIDTH - 2:
+        return printable(text, _WIDTH)
+    at, end = span
+    begin = max(0, min(at - 8, end + 2 - _WIDTH))
+    shown = f"…{text[begin:]}" if begin else text
+    return printable(shown, _WIDTH)
 
 
 _ITEMS: Final = (

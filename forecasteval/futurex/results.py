@@ -250,7 +250,7 @@ def _hash_record(record: Mapping[str, object], name: str, question: Question) ->
 
 def _excerpt(text: str, answer: Answer | None) -> str:
     """Cut out the part of a long answer that an item keeps: around what counts, or its end."""
-    span = answer.find_in(text) if answer and (answer.boxed or answer.stated) else None
+    span = answer.find_in(text) if answer else None
     begin = span[0] - SHOWN // 2 if span else len(text)
     begin = max(0, min(begin, len(text) - SHOWN))
     return text[begin : begin + SHOWN]

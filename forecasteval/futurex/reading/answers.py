@@ -119,14 +119,16 @@ class Answer:
         return text
 
     def find_in(self, raw: str) -> tuple[int, int] | None:
-        """Find where in the raw answer the text stands. It is from its first to its last line, in a
-        box if there is one.
+        """Find where in the raw answer the text stands: from its first to its last line, in a box
+        if there is one. None if nothing says that it is an answer.
         """
+        if self.is_bare or not self.text:
+            return None
         lines = self.text.split("\n")
         first, last = lines[0], lines[-1]
         at = raw.rfind(f"{{{last}}}") + 1 or raw.rfind(last)
         begin = raw.rfind(first, 0, at + len(first))
-        return (begin, at + len(last)) if self.text and begin >= 0 else None
+        return (begin, at + len(last)) if begin >= 0 else None
 
 
 def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer | None:
