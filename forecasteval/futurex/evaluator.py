@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from .llm import ModelReader
 
 DEFAULT_MODEL: Final = "gpt-4o-mini"
+# The part of a signature that a language model has.
+MODEL_SETTINGS: Final = ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
 
 
 class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
@@ -81,23 +83,19 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         padding: str = "keep",
         loose: bool = False,
     ) -> None:
-        for name, value, known in (
-            ("rules", rules, RULE_SETS),
-            ("missing", missing, (None, *MISSING_POLICIES)),
-            ("llm_policy", llm_policy, LLM_POLICIES),
-            ("padding", padding, PADDING_POLICIES),
-        ):
-            if value not in known:
-                expected = ", ".join(filter(None, known))
-                raise InputError(name, f"must be one of {expected}", repr(value))
+        _require_known("rules", rules, RULE_SETS)
+        _require_known("missing", missing, (None, *MISSING_POLICIES))
+        _require_known("llm_policy", llm_policy, LLM_POLICIES)
+        _require_known("padding", padding, PADDING_POLICIES)
         if relative_sigma is not None and not (number_text(relative_sigma) and relative_sigma > 0):
             raise InputError("relative_sigma", "must be a positive number", repr(relative_sigma))
         if llm_names and not api_key:
             raise InputError("llm_names", "needs a language model: expected an api_key", "none")
-        policies = {"missing": missing, "relative_sigma": relative_sigma}
-        given: dict[str, Any] = {
-            name: value for name, value in policies.items() if value is not None
-        }
+        given: dict[str, Any] = {}
+        if missing is not None:
+            given["missing"] = missing
+        if relative_sigma is not None:
+            given["relative_sigma"] = relative_sigma
         if given and rules != "readme":
             problem = f"settled by the rule set {rules}: can only be given with readme"
             raise InputError(", ".join(given), problem)
@@ -194,22 +192,27 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
 
     def settings(self) -> dict[str, object]:
         """Return the part of a signature that does not depend on the data."""
-        settings = (
-            self._reader.settings()
-            if self._reader
-            else dict.fromkeys(("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names"))
-        )
+        settings: dict[str, object] = dict.fromkeys(MODEL_SETTINGS)
+        if self._reader:
+            settings = self._reader.settings()
+        rules = self.rules
         return {
             "evaluator": f"FutureX {__version__}",
             "weights": dict(WEIGHTS),
             "rules": self.rule_set,
-            "fixed_weights": None if self.rules.renormalised else True,
-            "missing": self.rules.missing,
-            "relative_sigma": self.rules.relative_sigma,
-            "padding": None if self.rules.padding == "keep" else self.rules.padding,
-            "loose": self.rules.loose or None,
+            "fixed_weights": None if rules.renormalised else True,
+            "missing": rules.missing,
+            "relative_sigma": rules.relative_sigma,
+            "padding": None if rules.padding == "keep" else rules.padding,
+            "loose": rules.loose or None,
             **settings,
         }
+
+
+def _require_known(name: str, value: str | None, known: Collection[str | None]) -> None:
+    if value not in known:
+        expected = ", ".join(filter(None, known))
+        raise InputError(name, f"must be one of {expected}", repr(value))
 
 
 def _records(data: Any) -> Iterable[Mapping[str, object]]:
@@ -221,11 +224,15 @@ def _records(data: Any) -> Iterable[Mapping[str, object]]:
     elif isinstance(data, (str, Mapping)) or not isinstance(data, Iterable):
         expected = "expected a list of records, or a DataFrame"
         raise InputError("data", expected, type(data).__name__)
-    elif not isinstance(data, list) or not any(
-        isinstance(row, dict) and row.get("Std") is not None and is_null(row["Std"]) for row in data
-    ):
+    elif not isinstance(data, list) or not any(map(_has_null_std, data)):
         return data
     return [_replace_nulls(row) if type(row) is dict else row for row in data]
+
+
+def _has_null_std(row: object) -> bool:
+    """Return whether a record was made of a data frame: what it lacks is nan there."""
+    std = row.get("Std") if isinstance(row, dict) else None
+    return std is not None and is_null(std)
 
 
 def _replace_nulls(row: Mapping[str, object]) -> dict[str, object]:
@@ -247,17 +254,18 @@ def evaluator_of_options(
     """
     if llm is None:
         given = {
-            **options,
-            "no_cache": cache is False,
-            "llm_deadline": options.get("deadline") is not None,
-            "llm_url": base_url,
-            "llm_max_tokens": options.get("max_tokens"),
-            "llm_dry_run": options.get("dry_run"),
+            "--llm-names": options.get("llm_names"),
+            "--llm-policy": options.get("llm_policy"),
+            "--no-cache": cache is False,
+            "--workers": options.get("workers"),
+            "--llm-deadline": options.get("deadline") is not None,
+            "--llm-url": base_url,
+            "--llm-max-tokens": options.get("max_tokens"),
+            "--llm-dry-run": options.get("dry_run"),
         }
-        names = ("llm_names", "llm_policy", "no_cache", "workers", "llm_deadline")
-        for name in (*names, "llm_url", "llm_max_tokens", "llm_dry_run"):
-            if given.get(name):
-                raise InputError(f"--{name}".replace("_", "-"), "needs --llm MODEL")
+        for name, value in given.items():
+            if value:
+                raise InputError(name, "needs --llm MODEL")
         return FutureXEvaluator(**options)
     if options.get("workers", 1) < 1:
         raise InputError("--workers", "expected 1 or more", str(options["workers"]))

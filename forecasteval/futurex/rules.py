@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.records import JsonObject
@@ -72,7 +72,9 @@ def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -
     >>> round(total_weight({1, 2}, {2, 3}, renormalised=False), 9)
     0.7
     """
-    counted = with_scores if renormalised else set(LEVELS) - (pending - with_scores)
+    counted = with_scores
+    if not renormalised:
+        counted = set(LEVELS) - (pending - with_scores)
     return math.fsum(WEIGHTS[level] for level in counted) or 1.0
 
 
@@ -103,29 +105,32 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
         reasons[item["reason"]] += 1
     by_level = {key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED}
     totals = {f"{key}_count": sum(by_level[key].values()) for key in _COUNTED}
+    total_pending = totals.pop("pending_count")
     scores = {level: [item["score"] for item in scored[level]] for level in LEVELS}
     clustered = {level: cluster_scores(scored[level]) for level in LEVELS}
-    strata = [(WEIGHTS[level], scores[level]) for level in LEVELS]
     with_scores = {level for level in LEVELS if scores[level]}
     pending = {level for level in LEVELS if by_level["pending"][level]}
     counted = math.fsum(WEIGHTS[level] for level in with_scores)
     share = counted / total_weight(with_scores, pending, renormalised)
-    interval = stratified_interval([(WEIGHTS[level], clustered[level]) for level in LEVELS])
+    interval = stratified_interval(_weigh(clustered))
+    intervals = {level: stratified_interval([(1.0, clustered[level])]) for level in LEVELS}
     return {
-        "overall_score": stratified_mean(strata) * share,
+        "overall_score": stratified_mean(_weigh(scores)) * share,
         "overall_interval": tuple(bound * share for bound in interval) if interval else None,
         "level_scores": {level: mean(scores[level]) for level in LEVELS},
         "level_counts": {level: len(scores[level]) for level in LEVELS},
-        "level_intervals": {
-            level: stratified_interval([(1.0, clustered[level])]) for level in LEVELS
-        },
+        "level_intervals": intervals,
         **{f"level_{key}": counts for key, counts in by_level.items()},
         "unparsed_reasons": {reason: reasons[reason] for reason in REASONS if reasons[reason]},
-        "pending": totals.pop("pending_count"),
+        "pending": total_pending,
         **totals,
-        "answered_only": stratified_mean([(WEIGHTS[level], answered[level]) for level in LEVELS])
-        * share,
+        "answered_only": stratified_mean(_weigh(answered)) * share,
     }
+
+
+def _weigh(values: Mapping[int, Sequence[float]]) -> list[tuple[float, Sequence[float]]]:
+    """Give the values of each level its weight."""
+    return [(WEIGHTS[level], values[level]) for level in LEVELS]
 
 
 def score_f1(matched: int, picks: int, truths: int) -> float:
