@@ -45,6 +45,10 @@ _EXAMPLES: Final = """\
   {0} convert --dataset train-00000-of-00001.parquet -o dataset/past.json
 
 One run becomes NAME.json, several become NAME@1.json, NAME@2.json, …"""
+_DESCRIPTION: Final = (
+    "Convert output of other programs to prediction files: "
+    "inspect_ai, OpenAI batches, MiroFlow, tables."
+)
 _PATHS: Final = {
     "--id": "column of the ids, or a path of keys and places, doc.id (default: by the dataset)",
     "--answer": "column of the model's answers, or a path; messages.-1.content is of the last one",
@@ -55,10 +59,8 @@ _PATHS: Final = {
 _TAKEN: Final = ("systems.json", "leaderboard.json")
 
 _NO_IDS: Final = {"id", *WRAPPERS}  # an object with such a key may be read as something else
-_REPEATED: Final = (
-    "ids with several answers, all kept; a score counts them as missing",
-    "ids of several questions, kept with their prompts",
-)
+_SEVERAL_ANSWERS: Final = "ids with several answers, all kept; a score counts them as missing"
+_SEVERAL_QUESTIONS: Final = "ids of several questions, kept with their prompts"
 Converted = tuple[dict[Path, str], list[str]]  # the texts of the files to write, the lines to print
 
 
@@ -72,17 +74,18 @@ def run(argv: Sequence[str], program: str) -> int:
     output: Path = args.output
     _require_usable(output, args.sources)
     named = Named(args.id, args.answer, args.run, args.system)
-    if args.dataset:
-        if len(args.sources) > 1 or any(named) or args.questions:
-            raise InputError("--dataset", "expected one source, and neither --id nor --answer")
+    if not args.dataset:
+        questions = _find_questions(args.questions, output)
+        texts, lines = _convert_answers(args.sources, output, named, questions)
+    elif len(args.sources) > 1 or any(named) or args.questions:
+        raise InputError("--dataset", "expected one source, and neither --id nor --answer")
+    else:
         texts, lines = _convert_dataset(args.sources[0], output)
         file = shlex.quote(str(output))
         lines.append(f"  {command_line(program)} check {file} looks for mistakes")
-    else:
-        questions = _find_questions(args.questions, output)
-        texts, lines = _convert_answers(args.sources, output, named, questions)
-    for path in () if args.force else filter(os.path.lexists, texts):
-        raise InputError(str(path), "the file exists already; --force replaces it")
+    for path in texts:
+        if os.path.lexists(path) and not args.force:
+            raise InputError(str(path), "the file exists already; --force replaces it")
     for path, text in texts.items():
         write_atomic(path, text)
     for line in lines:
@@ -92,11 +95,8 @@ def run(argv: Sequence[str], program: str) -> int:
 
 def build_parser(program: str) -> argparse.ArgumentParser:
     """Make the parser; `program` is what stands before `convert` on the command line."""
-    what = (
-        "Convert output of other programs to prediction files: "
-        "inspect_ai, OpenAI batches, MiroFlow, tables."
-    )
-    parser = Parser(prog=f"{program} convert", **describe(program, what, _EXAMPLES, "converted"))
+    texts = describe(program, _DESCRIPTION, _EXAMPLES, "converted")
+    parser = Parser(prog=f"{program} convert", **texts)
     add = parser.add_argument
     add(
         "sources",
@@ -123,7 +123,8 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
     if output.name in _TAKEN:
         got = f"{output.name}, which nightly reads or writes itself"
         raise InputError(str(output), "expected another name", got)
-    if len(set(map(os.path.realpath, sources))) < len(sources):
+    files = set(map(os.path.realpath, sources))
+    if len(files) < len(sources):
         got = "a source that is named twice"
         raise InputError(", ".join(map(str, sources)), "expected each source once", got)
 
@@ -133,9 +134,11 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
 
 def _find_questions(path: Path | None, output: Path) -> Questions | None:
     """Find the questions that the new file answers, by its name; None without a dataset."""
-    folder = output.absolute().parent.parent / "dataset"
-    dataset = path or find_dataset(output, folder)
-    return Questions(load_records(dataset), dataset) if dataset else None
+    root = output.absolute().parent.parent
+    dataset = path or find_dataset(output, root / "dataset")
+    if dataset is None:
+        return None
+    return Questions(load_records(dataset), dataset)
 
 
 def _convert_answers(
@@ -146,33 +149,38 @@ def _convert_answers(
     titles = {path: _describe_source(path, source) for path, source in sources.items()}
     joined = _join_parts([*sources.values()])
     if joined:
-        sources, titles = {output: joined}, {output: [*itertools.chain(*titles.values())]}
-    count = sum(len(source.runs) for source in sources.values())
-    if count > 1 and "@" in output.stem:
-        raise InputError(
-            str(output), f"expected a name without @ for {count} runs, whose names get @1, @2 …"
-        )
+        sources = {output: joined}
+        titles = {output: [*itertools.chain(*titles.values())]}
+    n_runs = sum(len(source.runs) for source in sources.values())
+    if n_runs > 1 and "@" in output.stem:
+        expected = f"expected a name without @ for {n_runs} runs, whose names get @1, @2 …"
+        raise InputError(str(output), expected)
     texts: dict[Path, str] = {}
     lines: list[str] = []
     reasons: list[str] = []
-    numbers = itertools.count(1)
+    count = itertools.count(1)
     for source_path, source in sources.items():
         lines += titles[source_path]
-        for run_number, run in source.runs.items():
+        for number, run in source.runs.items():
             # The runs of a single source keep their numbers.
-            number = next(numbers) if len(sources) > 1 else run_number
-            path = output if count == 1 else _name_run(output, source, run_number, number)
+            shown_number = number
+            if len(sources) > 1:
+                shown_number = next(count)
+            path = output
+            if n_runs > 1:
+                path = _name_run(output, source, number, shown_number)
             if path in texts:
                 expected = "expected systems whose names make different names of files"
                 raise InputError(str(source_path), expected, f"{path.name} twice")
-            title = f"run {number}: no answers, not written"
             notes = [f"left out, {line}" for line in run.left_out.lines()]
             reasons += notes
+            title = f"run {shown_number}: no answers, not written"
             if run.answers:
-                texts[path], answers, repeated = prediction_text(run)
-                title = f"{path}: {show_count(answers, 'answer')}"
+                texts[path], n_answers, repeated = prediction_text(run)
+                title = f"{path}: {show_count(n_answers, 'answer')}"
                 notes += repeated
-            lines += [title, *(f"  {note}" for note in notes)]
+            lines.append(title)
+            lines += [f"  {note}" for note in notes]
     if not texts:
         where = ", ".join(map(str, sources))
         raise InputError(where, "expected answers", f"none ({'; '.join(reasons)})")
@@ -182,7 +190,9 @@ def _convert_answers(
 def _describe_source(path: Path, source: SourceFile) -> list[str]:
     """Describe what was read of a source, and its notes."""
     runs = show_count(len(source.runs), "run")
-    return [f"{path}: {source.format}, {runs}", *(f"  {note}" for note in source.notes)]
+    lines = [f"{path}: {source.format}, {runs}"]
+    lines += [f"  {note}" for note in source.notes]
+    return lines
 
 
 def _join_parts(sources: Sequence[SourceFile]) -> SourceFile | None:
@@ -194,11 +204,15 @@ def _join_parts(sources: Sequence[SourceFile]) -> SourceFile | None:
     if len(sources) < 2 or any(source.labels for source in sources):
         return None
     first, *others = sources
-    if any(other.runs.keys() != first.runs.keys() for other in others):
+    numbers = first.runs.keys()
+    if any(source.runs.keys() != numbers for source in others):
         return None
     ids = [_list_ids(source) for source in sources]
-    is_disjoint = sum(map(len, ids)) == len(set().union(*ids))
-    if not (all(ids) and is_disjoint):
+    all_ids = set().union(*ids)
+    if not all(ids):
+        return None
+    is_disjoint = sum(map(len, ids)) == len(all_ids)
+    if not is_disjoint:
         return None
     runs: dict[int, SourceRun] = defaultdict(SourceRun)
     for source in sources:
@@ -212,14 +226,18 @@ def _join_parts(sources: Sequence[SourceFile]) -> SourceFile | None:
 
 def _list_ids(source: SourceFile) -> set[str]:
     """List the ids of the questions that a source answers."""
-    return {str(answer.id) for run in source.runs.values() for answer in run.answers}
+    answers = itertools.chain.from_iterable(run.answers for run in source.runs.values())
+    return {str(answer.id) for answer in answers}
 
 
 def _read(path: Path, named: Named, questions: Questions | None) -> SourceFile:
     """Read a source; InputError if it is not clear what counts in it."""
-    file = spool_stdin() if str(path) == "-" else path
+    file = path
+    if str(path) == "-":
+        file = spool_stdin()
     try:
-        source = read_source(read_table(file), named, questions)
+        table = read_table(file)
+        source = read_source(table, named, questions)
     except UnclearError as unclear:
         raise InputError(str(path), EXPECTED, str(unclear)) from None
     if source.shape.is_guess:
@@ -234,10 +252,12 @@ def _name_run(output: Path, source: SourceFile, run: int, number: int) -> Path:
     if not labels or not source.shape.system:
         return output.with_name(f"{output.stem}@{number}.json")
     system = re.sub(r"[^\w.+-]+", "-", labels[0])
-    runs = [other for other, names in source.labels.items() if names[0] == labels[0]]
-    if len(runs) == 1:
-        return output.with_name(f"{output.stem}-{system}.json")
-    return output.with_name(f"{output.stem}-{system}@{runs.index(run) + 1}.json")
+    name = f"{output.stem}-{system}"
+    systems = {other: names[0] for other, names in source.labels.items()}
+    runs = [other for other in systems if systems[other] == labels[0]]
+    if len(runs) > 1:
+        name += f"@{runs.index(run) + 1}"
+    return output.with_name(f"{name}.json")
 
 
 def prediction_text(run: SourceRun) -> tuple[str, int, list[str]]:
@@ -251,22 +271,37 @@ def prediction_text(run: SourceRun) -> tuple[str, int, list[str]]:
     by_id: dict[str, dict[tuple[str, str], SourceAnswer]] = {}
     notes = RecordNotes()
     for answer in run.answers:
-        same = by_id.setdefault(answer.id, {})
-        if same.setdefault((repr(answer.prompt), as_text(answer.value)), answer) is not answer:
+        variants = by_id.setdefault(answer.id, {})
+        key = repr(answer.prompt), as_text(answer.value)
+        if key in variants:
             notes["given twice, taken once"].append(answer.id)
-    for name, same in by_id.items():
-        prompts = {each.prompt for each in same.values() if isinstance(each.prompt, str)}
-        if len(same) > 1:
-            notes[_REPEATED[len(prompts) == len(same)]].append(name)
-    answers = [answer for same in by_id.values() for answer in same.values()]
-    value: object = {answer.id: answer.value for answer in answers}
+        variants.setdefault(key, answer)
+    for name, variants in by_id.items():
+        if len(variants) == 1:
+            continue
+        prompts = [variant.prompt for variant in variants.values()]
+        texts = {prompt for prompt in prompts if isinstance(prompt, str)}
+        if len(texts) == len(variants):
+            notes[_SEVERAL_QUESTIONS].append(name)
+        else:
+            notes[_SEVERAL_ANSWERS].append(name)
+    answers = [variant for variants in by_id.values() for variant in variants.values()]
+    has_repeats = len(by_id) < len(answers)
     has_aliases = any(answer.alias for answer in answers)
-    if len(by_id) < len(answers) or has_aliases or not _NO_IDS.isdisjoint(by_id):
-        value = [
-            {"id": name, "answer": text, **({"prompt": prompt} if isinstance(prompt, str) else {})}
-            for name, text, prompt, *_ in answers
-        ]
-    return dump_json(value, indent=1) + "\n", len(answers), notes.lines()
+    is_misread = not _NO_IDS.isdisjoint(by_id)
+    value: object = {answer.id: answer.value for answer in answers}
+    if has_repeats or has_aliases or is_misread:
+        value = [*map(_make_row, answers)]
+    text = dump_json(value, indent=1) + "\n"
+    return text, len(answers), notes.lines()
+
+
+def _make_row(answer: SourceAnswer) -> dict[str, object]:
+    """Make the row of an answer, with the prompt of its question if that is known."""
+    row = {"id": answer.id, "answer": answer.value}
+    if isinstance(answer.prompt, str):
+        row["prompt"] = answer.prompt
+    return row
 
 
 # --- FutureX-Past as a dataset ---
@@ -285,32 +320,39 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
     """Make a dataset of the questions of a source."""
     table = read_table(path)
     source = _find_fields(path, table)
-    questions, left_out = [], RecordNotes()
+    questions = []
+    left_out = RecordNotes()
     for number, row in enumerate(table, 1):
-        if isinstance(row, Mapping):
-            values = {field: row.get(name) for field, name in source.items()}
-            question: dict[str, Any] = {"Std": None, **values}
-            question["id"] = clean_id(question["id"], table) or None
-            if str(question["level"]).strip() in {"1", "2", "3", "4"}:  # text in a CSV
-                question["level"] = int(question["level"])
-            questions.append(question)
-        else:
+        if not isinstance(row, Mapping):
             left_out["left out, no object"].append(name_bad_row(row, number))
+            continue
+        question: dict[str, Any] = {"Std": None}
+        question |= {field: row.get(name) for field, name in source.items()}
+        question["id"] = clean_id(question["id"], table) or None
+        # In a CSV a level is text.
+        level = str(question["level"]).strip()
+        if level in {"1", "2", "3", "4"}:
+            question["level"] = int(question["level"])
+        questions.append(question)
     if not questions:
         raise InputError(str(path), "expected questions", "none")
-    truths = f"column of truths: {printable(source['ground_truth'], 40)}"
-    notes = [f"  {note}" for note in (*table.warnings, truths, *left_out.lines())]
-    count = f"{output}: {show_count(len(questions), 'question')}"
-    texts = {output: dump_json(questions, indent=1) + "\n"}
-    return texts, [f"{path}: {table.form}", *notes, count]
+    column = printable(source["ground_truth"], 40)
+    n_questions = show_count(len(questions), "question")
+    notes = [*table.warnings, f"column of truths: {column}", *left_out.lines()]
+    lines = [f"{path}: {table.form}"]
+    lines += [f"  {note}" for note in notes]
+    lines.append(f"{output}: {n_questions}")
+    text = dump_json(questions, indent=1) + "\n"
+    return {output: text}, lines
 
 
 def _find_fields(path: Path, table: Loaded) -> dict[str, str]:
     """Find the columns of our fields; InputError if one that all questions need is missing."""
     source: dict[str, str] = {}
     for field, names in _FIELDS.items():
-        if known := [name for name in names if name in table.names]:
-            source[field] = known[0]
+        present = [name for name in names if name in table.names]
+        if present:
+            source[field] = present[0]
         elif field in ("id", "prompt", "level", "ground_truth"):
             expected = f"expected a column {' or '.join(names)}"
             raise InputError(str(path), expected, show_names(table.names))
