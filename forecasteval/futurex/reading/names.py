@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -51,8 +51,9 @@ _LEGAL_ENDS: Final = (*_LEGAL, "公司", "集团")
 
 
 def _drop_legal_form(text: str) -> str:
-    ends = text.rstrip(" .。\n").endswith(_LEGAL_ENDS)
-    return _LEGAL_FORM.sub("", text) if ends else text
+    if not text.rstrip(" .。\n").endswith(_LEGAL_ENDS):  # most
+        return text
+    return _LEGAL_FORM.sub("", text)
 
 
 def fold(text: str) -> str:
@@ -101,8 +102,9 @@ def parse_name(text: str) -> Name:
     """
     key = key_of(fold(name_country(_drop_legal_form(text))))
     is_surname_last = text[-2:].isupper()
-    plain = not is_surname_last and _PLAIN.fullmatch(text) and " by " not in text.lower()
-    return Name(text, key, key.replace(" ", "") if plain else "")
+    if is_surname_last or not _PLAIN.fullmatch(text) or " by " in text.lower():
+        return Name(text, key)
+    return Name(text, key, key.replace(" ", ""))
 
 
 # --- Forms ---
@@ -199,10 +201,15 @@ def _may_be_alias(inside: str, outside: str) -> bool:
     if inside.isascii() != outside.isascii():
         return True
     words, others = ([word for word, _ in _split_words(text)] for text in (inside, outside))
-    return not set(words).isdisjoint(others) or any(
-        "".join(short) == "".join([word[0] for word in full if word not in _SMALL_WORDS])
-        for short, full in ((words, others), (others, words))
-    )
+    if not set(words).isdisjoint(others):
+        return True
+    return _are_initials(words, others) or _are_initials(others, words)
+
+
+def _are_initials(short: Sequence[str], full: Sequence[str]) -> bool:
+    """Return whether words are the initials of others: `UN`, `United Nations`."""
+    initials = [word[0] for word in full if word not in _SMALL_WORDS]
+    return "".join(short) == "".join(initials)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -210,29 +217,38 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
     """Find the forms of a true name, or of one side of a prediction. `side` is "" for a true name,
     else "front" or "end": what counts of the dashes.
     """
-    made = list(_make_forms(text, WHOLE, bool(side)))
-    if side:
-        dashes = list(_DASH.finditer(text))[:3]
-        parts = [text[: cut.start()] for cut in list(_BY.finditer(text))[-1:]]
-        if side == "front":
-            parts += [text[: dash.start()] for dash in dashes[:1]]
-        else:
-            parts += [text[dash.end() :] for dash in dashes]
-        for part in parts:
-            made += _make_forms(part, PART, True)
-    if turned := _SURNAME_FIRST.fullmatch(_BRACKETED.sub("", text).strip()):
-        made.append((f"{turned[2]} {turned[1]}", ASIDE))
-    if not side and (turned := _SURNAME_LAST.fullmatch(text)):
-        made.append((f"{turned[2]} {turned[1]}", ASIDE))
-    forms = []
-    for part, kind in made:
-        folded = _fold_case(name_country(_drop_legal_form(part).strip()))
-        pieces = _split_words(folded)
-        words = ["and" if word == "&" else word for word, _ in pieces]
-        squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")
-        if words:
-            forms.append(Form(folded, words, [begin for _, begin in pieces], squashed, kind))
-    return tuple(forms)
+    made = [*_make_forms(text, WHOLE, bool(side))]
+    for part in _split_sides(text, side):
+        made += _make_forms(part, PART, True)
+    turned = [_SURNAME_FIRST.fullmatch(_BRACKETED.sub("", text).strip())]
+    if not side:
+        turned.append(_SURNAME_LAST.fullmatch(text))
+    made += [(f"{names[2]} {names[1]}", ASIDE) for names in turned if names]
+    forms = [_make_form(part, kind) for part, kind in made]
+    return tuple(form for form in forms if form.words)
+
+
+def _split_sides(text: str, side: str) -> Iterator[str]:
+    """Yield what stands in front of ` by ` in a prediction, and on a side of its dashes."""
+    if not side:
+        return
+    for cut in [*_BY.finditer(text)][-1:]:
+        yield text[: cut.start()]
+    dashes = [*_DASH.finditer(text)][:3]
+    if side == "front" and dashes:
+        yield text[: dashes[0].start()]
+    elif side == "end":
+        for dash in dashes:
+            yield text[dash.end() :]
+
+
+def _make_form(text: str, kind: int) -> Form:
+    folded = _fold_case(name_country(_drop_legal_form(text).strip()))
+    pieces = _split_words(folded)
+    words = [word.replace("&", "and") for word, _ in pieces]
+    begins = [begin for _, begin in pieces]
+    squashed = _BETWEEN_DIGITS.sub(".", " ".join(words)).replace(" ", "")
+    return Form(folded, words, begins, squashed, kind)
 
 
 # --- Likeness ---
@@ -324,31 +340,32 @@ def _compare_forms(true: Form, predicted: Form, wording: Wording) -> int:
         return NONE
     if len(predicted.words) > len(true.words):
         front = predicted.find_front(true)
-        return LONG if front is not None and _may_be_added(front) else NONE
+        is_added = front is not None and _may_be_added(front)
+        return LONG if is_added else NONE
     front = true.find_front(predicted)
-    missing = front is not None and _may_be_missing(front, predicted.squashed, wording)
-    return SHORT if missing else NONE
+    is_missing = front is not None and _may_be_missing(front, predicted.squashed, wording)
+    return SHORT if is_missing else NONE
 
 
 def _may_be_added(front: str) -> bool:
     """Return whether a prediction may have these words in front of a name: a brand, a rank."""
     front = _BULLET.sub("", front[-120:])
     words = _WORD.findall(_RANKED.sub("", front))
-    few = len(front.split()) <= 3 and count_cjk(front) <= 6
-    links = words[-1:] == ["and"] or _names_other(words)
-    return few and not (
-        links
-        or not _HEDGES.isdisjoint(words)
-        or _PARTING.search(front)
-        or _OPEN.search(front)
-        or (front.strip() not in _JOINTS_CJK and front.rstrip().endswith(_HEDGES_CJK))
-    )
+    if len(front.split()) > 3 or count_cjk(front) > 6:
+        return False
+    if words[-1:] == ["and"] or _names_other(words) or not _HEDGES.isdisjoint(words):
+        return False
+    if _PARTING.search(front) or _OPEN.search(front):
+        return False
+    return front.strip() in _JOINTS_CJK or not front.rstrip().endswith(_HEDGES_CJK)
 
 
 def _names_other(words: Sequence[str]) -> bool:
     """Return whether words end with an `of` that makes another thing: Son of, Return of the."""
     before = [word for word in words if word != "the"]
-    return before[-1:] == ["of"] and before[-2:-1] not in [[place] for place in _PLACES]
+    if before[-1:] != ["of"]:
+        return False
+    return not (len(before) > 1 and before[-2] in _PLACES)
 
 
 def _may_be_missing(front: str, rest: str, wording: Wording) -> bool:
@@ -360,10 +377,11 @@ def _may_be_missing(front: str, rest: str, wording: Wording) -> bool:
         return False
     if sum(map(str.isalpha, rest)) >= sum(map(str.isalpha, front)):
         return True
+    if wording.ask(find_style).titles:
+        return False
     cjk = count_cjk(front)
-    word = cjk <= 3 if cjk else " " not in front
-    may_be = word or front.endswith(("-", "–", "—", ":", "/"))
-    return may_be and not wording.ask(find_style).titles
+    is_word = cjk <= 3 and (cjk > 0 or " " not in front)
+    return is_word or front.endswith(("-", "–", "—", ":", "/"))
 
 
 # --- Lists ---
@@ -378,8 +396,10 @@ def find_sides(predicted: Sequence[Name], wording: Wording) -> tuple[str, ...]:
     dashed = [name for name in predicted if not name.letters and _DASH.search(name.text)]
     if not dashed:
         return ("front",)
-    every = len(dashed) == len(predicted) > 1
-    return ("front", "end") if every or not wording.ask(find_style).subtitles else ("end",)
+    are_all_dashed = len(dashed) == len(predicted) > 1
+    if are_all_dashed or not wording.ask(find_style).subtitles:
+        return ("front", "end")
+    return ("end",)
 
 
 Pairs = Collection[tuple[str, str]]  # keys of a true and a predicted name that are known to be same
@@ -416,23 +436,26 @@ def _match_side(
             continue
         meant: dict[int, int] = {}
         for at, true in enumerate(truth):
-            same = known and (true.key, name.key) in known
-            if like := SAME if same else compare_names(true, name, side, wording):
+            if known and (true.key, name.key) in known:
+                meant[at] = SAME
+            elif like := compare_names(true, name, side, wording):
                 meant[at] = like
-        if not meant:  # most that are not exact
-            continue
-        if len({truth[at].key for at, like in meant.items() if like != LONG}) > 1:
-            continue  # short for two
-        others = tuple(true.key for at, true in enumerate(truth) if at not in meant)
-        if LONG in meant.values() and name.key.startswith(others):
-            continue  # two names in one
-        pairs += [(at, -like, at != place, place) for at, like in meant.items()]
-    matches = {}
-    for at, name in enumerate(truth):
-        if places := exact[name.key]:
-            matches[at] = places.pop(0)
-    counts = Counter([pair[0] for pair in pairs]) if pairs else {}  # a Counter takes its time
+        if meant and not _is_of_two(name, meant, truth):  # few
+            pairs += [(at, -like, at != place, place) for at, like in meant.items()]
+    matches = {at: exact[name.key].pop(0) for at, name in enumerate(truth) if exact[name.key]}
+    if not pairs:  # most
+        return matches
+    counts = Counter([pair[0] for pair in pairs])
     for at, _, _, place in sorted(pairs, key=lambda pair: (counts[pair[0]], pair)):
         if at not in matches and place not in matches.values():
             matches[at] = place
     return matches
+
+
+def _is_of_two(name: Name, meant: Mapping[int, int], truth: Sequence[Name]) -> bool:
+    """Return whether a predicted name is short for two true names, or is two in one."""
+    shorts = {truth[at].key for at, like in meant.items() if like != LONG}
+    if len(shorts) > 1:
+        return True
+    others = tuple(true.key for at, true in enumerate(truth) if at not in meant)
+    return LONG in meant.values() and name.key.startswith(others)
