@@ -17,6 +17,7 @@ FLAGS: Final = {
     **dict.fromkeys(("0", "0.0", "false", "f", "no", "n"), False),
 }
 NO_OUTCOME: Final = "no outcome yet"
+FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
 VOID: Final = "void, neither Yes nor No"
 # What sites write as the result of a question that will have none, or has none yet.
 _VOID_WORDS: Final = (

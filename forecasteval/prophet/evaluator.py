@@ -47,7 +47,7 @@ from .score_table import (
     with_baselines,
 )
 from .scores import check_gamma
-from .tables import load_beside, load_tables
+from .tables import load_beside, load_tables, require_columns
 from .times import parse_horizons
 
 if TYPE_CHECKING:
@@ -272,6 +272,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             board = load_tables(paths, given, files.any_form)
         else:
             board = load_beside(paths, datasets[0], given, files.any_form)
+        if files.any_form:
+            require_columns(given, [board.problems, *board.forecasts])
         return ForecastData(
             where,
             board.problems,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +19,7 @@ from forecasteval.common.records import (
 )
 
 from .arrays import Bools, Floats, Ints, Names, positions
-from .cells import NO_OUTCOME, STATES, VOID, as_list, parse_id, parse_number
+from .cells import FROM_ONE, NO_OUTCOME, STATES, VOID, as_list, parse_id, parse_number
 from .fields import STATE_FAULTS, DataNotes, Refusal, parse_prices
 from .losses import EXCLUDED
 from .times import NO_TIME, NO_ZONE, parse_time
@@ -100,7 +100,6 @@ class Events(NamedTuple):
         return {name: int(mask.sum()) for name, mask in masks.items()}
 
 
-FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from 0"
 _NO_ID: Final = "no object with 'problem_id'"
 _FIELDS: Final = frozenset(
     {
@@ -286,18 +285,17 @@ def choose_problems(
             notes.exclude("event", fault, [name] * len(repeated))
             notes.fail_event(source, fault, name, problem.cell)
         notes.faults[source][""] += fault not in STATE_FAULTS | {NO_OUTCOME}
-    _require_count_from_0(source, usable, [problem for problem, *_ in by_id.values()])
+    from_one = [problem.id for problem, *_ in by_id.values() if problem.fault == FROM_ONE]
+    if not any(problem.won[0] for problem in usable):
+        require_count_from_0(source, from_one)
     return usable, places
 
 
-def _require_count_from_0(
-    source: str, usable: Sequence[Problem], problems: Iterable[Problem]
-) -> None:
-    """Raise InputError for a file whose indices count from 1: all other winners would be the option
-    behind the true one.
+def require_count_from_0(source: str, from_one: Collection[str]) -> None:
+    """Raise InputError for events whose index is the number of their options, in a file without the
+    index 0: all other winners would be the option behind the true one.
     """
-    from_one = [problem.id for problem in problems if problem.fault == FROM_ONE]
-    if from_one and not any(problem.won[0] for problem in usable):
+    if from_one:
         where = f"{source}: correct_option_idx"
         got = f"as many as the options of {grouped_names(sorted(from_one))}"
         raise InputError(where, "expected to count from 0: subtract 1", got)

@@ -11,6 +11,7 @@ from forecasteval.common.records import as_text, repeated_keys
 
 from .cells import (
     FLAGS,
+    FROM_ONE,
     NO_OUTCOME,
     STATES,
     as_list,
@@ -261,7 +262,8 @@ def _read_words(names: Sequence[str], cells: Cells, outcome: object) -> tuple[di
         return words, ""
     if cells.index != "":
         places = list(map(parse_number, as_list(parse_literal(cells.index) or cells.index)))
-        return {name: at in places for at, name in enumerate(names)}, ""
+        words = {name: at in places for at, name in enumerate(names)}
+        return words, FROM_ONE if len(names) in places else ""
     folded = [name.casefold() for name in names]
     winners = [cells.result]
     if isinstance(outcome, list):

@@ -11,7 +11,8 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError
 from forecasteval.common.records import group_by
 
-from .cells import NO_OUTCOME, STATES, VOID, parse_flag
+from .cells import FROM_ONE, NO_OUTCOME, STATES, VOID, parse_flag, parse_number
+from .events import require_count_from_0
 from .fields import NO_FLAG, NUMERIC, SHARE, DataNotes, Refusal
 from .lines import NO_RESULT, NOT_WINNER, PERCENT, Line, Word, fold_word
 from .times import parse_moment
@@ -30,6 +31,7 @@ _DIFFERENCES: Final = {
     "exclusive": f"'exclusive' {_REST} first by name counts",
     "weight": f"weight {_REST} first by name counts",
 }
+UNORDERED: Final = "is_unordered"  # key of a problem whose options no list has in an order
 _MAY_BE_BLANK: Final = frozenset({"series", "exclusive", "weight"})
 
 Words = dict[str, set[Word]]  # by option what rows say of the result: flags, or other words
@@ -39,6 +41,7 @@ def list_words(lines: Sequence[Line]) -> Words:
     """List what the rows of an event say of its result, by option.
 
     Its options are what more than half of its forecasts have; of one with a result half is enough.
+    They are in the order of the list that a row has of them, by which others give probabilities.
     """
     good = [line for line in lines if not line.fault]
     forecasts: dict[str, set[Hashable]] = {}
@@ -51,7 +54,11 @@ def list_words(lines: Sequence[Line]) -> Words:
         of_option.discard("")
     total = len({line.forecast for line in good})
     shares = {option: 2 * len(forecasts[option]) + bool(words[option]) for option in words}
-    return {option: words[option] for option in sorted(words) if shares[option] > total}
+    listed: list[str] = []
+    if "options" in lines[0].sheet.roles:
+        listed = min(([option for option, *_ in line.parts] for line in good), default=[])
+    ordered = dict.fromkeys([*listed, *sorted(words)])
+    return {option: words[option] for option in ordered if shares[option] > total}
 
 
 def hold_flags(events: Iterable[Words], is_declared: bool) -> bool | None:
@@ -135,6 +142,9 @@ def make_problems(lines: Sequence[Line], notes: DataNotes) -> dict[str, dict[str
         if line.fault == PERCENT:
             place = f"{line.sheet.where}: line {line.sheet.find_line(line.row)}"
             raise InputError(place, PERCENT, line.cell)
+    from_one = {line.sheet.events[line.row] for line in lines if line.fault == FROM_ONE}
+    if from_one and not any(parse_number(line.value("index")) == 0 for line in lines):
+        require_count_from_0(lines[0].sheet.where, from_one)
     by_event = group_by(lines, lambda line: line.sheet.events[line.row])
     by_event.pop("", None)
     words = {event: list_words(of_event) for event, of_event in by_event.items()}
@@ -181,6 +191,7 @@ def _make_problem(
             notes.warn(text, [event])
     exclusive = min(said["exclusive"])
     problem: dict[str, Any] = {"problem_id": event, "options": options, "correct_answer": winners}
+    problem[UNORDERED] = "options" not in lines[0].sheet.roles
     problem["title"] = good[0].value("title")
     problem["category"] = min(said["category"])
     problem["series"] = max(said["series"]) or _find_series(event)

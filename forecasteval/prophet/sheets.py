@@ -182,7 +182,8 @@ def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
     if rows and rows[0].keys() >= _SET_KEYS:
         rows = [{**row, **_read_set_row(row)} for row in rows]
     names = dict.fromkeys(key for row in rows for key in row if key)
-    return Sheet(loaded, Table(str(path), [*names], rows), given, faults)
+    loaded = replace(loaded, names=[*names])
+    return Sheet(loaded, Table(str(path), loaded.names, rows), given, faults)
 
 
 def _melt(loaded: Loaded, columns: Sequence[str]) -> Loaded:

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import InputError, printable
-from forecasteval.common.records import BadRecord, Loaded, group_by
+from forecasteval.common.records import BadRecord, Loaded, as_text, group_by
 from forecasteval.source.tables import read_table
 
 from .cells import parse_id, parse_number
-from .columns import Given, list_rows
+from .columns import Given, format_option, list_rows
 from .events import parse_options
 from .fields import DataNotes, Refusal
 from .lines import Line, read_lines
 from .losses import AMBIGUOUS, REPLACED
-from .outcomes import make_problems
+from .outcomes import UNORDERED, make_problems
 from .requirements import require_event, require_roles, require_sense
 from .sheets import (
     Sheet,
@@ -37,6 +37,7 @@ from .sheets import (
 )
 
 _PROBLEM_KEYS: Final = {"problem_id", "options"}
+_NO_ORDER: Final = "expected probabilities by option, since no list has the options in an order"
 _FORECAST_KEYS: Final = {"problem_id", "username"}
 
 
@@ -44,10 +45,15 @@ _FORECAST_KEYS: Final = {"problem_id", "username"}
 
 
 class Options(NamedTuple):
-    """The options of events by id, and what is said of others."""
+    """The options of events by id.
+
+    unknown: what is said of others.
+    unordered: events of which no list has the options in an order.
+    """
 
     by_event: Mapping[str, Sequence[str]]
     unknown: str
+    unordered: Collection[str] = ()
 
 
 def make_forecasts(sheet: Sheet, lines: Iterable[Line], options: Options) -> Loaded:
@@ -111,6 +117,8 @@ def _make_forecast(
             return Refusal(f"{options.unknown}: {printable(min(unknown), 60)}", **ids)
     ordered = [given[option] for option in known or given if option in given]
     prediction: Sequence[object] = [p for p, _, _ in ordered if p is not None]
+    if first.values and event in options.unordered:
+        return Refusal(_NO_ORDER, printable(as_text(first.values), 60), **ids)
     if first.values is not None:
         prediction = first.values
     record: dict[str, Any] = {**ids, "timestamp": time or None, "prediction": prediction}
@@ -186,6 +194,18 @@ def _find_first_lines(problems: Iterable[str], lines: Sequence[Line]) -> list[in
     return [rows[event] for event in problems]
 
 
+def require_columns(given: Given, files: Iterable[Loaded]) -> None:
+    """Raise InputError if `--column` names a column that no file has: another one would be read."""
+    names = {name for loaded in files for name in loaded.names}
+    for role, column in given.items():
+        parts = [column] if column in names else column.split(",")
+        unknown = [name for name in parts if name.partition(".")[0] not in names]
+        if unknown:
+            expected = f"expected a column of the files, and {unknown[0]!r} is none"
+            got = printable(", ".join(sorted(names)), 200)
+            raise InputError(format_option(role, column), expected, got)
+
+
 def list_events(path: Path, given: Given) -> frozenset[str]:
     """List the events in a table; none if it cannot be read, as reading it again will say."""
     with contextlib.suppress(InputError):
@@ -232,7 +252,8 @@ def load_problems(
     lines = read_lines(sheet)
     problems = make_problems(lines, notes or DataNotes())
     places = _find_first_lines(problems, lines)
-    return Loaded(str(path), [*problems.values()], loaded.sha256, places)
+    records = [*problems.values()]
+    return replace(sheet.loaded, path=str(path), records=records, lines=places)
 
 
 def load_forecasts(path: Path, problems: Loaded, given: Given, any_form: bool = False) -> Loaded:
@@ -242,10 +263,11 @@ def load_forecasts(path: Path, problems: Loaded, given: Given, any_form: bool = 
     date, as those of markets are, is about the only date that its question has.
     """
     loaded = read_table(path, any_form, strict=False)
-    if is_canonical(loaded, _FORECAST_KEYS, given):
-        return loaded
     known = [row for row in problems if isinstance(row, Mapping)]
     ids = [parse_id(row.get("problem_id")) for row in known]
+    unordered = {name for name, row in zip(ids, known, strict=True) if row.get(UNORDERED)}
+    if not unordered and is_canonical(loaded, _FORECAST_KEYS, given):
+        return loaded
     options = {
         name: parse_options(row.get("options")) for name, row in zip(ids, known, strict=True)
     }
@@ -262,4 +284,5 @@ def load_forecasts(path: Path, problems: Loaded, given: Given, any_form: bool = 
             sheet.events[row] = dated[0]
     lines = read_lines(sheet)
     require_sense(sheet, lines)
-    return make_forecasts(sheet, lines, Options(options, "an option that the event lacks"))
+    unknown = "an option that the event lacks"
+    return make_forecasts(sheet, lines, Options(options, unknown, unordered))

@@ -326,6 +326,61 @@ def test_records_with_ids_and_names_take_the_option(tmp_path: Path) -> None:
     assert {who: shown[who]["brier"] for who in SCORES} == pytest.approx(SCORES)
 
 
+def test_an_option_that_names_no_column_is_refused(tmp_path: Path) -> None:
+    """Else the column that its role has by name would be scored, in silence."""
+    write(tmp_path, {"t.csv": table("question,model,p,raw,result", "{at},{who},0.5,{p},{won}")})
+    words = ("-f", str(tmp_path / "t.csv"), "--min-events", "1", "--json")
+    refused = run(tmp_path, *words, "--column", "probability=rwa")
+    assert refused.code == 2
+    assert "--column probability=rwa: expected a column of the files, and 'rwa' is" in refused.err
+    assert "got model, p, question, raw, result" in refused.err
+    shown = run(tmp_path, *words, "--column", "probability=raw").json["forecasters"]
+    assert {who: shown[who]["brier"] for who in SCORES} == pytest.approx(SCORES)
+
+
+def test_an_index_of_a_table_counts_from_0(tmp_path: Path) -> None:
+    questions = [{"id": at, "options": ["B", "A"], "correct_option_idx": won + 1}
+                 for at, won in enumerate(WON)]  # fmt: skip
+    rows = [{"id": at, "model": who, "probs": [1 - p, p]} for who, at, p, _ in ROWS]
+    write(tmp_path, {"dataset/d.json": questions, "prediction/d-all.json": rows})
+    words = ("-f", "d-all", "--min-events", "1", "--json")
+    assert "count from 0: subtract 1, got as many" in run(tmp_path, *words).err
+    for question in questions:
+        question["correct_option_idx"] -= 1
+    write(tmp_path, {"dataset/d.json": questions})
+    shown = run(tmp_path, *words).json["forecasters"]
+    assert {who: shown[who]["brier"] for who in SCORES} == pytest.approx(SCORES)
+
+
+@pytest.mark.parametrize(
+    "names", [("id", "model", "probs"), ("problem_id", "username", "prediction")]
+)
+@pytest.mark.parametrize("header", ["id,resolution", "id,option,won"])
+def test_probabilities_by_place_need_a_list_of_the_options(
+    keys: str, header: str, tmp_path: Path
+) -> None:
+    """Nobody knows whether [0.9, 0.1] begins with Yes."""
+    lines_of_questions = [f"{at},{'Yes' if won else 'No'}" for at, won in enumerate(WON)]
+    if "option" in header:
+        lines_of_questions = [
+            f"{at},{name},{int((name == 'Yes') == won)}"
+            for at, won in enumerate(WON)
+            for name in ("Yes", "No")
+        ]
+    (tmp_path / "q.csv").write_text("\n".join([header, *lines_of_questions]) + "\n", "utf-8")
+    for p_of in (lambda p: [p, 1 - p], lambda p: {"Yes": p, "No": 1 - p}):
+        rows = [
+            dict(zip(keys.split(","), (at, who, p_of(p)), strict=True)) for who, at, p, _ in ROWS
+        ]
+        write(tmp_path, {"q-all.json": rows})
+        words = ("-f", str(tmp_path / "q-all.json"), "--dataset", str(tmp_path / "q.csv"))
+        done = run(tmp_path, *words, "--min-events", "1", "--json")
+        if done.code:
+            assert "no forecast can be scored: expected probabilities by option, since" in done.err
+    shown = done.json["forecasters"]
+    assert {who: shown[who]["brier"] for who in SCORES} == pytest.approx(SCORES)
+
+
 def test_check_takes_the_option_that_it_prints(tmp_path: Path) -> None:
     events = [{"problem_id": "q", "options": ["Yes", "No"]}]
     write(tmp_path, {"dataset/d.json": events})
