@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from cli import run, write
+from cli import Done, run, write
 from forecasteval.prophet.entries import hash_forecasts
 from prophet_forms import find_options
 
@@ -352,9 +352,7 @@ def test_an_index_of_a_table_counts_from_0(tmp_path: Path) -> None:
     assert {who: shown[who]["brier"] for who in SCORES} == pytest.approx(SCORES)
 
 
-@pytest.mark.parametrize(
-    "names", [("id", "model", "probs"), ("problem_id", "username", "prediction")]
-)
+@pytest.mark.parametrize("keys", ["id,model,probs", "problem_id,username,prediction"])
 @pytest.mark.parametrize("header", ["id,resolution", "id,option,won"])
 def test_probabilities_by_place_need_a_list_of_the_options(
     keys: str, header: str, tmp_path: Path
@@ -368,16 +366,19 @@ def test_probabilities_by_place_need_a_list_of_the_options(
             for name in ("Yes", "No")
         ]
     (tmp_path / "q.csv").write_text("\n".join([header, *lines_of_questions]) + "\n", "utf-8")
-    for p_of in (lambda p: [p, 1 - p], lambda p: {"Yes": p, "No": 1 - p}):
-        rows = [
-            dict(zip(keys.split(","), (at, who, p_of(p)), strict=True)) for who, at, p, _ in ROWS
-        ]
+
+    def score(by_place: bool) -> Done:
+        rows = []
+        for who, at, p, _ in ROWS:
+            given: object = [p, 1 - p] if by_place else {"Yes": p, "No": 1 - p}
+            rows.append(dict(zip(keys.split(","), (at, who, given), strict=True)))
         write(tmp_path, {"q-all.json": rows})
         words = ("-f", str(tmp_path / "q-all.json"), "--dataset", str(tmp_path / "q.csv"))
-        done = run(tmp_path, *words, "--min-events", "1", "--json")
-        if done.code:
-            assert "no forecast can be scored: expected probabilities by option, since" in done.err
-    shown = done.json["forecasters"]
+        return run(tmp_path, *words, "--min-events", "1", "--json")
+
+    refused = score(by_place=True)
+    assert "no forecast can be scored: expected probabilities by option, since" in refused.err
+    shown = score(by_place=False).json["forecasters"]
     assert {who: shown[who]["brier"] for who in SCORES} == pytest.approx(SCORES)
 
 
