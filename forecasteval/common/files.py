@@ -184,18 +184,16 @@ def hash_file(path: Path) -> str:
 
 def join_checksums(checksums: Sequence[str]) -> str:
     """Return the checksum of a single file, or one of the checksums of several."""
-    return (
-        checksums[0]
-        if len(checksums) == 1
-        else hashlib.sha256(" ".join(checksums).encode()).hexdigest()
-    )
+    if len(checksums) == 1:
+        return checksums[0]
+    return hashlib.sha256(" ".join(checksums).encode()).hexdigest()
 
 
 def _only(paths: Sequence[Path], where: Path, expected: str) -> Path | None:
     """Return the only path, None without one; InputError if there are several."""
     if len(paths) > 1:
         raise InputError(str(where), expected, " and ".join(path.name for path in paths))
-    return paths[0] if paths else None
+    return next(iter(paths), None)
 
 
 def find_file(name: str, folder: Path) -> Path:
@@ -222,8 +220,11 @@ def find_file(name: str, folder: Path) -> Path:
         if name.startswith(base.name) and Path(name).suffix in UNREADABLE:
             require_plain(base.parent / name)
     near = difflib.get_close_matches(base.name, candidates, n=3, cutoff=0.4)
-    hint = f"; known: {grouped_names(candidates)}" if candidates else ""
-    hint = f"; there is {', '.join(near)}" if near else hint
+    hint = ""
+    if near:
+        hint = f"; there is {', '.join(near)}"
+    elif candidates:
+        hint = f"; known: {grouped_names(candidates)}"
     raise InputError(printable(base, 200), f"no such file{hint}")
 
 
@@ -248,16 +249,16 @@ def find_dataset(
         return None
     with readable(folder):
         names = sorted(os.listdir(folder))
-    fitting = [
-        path
-        for path in (folder / name for name in names if stem.startswith(name.partition(".")[0]))
-        if path.suffix in DATASET_SUFFIXES
-        and not path.stem.endswith(TRUTHS_END)
-        and belongs_to(stem, path.stem)
-    ]
-    longest = max((len(path.stem) for path in fitting), default=0)
-    best = [path for path in fitting if len(path.stem) == longest]
-    return _only(best, folder, "expected one dataset")
+    longest: list[Path] = []
+    for path in (folder / name for name in names if stem.startswith(name.partition(".")[0])):
+        is_dataset = path.suffix in DATASET_SUFFIXES and not path.stem.endswith(TRUTHS_END)
+        if not is_dataset or not belongs_to(stem, path.stem):
+            continue
+        if longest and len(path.stem) > len(longest[0].stem):
+            longest = []
+        if not longest or len(path.stem) == len(longest[0].stem):
+            longest.append(path)
+    return _only(longest, folder, "expected one dataset")
 
 
 def find_truths(dataset: Path) -> Path | None:
@@ -284,11 +285,11 @@ def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
     temporary = temporary_name(path.parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        pieces = [content] if isinstance(content, (str, bytes)) else content
+        if isinstance(content, str):
+            content = content.encode()
+        pieces = [content] if isinstance(content, bytes) else map(str.encode, content)
         with temporary.open("wb") as file:
-            file.writelines(
-                piece if isinstance(piece, bytes) else piece.encode() for piece in pieces
-            )
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

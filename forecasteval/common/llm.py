@@ -204,17 +204,15 @@ class ModelClient(Calls):
         """
         prompts = [build_prompt(entry) for entry in data]
         entries = dict(zip(prompts, data, strict=True))
-        calls = {
-            prompt: Call(value=value)
-            for prompt, entry in entries.items()
-            if (cached := self.cache.get(self._key(task, prompt))) is not None
-            and (value := task.parse(entry, cached)) is not None
-        }
-        jobs = {
-            prompt: partial(self._call, task, entry, prompt)
-            for prompt, entry in entries.items()
-            if prompt not in calls
-        }
+        calls: dict[str, Call] = {}
+        jobs: dict[str, Callable[[], Call]] = {}
+        for prompt, entry in entries.items():
+            cached = self.cache.get(self._key(task, prompt))
+            value = None if cached is None else task.parse(entry, cached)
+            if value is None:
+                jobs[prompt] = partial(self._call, task, entry, prompt)
+            else:
+                calls[prompt] = Call(value=value)
         if self.dry_run:
             self.planned += [f"{task.instructions}\n\n{prompt}" for prompt in jobs]
             calls |= dict.fromkeys(jobs, Call(failure=_PLANNED))
@@ -226,7 +224,8 @@ class ModelClient(Calls):
         if not self._has_answer:
             sent = self.make(dict(islice(jobs.items(), 1)))
             self._has_answer = any(_is_of_model(call.failure) for call in sent.values())
-        sent |= self.make({prompt: job for prompt, job in jobs.items() if prompt not in sent})
+        others = {prompt: job for prompt, job in jobs.items() if prompt not in sent}
+        sent |= self.make(others)
         calls |= dict.fromkeys(jobs, Call(failure="not sent")) | sent
         done = [calls[prompt] for prompt in prompts]
         usage = _count_usage(done, sent.values(), self.server.requests - requests)
@@ -270,21 +269,23 @@ def _count_usage(calls: Sequence[Call], sent: Iterable[Call], requests: int) -> 
     failures = Counter(call.failure for call in calls if call.failure)
     answered = sum(call.value is not None for call in calls)
     invalid = len(calls) - answered - failures.total()
-    spent = [call.tokens for call in sent]
+    is_of_model = all(map(_is_of_model, failures))
+    has_many_invalid = invalid >= MIN_INVALID and 2 * invalid > len(calls)
     # The first reason of each kind: a dictionary keeps the last value of a key.
     reasons = {call.failure: call.reason for call in reversed(calls) if call.reason}
+    spent = [call.tokens for call in sent]
+    tokens = {
+        "prompt": sum(prompt for prompt, _ in spent),
+        "completion": sum(reply for _, reply in spent),
+    }
     return {
         "prompts": len(calls),
         "answered": answered,
         "invalid": invalid,
         "failures": dict(failures),
         "reasons": dict(sorted(reasons.items())),
-        "degraded": not all(map(_is_of_model, failures))
-        or (invalid >= MIN_INVALID and 2 * invalid > len(calls)),
+        "degraded": not is_of_model or has_many_invalid,
         "calls": len(spent),
         "requests": requests,
-        "tokens": {
-            "prompt": sum(prompt for prompt, _ in spent),
-            "completion": sum(reply for _, reply in spent),
-        },
+        "tokens": tokens,
     }

@@ -15,20 +15,23 @@ TIE: Final = 1e-9
 # --- Student's t ---
 
 
+_TINY: Final = 1e-300
+
+
 def _beta_fraction(a: float, b: float, x: float) -> float:
     """Continued fraction of the incomplete beta function (DLMF 8.17.22), by the modified Lentz
     method.
     """
-    tiny = 1e-300
-    c, d = 1.0, 1.0 / max(1.0 - (a + b) * x / (a + 1.0), tiny)
+    c = 1.0
+    d = 1.0 / max(1.0 - (a + b) * x / (a + 1.0), _TINY)
     total = d
     for m in range(1, 500):
-        for numerator in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1.0 / ((1.0 + numerator * d) or tiny)
-            c = (1.0 + numerator / c) or tiny
+        n = a + 2 * m
+        even = m * (b - m) * x / ((n - 1) * n)
+        odd = -(a + m) * (a + b + m) * x / (n * (n + 1))
+        for numerator in (even, odd):
+            d = 1.0 / ((1.0 + numerator * d) or _TINY)
+            c = (1.0 + numerator / c) or _TINY
             total *= c * d
         if abs(c * d - 1.0) < 1e-16:
             break
@@ -48,13 +51,14 @@ def t_tail(t: float, df: float) -> float:
     """Compute P(|T| > t) of Student's t with `df` > 0 degrees of freedom. It is I_x(df/2, 1/2), x =
     df/(df + t²) (DLMF 8.17).
     """
-    a, ratio = df / 2, t * t / df
-    if not 1e-300 <= ratio < math.inf:
+    a = df / 2
+    ratio = t * t / df
+    if not _TINY <= ratio < math.inf:
         return math.exp(-ratio)  # 1 of 0, 0 of infinity, nan of nan
-    x, y = 1 / (1 + ratio), ratio / (1 + ratio)
-    front = math.exp(
-        _log_gamma_step(a) - math.lgamma(0.5) - a * math.log1p(ratio) + 0.5 * math.log(y)
-    )
+    x = 1 / (1 + ratio)
+    y = ratio / (1 + ratio)
+    gamma = _log_gamma_step(a) - math.lgamma(0.5)
+    front = math.exp(gamma - a * math.log1p(ratio) + 0.5 * math.log(y))
     if x < (a + 1) / (a + 2.5):
         return front * _beta_fraction(a, 0.5, x) / a
     return 1.0 - front * _beta_fraction(0.5, a, y) / 0.5
@@ -75,7 +79,8 @@ def t_quantile(p: float, df: float) -> float:
     t = 1.0
     for _ in range(200):
         beyond = t_tail(t, df)
-        slope = 2 * t * factor * math.exp(-(df + 1) / 2 * math.log1p(t * t / df)) / beyond
+        log_density = -(df + 1) / 2 * math.log1p(t * t / df)
+        slope = 2 * t * factor * math.exp(log_density) / beyond
         # No further: a tail may underflow.
         step = max(-30.0, min(1.0, math.log(beyond / tail) / slope))
         t *= math.exp(step)
@@ -86,12 +91,16 @@ def t_quantile(p: float, df: float) -> float:
 
 # --- Means and intervals ---
 
+_MIN_VARIANCE: Final = 1e-30  # below it, equal values differ by rounding errors only
+
 
 def mean(values: Sequence[float]) -> float:
     """Arithmetic mean, exactly rounded so that the order of values does not matter; nan without
     values.
     """
-    return math.fsum(values) / len(values) if values else math.nan
+    if not values:
+        return math.nan
+    return math.fsum(values) / len(values)
 
 
 def variance(values: Sequence[float]) -> float:
@@ -107,7 +116,10 @@ def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
     used = [(weight, mean(values)) for weight, values in strata if values]
     if len(used) == 1:
         return used[0][1]
-    return math.fsum(w * m for w, m in used) / math.fsum(w for w, _ in used) if used else math.nan
+    if not used:
+        return math.nan
+    total = math.fsum(weight for weight, _ in used)
+    return math.fsum(weight * mean_of_stratum for weight, mean_of_stratum in used) / total
 
 
 def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[float, float] | None:
@@ -122,13 +134,17 @@ def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[f
     if not used or any(len(values) < 2 for _, values in used):
         return None
     total = math.fsum(weight for weight, _ in used)
-    parts = [
-        ((w / total) ** 2 * variance(values) / len(values), len(values) - 1) for w, values in used
-    ]
-    spread = math.fsum(part for part, _ in parts)
-    if spread < 1e-30:  # rounding noise of equal values counts as 0
+    terms = []
+    for weight, values in used:
+        share = weight / total
+        terms.append(share**2 * variance(values) / len(values))
+    total_variance = math.fsum(terms)
+    if total_variance < _MIN_VARIANCE:
         return None
-    return math.sqrt(spread), spread**2 / math.fsum(part**2 / n for part, n in parts)
+    denominators = [
+        term**2 / (len(values) - 1) for term, (_, values) in zip(terms, used, strict=True)
+    ]
+    return math.sqrt(total_variance), total_variance**2 / math.fsum(denominators)
 
 
 def add_variance(
@@ -139,9 +155,11 @@ def add_variance(
     """
     if error is None or variance <= 0:
         return error
-    square = error[0] ** 2
+    standard_error, error_freedom = error
+    square = standard_error**2
     total = square + variance
-    return math.sqrt(total), total**2 / (square**2 / error[1] + variance**2 / freedom)
+    total_freedom = total**2 / (square**2 / error_freedom + variance**2 / freedom)
+    return math.sqrt(total), total_freedom
 
 
 def stratified_interval(
@@ -155,7 +173,8 @@ def stratified_interval(
     error = add_variance(stratified_error(strata), *added)
     if error is None:
         return None
-    half = t_quantile(0.975, error[1]) * error[0]
+    standard_error, freedom = error
+    half = t_quantile(0.975, freedom) * standard_error
     return clip_interval(stratified_mean(strata), half, bounds)
 
 
@@ -171,10 +190,14 @@ def cluster_values(values: Sequence[float], clusters: Sequence[object]) -> list[
     uᵢ = x̄ + G/n · Σ (x − x̄) over the n values of G clusters: s²(u)/G is then `clustered_error`².
     With clusters of one value each they are the values themselves but for rounding.
     """
-    centre, sums = mean(values) if values else 0.0, dict[object, list[float]]()
+    if not values:
+        return []
+    centre = mean(values)
+    residuals: dict[object, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
-        sums.setdefault(cluster, []).append(value - centre)
-    return [centre + len(sums) / len(values) * math.fsum(part) for part in sums.values()]
+        residuals.setdefault(cluster, []).append(value - centre)
+    scale = len(residuals) / len(values)
+    return [centre + scale * math.fsum(cluster) for cluster in residuals.values()]
 
 
 def clustered_error(
@@ -236,9 +259,9 @@ def rank_ranges(better: Any, p: Any, alpha: float = 0.05) -> list[tuple[int, int
     is_sure |= is_sure.T
     above = (is_sure & (better < 0)).sum(axis=1)
     below = (is_sure & (better > 0)).sum(axis=1)
-    return [
-        (1 + up, len(p) - down) for up, down in zip(above.tolist(), below.tolist(), strict=True)
-    ]
+    best = 1 + above
+    worst = len(p) - below
+    return list(zip(best.tolist(), worst.tolist(), strict=True))
 
 
 def shared_ranks(values: Sequence[float]) -> list[int]:
@@ -252,9 +275,10 @@ def shared_ranks(values: Sequence[float]) -> list[int]:
     """
     ranks: list[int] = []
     for position, value in enumerate(values):
-        is_first = position == 0
-        if is_first or abs(value - values[position - 1]) > TIE * max(1.0, abs(value)):
-            ranks.append(position + 1)
-        else:
-            ranks.append(ranks[-1])
+        if position > 0:
+            difference = abs(value - values[position - 1])
+            if difference <= TIE * max(1.0, abs(value)):
+                ranks.append(ranks[-1])
+                continue
+        ranks.append(position + 1)
     return ranks
