@@ -87,9 +87,13 @@ class Option(NamedTuple):
         """Say what a value of a settings file must be, and what it is; "" for a valid one."""
         got = f", got {printable(repr(value), 40)}"
         if self.kind is bool:
-            return "" if isinstance(value, bool) else f"expected true or false{got}"
+            if isinstance(value, bool):
+                return ""
+            return f"expected true or false{got}"
         if isinstance(self.kind, tuple):
-            return "" if value in self.kind else f"expected one of {', '.join(self.kind)}{got}"
+            if value in self.kind:
+                return ""
+            return f"expected one of {', '.join(self.kind)}{got}"
         kinds = {str: "text", int: "a whole number", float: "a number"}
         try:
             if isinstance(value, bool) or (self.kind is str and not isinstance(value, str)):
@@ -225,7 +229,9 @@ class Files(NamedTuple):
 
     @property
     def dataset(self) -> Path | None:
-        return self.datasets[0] if self.datasets else None
+        if self.datasets:
+            return self.datasets[0]
+        return None
 
     @property
     def name(self) -> str:
@@ -241,7 +247,9 @@ class Files(NamedTuple):
     @property
     def late_signature(self) -> dict[str, str]:
         """Return what a signature says of late answers."""
-        return {} if self.late is None else self.late.signature
+        if self.late is None:
+            return {}
+        return self.late.signature
 
     def checksums(self, hash_path: Callable[[Path], str] = hash_file) -> dict[str, str]:
         """Hash the files, as a signature has them; InputError if one cannot be read."""

@@ -192,7 +192,9 @@ def find_runs(name: str, folder: Path) -> list[str]:
     stems = {Path(other).stem for other in names if other.endswith(SUFFIXES) and other[0] != "."}
     same = sorted(stem for stem in stems if without_run(stem) == base.name)
     is_alone = same in ([], [base.name])
-    return [name] if is_alone else [os.path.join(base.parent, stem) for stem in same]
+    if is_alone:
+        return [name]
+    return [os.path.join(base.parent, stem) for stem in same]
 
 
 # --- A folder to what is scored together ---
@@ -279,7 +281,9 @@ def find_tasks(
         result = f"{name}.json"
         sets = [task for task in same if len(task.predictions) > 1]
         if name == BOARD:
-            of = " of the dataset" if sets else ""
+            of = ""
+            if sets:
+                of = " of the dataset"
             problem = f"expected another name{of}: evaluation/{result} is the leaderboard"
         elif len(os.fsencode(result)) > _LONGEST_NAME:
             problem = (

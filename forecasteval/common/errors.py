@@ -37,7 +37,9 @@ class InputError(EvaluationError):
     @property
     def problem(self) -> str:
         """Say what is wrong, without where."""
-        return f"{self.expected}, got {self.got}" if self.got else self.expected
+        if self.got:
+            return f"{self.expected}, got {self.got}"
+        return self.expected
 
     def __str__(self) -> str:
         return printable(f"{self.where}: {self.problem}")
@@ -93,7 +95,9 @@ def extra_package(package: str, where: str, otherwise: str = "") -> Iterator[Non
     try:
         yield
     except ImportError:
-        hint = f", or {otherwise}" if otherwise else ""
+        hint = ""
+        if otherwise:
+            hint = f", or {otherwise}"
         raise InputError(where, f"needs {package}: pip install {package}{hint}") from None
 
 
@@ -157,7 +161,9 @@ def show_count(count: int, noun: str) -> str:
     >>> show_count(1, "question"), show_count(0, "event")
     ('1 question', '0 events')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    if count == 1:
+        return f"{count} {noun}"
+    return f"{count} {noun}s"
 
 
 def grouped_names(names: Sequence[object], count: int | None = None) -> str:

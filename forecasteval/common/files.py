@@ -63,7 +63,9 @@ def spool_stdin() -> Path:
     suffix = ".csv"
     if text.startswith((b"{", b"[")):
         is_lines = text.startswith(b"{") and b"\n{" in text
-        suffix = ".jsonl" if is_lines else ".json"
+        suffix = ".json"
+        if is_lines:
+            suffix = ".jsonl"
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
     path = Path(folder.name, f"stdin{suffix}")
@@ -80,7 +82,9 @@ def is_spooled(path: Path) -> bool:
 def require_folder(path: Path) -> None:
     """Raise InputError if a folder that belongs to `--root` does not exist."""
     if not path.is_dir():
-        got = "no such folder" if not path.exists() else "a file"
+        got = "a file"
+        if not path.exists():
+            got = "no such folder"
         raise InputError(
             str(path),
             "expected a folder (--root DIR names the one with prediction/ and dataset/; "

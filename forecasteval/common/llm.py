@@ -146,7 +146,9 @@ class Calls:
         if self._end is None:
             self._end = time.monotonic() + self.deadline
         left = max(0.0, self._end - time.monotonic())
-        return left if left < threading.TIMEOUT_MAX else None
+        if left < threading.TIMEOUT_MAX:
+            return left
+        return None
 
     def _note(self, failure: str) -> None:
         """Count failures in a row, and stop the run where further calls would be in vain."""

@@ -105,7 +105,9 @@ class _Box(NamedTuple):
 
 def drop_invisible(text: str) -> str:
     """Return the text without zero-width characters and byte order marks."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    if text.isascii():
+        return text
+    return _INVISIBLE.sub("", text)
 
 
 def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
@@ -129,7 +131,9 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     found = next(filter(None, (_find_boxes(text, *form) for form in _FORMS)), None)
     if found is None:
         bare = _BARE_BOX.findall(text)
-        return (bare[-1].rstrip(",.;"), True) if bare else (text.strip(), False)
+        if bare:
+            return bare[-1].rstrip(",.;"), True
+        return text.strip(), False
     boxes = [box for box in found if _FILLED.search(text, box.start, box.end)][-_MAX_BOXES:]
     if not boxes:
         return "", True
@@ -275,7 +279,9 @@ def _join_last(text: str, boxes: Sequence[_Box]) -> str:
     begin, start, end = boxes[-1]
     contents = [text[start:end].strip()]
     for before, start, end in reversed(boxes[:-1]):
-        gap = text[end + 1 : begin] if end < begin < end + 40 else "…"
+        gap = "…"
+        if end < begin < end + 40:
+            gap = text[end + 1 : begin]
         content = text[start:end].strip()
         # Two whole lists below each other: the last one counts.
         below = gap.isspace() and _LIST_MARK.search(content + contents[-1])
@@ -364,7 +370,9 @@ def _replace_command(match: re.Match[str]) -> str:
     if match[0].startswith("\\\\"):
         return "\n" + match[0][2:]  # a line break, and a word
     # A literal "\n" before a word; \large and the like go.
-    return "\n" + name[1:] if name[0] == "n" else " "
+    if name[0] == "n":
+        return "\n" + name[1:]
+    return " "
 
 
 # What is replaced in a text with a mark, in this order
@@ -463,7 +471,9 @@ def parse_literal(text: str) -> tuple[str, ...]:
         parts = ast.literal_eval(parse_expression(_NO_ESCAPE.sub(r"\\\\", text)))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ()
-    return tuple(map(str, parts)) if {*map(type, parts)} <= {str, int, float} else ()
+    if {*map(type, parts)} <= {str, int, float}:
+        return tuple(map(str, parts))
+    return ()
 
 
 def parse_expression(text: str) -> ast.Expression:
@@ -511,4 +521,6 @@ def find_objects(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tup
 def find_object(text: str) -> object:
     """Find the only JSON object in `text`; None if there is none or more than one."""
     values = [value for _, _, value in find_objects(text)]
-    return values[0] if len(values) == 1 else None
+    if len(values) == 1:
+        return values[0]
+    return None

@@ -33,7 +33,9 @@ BLANKS: Final = lazy(r"\s*")
 def end_of(pattern: re.Pattern[str], text: str, position: int = 0) -> int:
     """Return where a match ends that begins at a position; the position without one."""
     found = pattern.match(text, position)
-    return found.end() if found else position
+    if found:
+        return found.end()
+    return position
 
 
 def split_words(text: str) -> tuple[str, ...]:

@@ -48,7 +48,9 @@ class Record(dict[str, Any]):
 
 def repeated_keys(value: object) -> tuple[str, ...]:
     """Return the keys that an object of a file gives twice with different values."""
-    return value.repeated if isinstance(value, Record) else ()
+    if isinstance(value, Record):
+        return value.repeated
+    return ()
 
 
 def has_repeated_keys(value: object) -> bool:
@@ -68,7 +70,9 @@ def make_record(pairs: list[tuple[str, object]]) -> dict[str, Any]:
         return record
     first: dict[str, object] = {}
     repeated = [key for key, value in pairs if first.setdefault(key, value) != value]
-    return Record(record, repeated) if repeated else record
+    if repeated:
+        return Record(record, repeated)
+    return record
 
 
 # NaN and Infinity are not JSON, but must not cost the other records of the file: they are read as
@@ -115,7 +119,9 @@ def _guess(text: str) -> str:
         return "a web page (HTML)"
     head = begin.partition("\n")[0]
     looks_like_csv = begin[0] not in "[{" and "," in head and "\n" in begin
-    return "a table (CSV)" if looks_like_csv else ""
+    if looks_like_csv:
+        return "a table (CSV)"
+    return ""
 
 
 # Keys of an object that may contain the list of records.
@@ -179,7 +185,9 @@ class Loaded:
 
     def place(self, number: int) -> str:
         """Name the place of the `number`-th record."""
-        return f"line {self.lines[number - 1]}" if self.lines else f"{self.unit} {number}"
+        if self.lines:
+            return f"line {self.lines[number - 1]}"
+        return f"{self.unit} {number}"
 
 
 @is_shared
@@ -259,8 +267,12 @@ def _parse_records(text: str, path: Path, value_key: str, is_lines: bool, any_fo
         if not (is_lines or _holds_lines(text)):
             raise
         loaded = _load_lines(path, _split_lines(text))
-        return loaded if is_lines else _read_despite_name(loaded, "JSON Lines")
-    return _read_despite_name(loaded, "one JSON list") if is_lines else loaded
+        if is_lines:
+            return loaded
+        return _read_despite_name(loaded, "JSON Lines")
+    if is_lines:
+        return _read_despite_name(loaded, "one JSON list")
+    return loaded
 
 
 def _read_despite_name(loaded: Loaded, form: str) -> Loaded:
@@ -484,7 +496,9 @@ def as_text(raw: object) -> str:
     if isinstance(raw, str):
         return raw
     try:
-        return "" if raw is None else json.dumps(raw, ensure_ascii=False, default=str)
+        if raw is None:
+            return ""
+        return json.dumps(raw, ensure_ascii=False, default=str)
     except RecursionError:
         return "(nested too deeply)"
     except ValueError:  # of an integer of more than 4,300 digits
@@ -515,14 +529,20 @@ def number_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return ""
     if isinstance(value, numbers.Integral):
-        return str(int(value)) if abs(int(value)) < _TOO_LONG else ""
-    return repr(float(value)) if math.isfinite(value) else ""
+        if abs(int(value)) < _TOO_LONG:
+            return str(int(value))
+        return ""
+    if math.isfinite(value):
+        return repr(float(value))
+    return ""
 
 
 def strict_value(value: object) -> object:
     """Return the value with None for every NaN and infinity, which JSON does not have."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        if math.isfinite(value):
+            return value
+        return None
     if isinstance(value, Mapping):
         return {key: strict_value(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -89,7 +89,9 @@ def count_usage(path: Path) -> dict[str, int]:
                     counts[key] += tokens if type(tokens) is int else 0
             elif not counts["replies"]:
                 return {}
-    return counts if counts["replies"] else {}
+    if counts["replies"]:
+        return counts
+    return {}
 
 
 # --- Tokens of prompts ---
@@ -108,8 +110,12 @@ def estimate_tokens(text: str) -> int:
 def describe_prompts(prompts: Sequence[str], name: str = "") -> list[str]:
     """Describe what a dry run would send, and show the first prompt, of a `name` if it has one."""
     tokens = sum(map(estimate_tokens, prompts))
-    first = f"the first, of {printable(name, 60)}:" if name else "the first:"
+    first = "the first:"
+    if name:
+        first = f"the first, of {printable(name, 60)}:"
     lines = [f"{len(prompts):,} prompts, about {tokens:,} tokens; {first}", ""]
     for prompt in prompts[:1]:
         lines += map(printable, prompt.split("\n"))
-    return lines if prompts else ["no prompts"]
+    if prompts:
+        return lines
+    return ["no prompts"]

@@ -32,7 +32,9 @@ class ReplyCache:
     def get(self, key: str) -> str | None:
         with self._lock:
             row = self._execute("SELECT reply FROM replies WHERE key = ?", key)
-        return str(row[0]) if row else None
+        if row:
+            return str(row[0])
+        return None
 
     def put(self, key: str, reply: str) -> None:
         with self._lock:

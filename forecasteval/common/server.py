@@ -98,7 +98,9 @@ def read_completion(body: Any) -> Call:
     elif finish == "length":
         failure = "cut off"
     elif not reply.strip():
-        failure = "content filter" if finish == "content_filter" else "empty"
+        failure = "empty"
+        if finish == "content_filter":
+            failure = "content filter"
     return Call(reply, failure=failure, tokens=tokens, body=body)
 
 
@@ -106,7 +108,9 @@ def _read_error(body: Any) -> str:
     """Read the message of a body that is an error, or of anything in its form; "" without one."""
     error = body.get("error") if isinstance(body, Mapping) else None
     text = error.get("message") if isinstance(error, Mapping) else error
-    return text[:_MAX_MESSAGE] if isinstance(text, str) else ""
+    if isinstance(text, str):
+        return text[:_MAX_MESSAGE]
+    return ""
 
 
 def find_refused(request: JsonObject, call: Call) -> str:
@@ -130,7 +134,9 @@ def find_refused(request: JsonObject, call: Call) -> str:
     if named:
         return named[0]
     is_form = "response_format" in request and call.failure == "bad request"
-    return "response_format" if is_form else ""
+    if is_form:
+        return "response_format"
+    return ""
 
 
 def _is_named(name: str, message: str) -> bool:
@@ -260,11 +266,15 @@ class Server:
             call = read_completion(json.loads(self._redact(text)))
             return call._replace(reply=self._redact(call.reply), message=self._redact(call.message))
         except openai.APIConnectionError as error:
-            failure = "timeout" if isinstance(error, openai.APITimeoutError) else "connection"
+            failure = "connection"
+            if isinstance(error, openai.APITimeoutError):
+                failure = "timeout"
             return Call(failure="no byte" if self._is_silent() else failure)
         except openai.APIStatusError as error:
             message = self._read_message(error)
-            param = error.param if isinstance(error.param, str) else ""
+            param = ""
+            if isinstance(error.param, str):
+                param = error.param
             return Call(failure=_name_failure(error, message), message=message, param=param)
         # A 200 whose body is no JSON, or JSON nested too deeply.
         except (openai.OpenAIError, ValueError, RecursionError):
@@ -279,7 +289,9 @@ class Server:
         return self._redact(text)[:_MAX_MESSAGE]
 
     def _redact(self, text: str) -> str:
-        return text.replace(self._secret, "…") if self._secret else text
+        if self._secret:
+            return text.replace(self._secret, "…")
+        return text
 
     def _count(self, request: Any) -> None:
         """Count a request; the SDK makes none, nor tries again, where the server is silent."""

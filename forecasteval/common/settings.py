@@ -33,7 +33,9 @@ class FolderSettings(NamedTuple):
 
     def locate(self, key: str) -> str:
         """Return the place of a key: file and line, if it stands at the beginning of one."""
-        line = f": line {self.lines[key]}" if key in self.lines else ""
+        line = ""
+        if key in self.lines:
+            line = f": line {self.lines[key]}"
         return f"{self.path}{line}: {printable(key, 40)}"
 
 

@@ -57,7 +57,9 @@ def is_packed(begin: bytes) -> bool:
 
 def inner_name(path: Path) -> Path:
     """Drop the extension of a packed file: `x.jsonl` of `x.jsonl.gz`."""
-    return path.with_suffix("") if path.suffix in PACKS else path
+    if path.suffix in PACKS:
+        return path.with_suffix("")
+    return path
 
 
 def unpack(raw: bytes, where: str) -> bytes:

@@ -25,7 +25,9 @@ class Parser(argparse.ArgumentParser):
             known = [name for name in self._option_string_actions if name.startswith("--")]
             options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
             near = [name for each in options for name in difflib.get_close_matches(each, known, 1)]
-            hint = f" (did you mean {', '.join(near)}?)" if near else ""
+            hint = ""
+            if near:
+                hint = f" (did you mean {', '.join(near)}?)"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return parsed
 
@@ -44,14 +46,18 @@ def program_name(path: str) -> str:
     place = Path(path)
     if place.parts[-2:] == ("forecasteval", "__main__.py"):
         return "python -m forecasteval"
-    return "forecasteval" if place.stem == "forecasteval" else "eval.py"
+    if place.stem == "forecasteval":
+        return "forecasteval"
+    return "eval.py"
 
 
 def command_line(program: str) -> str:
     """Return what users type to run a program, or a command of it: `python eval.py` in a
     checkout.
     """
-    return f"python {program}" if program.split()[0].endswith(".py") else program
+    if program.split()[0].endswith(".py"):
+        return f"python {program}"
+    return program
 
 
 class _HelpFormatter(argparse.HelpFormatter):

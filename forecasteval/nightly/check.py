@@ -173,7 +173,9 @@ def _describe_late_change(
     removed: set[str] = set()
     for author in {**former, **new}:
         verdict = judge_change(former.get(author, {}), new.get(author, {}), is_in_time)
-        prefix = f"{author}: " if author else ""
+        prefix = ""
+        if author:
+            prefix = f"{author}: "
         for name, _ in verdict.late:
             late.add(f"{prefix}{name}")
         for name, _ in verdict.removed:

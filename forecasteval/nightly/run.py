@@ -349,7 +349,9 @@ def _rank(
     tables = [_without(table, names) for table in carried_over.tables]
     tables = [table for table in tables if table.rows]
     removed = _list_removed(options, observed, present, systems)
-    record = BOOK if observed.has_book else ""
+    record = ""
+    if observed.has_book:
+        record = BOOK
     failed: list[Any] = sorted(failures, key=_BY_FILE)
     minima = options.min_questions, options.min_datasets
     rules = [
@@ -418,7 +420,9 @@ def _add_parts(
 
     def read_result(name: str) -> JsonObject:
         result = paths.get(name)
-        return read_stored(result.path, result.checksum)[0] if result else {}
+        if result:
+            return read_stored(result.path, result.checksum)[0]
+        return {}
 
     return add_parts(board, options.by, read_result)
 

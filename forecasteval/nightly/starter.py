@@ -37,7 +37,9 @@ def make_board(root: Path, with_samples: bool) -> tuple[list[str], list[str]]:
         if path.exists():
             found.append(name)
             continue
-        text = (_TEMPLATES / template).read_text(encoding="utf-8") if template else "{}\n"
+        text = "{}\n"
+        if template:
+            text = (_TEMPLATES / template).read_text(encoding="utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, text)
         written.append(name)

@@ -145,7 +145,9 @@ def read_result_of(
     """
     from forecasteval.ranking.reading import read_result
 
-    known = checksum if is_known else ""
+    known = ""
+    if is_known:
+        known = checksum
     stored, stored_checksum = read_stored(path, known)
     if not stored or stored_checksum != checksum:
         return None
@@ -208,7 +210,9 @@ def set_lines_aside(path: Path, whole: bytes, damaged: bytes) -> list[str]:
     if not damaged:
         return []
     aside = path.with_name(f"{path.name}.damaged")
-    before = read_file(aside) if os.path.lexists(aside) else b""
+    before = b""
+    if os.path.lexists(aside):
+        before = read_file(aside)
     write_atomic(aside, before + damaged)
     write_atomic(path, whole)
     count = show_count(damaged.count(b"\n"), "damaged line")

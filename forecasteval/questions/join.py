@@ -110,7 +110,9 @@ class AnsweredQuestions:
         """Give the records once more, for a page; None if they can be read only once."""
         if self.files and not self.records:
             return load_answered(*self.files, self.fields, self.any_form).records
-        return None if isinstance(self.records, Iterator) else self.records
+        if isinstance(self.records, Iterator):
+            return None
+        return self.records
 
 
 def load_answered(
@@ -236,7 +238,9 @@ def _answer(
     row = {**question, "answer": raw_answer(prediction), "prediction": None}
     twice = [key for key in repeated_keys(prediction) if key in ANSWER_KEYS]
     repeated = [*repeated_keys(question), *twice]
-    return Record(row, repeated) if repeated else row
+    if repeated:
+        return Record(row, repeated)
+    return row
 
 
 def _find_copies(rows: Iterable[object]) -> list[str]:
@@ -255,7 +259,9 @@ def _find_copies(rows: Iterable[object]) -> list[str]:
         if answer != as_text(row["ground_truth"]).strip():
             return []
         copies.append(question_id(row))
-    return copies if len(copies) >= _MIN_COPIES else []
+    if len(copies) >= _MIN_COPIES:
+        return copies
+    return []
 
 
 def _is_ambiguous(matches: Sequence[Prediction]) -> bool:
@@ -274,7 +280,9 @@ def _find_candidates(
     if len(records) < 2 and not shared:
         return records
     same = [record for record in records if record.get("prompt") == prompt]
-    return None if records and shared and not same else same or records
+    if records and shared and not same:
+        return None
+    return same or records
 
 
 def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) -> str:
@@ -333,7 +341,9 @@ class OtherKeys:
         if others is not None:
             shown = show_keys(others) or "neither"
             raise InputError(where, "expected 'answer' or 'prediction' in the records", shown)
-        return {LACKING: self._lacking} if self._lacking else {}
+        if self._lacking:
+            return {LACKING: self._lacking}
+        return {}
 
 
 def require_questions(
@@ -366,4 +376,6 @@ def raw_answer(record: Mapping[str, object]) -> object:
     or a data frame's nan).
     """
     answer = record.get("answer")
-    return record.get("prediction") if is_null(answer) else answer
+    if is_null(answer):
+        return record.get("prediction")
+    return answer

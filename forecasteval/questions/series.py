@@ -32,7 +32,9 @@ def read_series(question: Mapping[str, object]) -> str:
     value = question.get(SERIES)
     if value is None:  # most
         return ""
-    return value.strip() if isinstance(value, str) else number_text(value)
+    if isinstance(value, str):
+        return value.strip()
+    return number_text(value)
 
 
 def is_no_series(question: Mapping[str, object]) -> bool:
@@ -50,7 +52,9 @@ def describe_likely_series(texts: Iterable[tuple[str, str]]) -> list[str]:
     if not groups:
         return []
     shown = "; ".join(map(grouped_names, groups[:_SHOWN]))
-    more = f"; … ({len(groups)} groups)" if len(groups) > _SHOWN else ""
+    more = ""
+    if len(groups) > _SHOWN:
+        more = f"; … ({len(groups)} groups)"
     return [
         f"{sum(map(len, groups))} questions may hang together, their texts differ in numbers, "
         f"dates or one name only: give those of a group one '{SERIES}': {shown}{more}"

@@ -100,7 +100,9 @@ def replace_values(
     """Return the question with the values of its truth."""
     row = {"ground_truth": None, **question, **values}
     repeated = [key for key in repeated_keys(question) if key not in values]
-    return Record(row, repeated) if repeated else row
+    if repeated:
+        return Record(row, repeated)
+    return row
 
 
 def question_id(question: object) -> str:

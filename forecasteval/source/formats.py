@@ -139,7 +139,9 @@ def epoch_of(sample: object) -> int:
 def clean_id(name: object, table: Loaded) -> str:
     """Write an id as text. 7.0 of a CSV is 7, as a column of numbers with a gap holds floats."""
     text = id_text(name)
-    return re.sub(r"\A([0-9]+)\.0+\Z", r"\1", text) if table.form == CSV else text
+    if table.form == CSV:
+        return re.sub(r"\A([0-9]+)\.0+\Z", r"\1", text)
+    return text
 
 
 def _find_problem(answer: object) -> tuple[str, str]:
@@ -366,7 +368,9 @@ def _find_shape(
 
 
 def _parse(text: str, names: Sequence[str]) -> paths.Path:
-    return parse_path(text, names) if text else ()
+    if text:
+        return parse_path(text, names)
+    return ()
 
 
 def _is_once(table: Loaded, place: paths.Path, rows: Sequence[Any]) -> bool:

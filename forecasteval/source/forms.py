@@ -95,7 +95,9 @@ def describe_source(table: Loaded, source: SourceFile, questions: Questions) -> 
         values = ", ".join(" ".join(label) for label in source.labels.values())
         shown += f" ({printable(values, 60)})"
     command = _find_command(table, source.shape, questions)
-    return f"{shown}; make predictions of it: {command}" if command else shown
+    if command:
+        return f"{shown}; make predictions of it: {command}"
+    return shown
 
 
 def _explain(table: Loaded, unclear: UnclearError, questions: Questions) -> str:
@@ -103,7 +105,9 @@ def _explain(table: Loaded, unclear: UnclearError, questions: Questions) -> str:
     shapes = unclear.shapes[:_MAX_TRIED]
     commands = (_find_command(table, shape, questions) for shape in shapes)
     command = next(filter(None, commands), "")
-    return f"{unclear}; name one: {command}" if command else str(unclear)
+    if command:
+        return f"{unclear}; name one: {command}"
+    return str(unclear)
 
 
 def _find_command(table: Loaded, shape: Shape, questions: Questions) -> str:

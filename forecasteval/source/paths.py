@@ -23,7 +23,9 @@ SYSTEM_KEY: Final = "system"  # of the rows that are made of {system: rows}
 
 def parse_path(text: str, names: Sequence[str] = ()) -> Path:
     """Split a path, unless it is the name of a column."""
-    return (text,) if text in names else tuple(text.split("."))
+    if text in names:
+        return (text,)
+    return tuple(text.split("."))
 
 
 def format_path(path: Path) -> str:

@@ -90,7 +90,9 @@ class Shape(NamedTuple):
 
     def describe(self) -> str:
         """Describe which part is what."""
-        by = "equal prompts in " if self.ids else ""
+        by = ""
+        if self.ids:
+            by = "equal prompts in "
         parts = [f"ids: {by}{format_path(self.id)}"]
         named = {"answers": self.answer, "runs": self.run, "systems": self.system}
         parts += [f"{what}: {format_path(path)}" for what, path in named.items() if path]
@@ -127,7 +129,9 @@ def find_shape(
     if not id_path:
         id_path, ids = find_id(columns, questions)
     shape = Shape(id_path, answer, ids=ids)
-    return shape if answer else _find_answer(columns, shape)
+    if answer:
+        return shape
+    return _find_answer(columns, shape)
 
 
 def find_columns(rows: Sequence[Any]) -> Columns:
@@ -368,7 +372,9 @@ def _list_repeated(
             groups[name].append(row)
     repeated = [group for group in groups.values() if len(group) > 1]
     is_long_table = len(repeated) > 1 and 2 * len(repeated) > len(groups)
-    return repeated if is_long_table else []
+    if is_long_table:
+        return repeated
+    return []
 
 
 def _list_labels(groups: Sequence[Sequence[Any]], shape: Shape) -> list[Path]:

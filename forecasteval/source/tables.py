@@ -112,7 +112,9 @@ def _read_parquet(path: Path) -> Loaded:
 
 def _as_text(value: object) -> str:
     """Write what JSON does not have as text: bytes (UTF-8, or ValueError), dates, decimals."""
-    return value.decode() if isinstance(value, bytes) else str(value)
+    if isinstance(value, bytes):
+        return value.decode()
+    return str(value)
 
 
 # --- Logs of inspect_ai ---
