@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from forecasteval.display.tables import cut_middle
 from forecasteval.ranking.board import Board, RankedRow
-from forecasteval.ranking.names import UNKNOWN, About, Systems, show_distinct
+from forecasteval.ranking.names import UNKNOWN, About, Systems, format_distinct
 
 _WIDTH: Final = 60  # of a name
 _LONGEST: Final = 255  # characters of a name before it is cut in its middle
@@ -99,4 +99,4 @@ def show_names(pairs: Sequence[tuple[str, str]]) -> list[str]:
             shown.append(f"{name} ({file_name})")
         else:
             shown.append(name or file_name)
-    return [cut_middle(name, _WIDTH) for name in show_distinct(shown, _LONGEST)]
+    return [cut_middle(name, _WIDTH) for name in format_distinct(shown, _LONGEST)]

@@ -127,7 +127,7 @@ class Contestants(NamedTuple):
 
     def estimate(
         self,
-        found: Floats,
+        estimated: Floats,
         influence: Floats,
         values: Floats,
         weight: Floats,
@@ -137,7 +137,7 @@ class Contestants(NamedTuple):
         """Estimate the errors and intervals that follow from the influence of the events.
 
         Args:
-            found: the value of each row.
+            estimated: the value of each row.
             influence: events × rows, what one more copy of the event adds to the value.
             values: of forecasts, nan for those that are not behind the value.
             weight: of forecasts.
@@ -155,7 +155,7 @@ class Contestants(NamedTuple):
         effect = design_effect(observed**2, alone**2, len(influence))
         promised = effect * promise.variances(other)
         error = np.sqrt(np.maximum(observed**2, promised))
-        low, high = t_intervals(found, error, freedom)
+        low, high = t_intervals(estimated, error, freedom)
 
         scaled_by_cluster = by_event = scale_columns(by_cluster, observed)
         if len(by_cluster) < len(influence):
@@ -163,7 +163,7 @@ class Contestants(NamedTuple):
         variation = Variation(scaled_by_cluster, by_event, promise)
         counts = np.bincount(self.scored.forecasts.forecaster[has], minlength=self.rows)
         clusters = np.count_nonzero(cluster_shares, axis=0)
-        return Estimate(found, counts, clusters, error, freedom, promised, low, high, variation)
+        return Estimate(estimated, counts, clusters, error, freedom, promised, low, high, variation)
 
     def estimate_means(
         self, values: Floats, weight: Floats, promise: Promise, other: int = CROWD
@@ -185,7 +185,7 @@ class Contestants(NamedTuple):
     def estimate_model(
         self,
         fitted: Fitted[Any],
-        found: Floats,
+        estimated: Floats,
         influence: Floats,
         weight: Floats,
         promise: Promise,
@@ -193,13 +193,13 @@ class Contestants(NamedTuple):
         """Estimate what was found of the forecasters of a fit, with its influence by events."""
         by_event = np.zeros((len(self.cluster), self.rows))
         by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
-        full = self.expand(fitted, found)
+        full = self.expand(fitted, estimated)
         return self.estimate(full, by_event, self.scored.values["brier"], weight, promise)
 
-    def expand(self, fitted: Fitted[Any], found: Floats) -> Floats:
+    def expand(self, fitted: Fitted[Any], estimated: Floats) -> Floats:
         """Put the numbers of the forecasters of a fit on all rows, nan on the others."""
         full = np.full(self.rows, math.nan)
-        full[fitted.forecasters] = found
+        full[fitted.forecasters] = estimated
         return full
 
 

@@ -37,7 +37,7 @@ from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, check_prior, fit_models
 from .page import KEPT, make_page
 from .prices import keep_events, limit_spread, settle_prices
-from .ranks import add_ranks, make_records, say_why
+from .ranks import add_ranks, choose_default_metric, make_records
 from .report import explain, list_rows, report_blocks
 from .score_table import (
     ForecastScores,
@@ -351,7 +351,7 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         named = dict(zip(names, records, strict=False))  # the last records are the baselines'
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: named[name] for name in named if name not in forecasters}
-        by, why = say_why([records[at] for at in ranked], len(events.ids))
+        by, why = choose_default_metric([records[at] for at in ranked], len(events.ids))
         agreement = agreement_tables(
             {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
         )

@@ -243,22 +243,22 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
 
 def _fit(
     name: str,
-    fit: Callable[..., Model],
+    fit_model: Callable[..., Model],
     scored: ForecastScores,
     values: Floats,
     notes: DataNotes,
 ) -> Fitted[Model] | None:
     """Fit the forecasters and events that have a value, numbered again; None for one forecaster."""
     has = ~np.isnan(values)
-    who, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
-    which, j = np.unique(scored.forecasts.event[has], return_inverse=True)
-    if len(who) < 2:
+    forecasters, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
+    events, j = np.unique(scored.forecasts.event[has], return_inverse=True)
+    if len(forecasters) < 2:
         notes.lines.append(f"fewer than two forecasters of exclusive events: no {name}")
         return None
-    found = fit(i, j, values[has])
-    if not found.converged:
-        notes.lines.append(f"the fit of {name} has not converged: {found.iterations} iterations")
-    return Fitted(found, who, which)
+    fit = fit_model(i, j, values[has])
+    if not fit.converged:
+        notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
+    return Fitted(fit, forecasters, events)
 
 
 def _describe(fit: IrtFit | BradleyTerryFit) -> dict[str, object]:

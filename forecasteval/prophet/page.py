@@ -55,7 +55,9 @@ from .report import (
     BoardRow,
     board_rows,
     category_table,
+    describe_market_beaters,
     describe_size,
+    describe_unranked,
     horizon_table,
     known_metrics,
     list_metrics,
@@ -64,8 +66,6 @@ from .report import (
     mark_of,
     metric_table,
     ranking_chart,
-    say_who_beats_the_market,
-    say_who_has_no_rank,
     title_of,
 )
 from .score_table import ForecastScores
@@ -102,7 +102,7 @@ def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Pa
         summary=partial(_draw_ranking, results, rows),
         body=partial(_draw_body, results, sections),
         charts=partial(_make_charts, results, rows),
-        lead=_say_verdict(results, rows),
+        lead=_describe_verdict(results, rows),
         parts=[Link(section.link, "", section.name) for section in sections],
         signature=format_signature(results["signature"], about.get("dataset")),
     )
@@ -203,7 +203,7 @@ def _choose_ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
     return [row for row in rows if row.of_ranking("rank")]
 
 
-def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
+def _describe_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     """Say who leads, who else could, who beats the market."""
     by = results["ranked_by"]["metric"]
     ranked = _choose_ranked(rows)
@@ -217,7 +217,7 @@ def _say_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     could = sum(row.could_be_first for row in ranked if row not in first)
     if could:
         text += f"; {could} more could be first"
-    text = f"{text}. {say_who_beats_the_market(ranked, by)}".rstrip()
+    text = f"{text}. {describe_market_beaters(ranked, by)}".rstrip()
     return join(tag("b", first[0].shown), text)
 
 
@@ -252,7 +252,7 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
     chart = ranking_chart(results, rows, by)
     axis = interval_axis(map(mark_of, rows))
     table = draw_marks(chart.table, axis, "rank", styles, line, directions)
-    texts = filter(None, (caption, say_who_has_no_rank(results)))
+    texts = filter(None, (caption, describe_unranked(results)))
     return join(table, *(tag("p", text, class_="cap") for text in texts))
 
 

@@ -155,8 +155,8 @@ def rank_intervals(values: Floats, variance: Floats, freedom: Floats) -> list[tu
     return rank_ranges(better, p)
 
 
-def say_why(records: Sequence[ForecasterRecord], events: int) -> tuple[str, str]:
-    """Say which score ranks these records by default, and why.
+def choose_default_metric(records: Sequence[ForecasterRecord], events: int) -> tuple[str, str]:
+    """Choose the metric that ranks these records by default, and say why.
 
     It is the adjusted Brier score, which is the Brier score where all have all events.
     """

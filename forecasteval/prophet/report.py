@@ -245,9 +245,9 @@ def _count_market_beaters(rows: Sequence[BoardRow]) -> int:
     """
     count = 0
     for row in rows:
-        found, _ = compare_to_market(row)
-        if found and not row.is_baseline:
-            count += find_metric(mean_of(row.by)).sign * found["difference"] >= -TIE
+        lead, _ = compare_to_market(row)
+        if lead and not row.is_baseline:
+            count += find_metric(mean_of(row.by)).sign * lead["difference"] >= -TIE
     return count
 
 
@@ -256,7 +256,7 @@ def _list_provisional(results: ProphetResult) -> list[tuple[str, ForecasterRecor
     return sorted(results["provisional"].items(), key=lambda row: (-row[1]["n_events"], row[0]))
 
 
-def say_who_has_no_rank(results: ProphetResult) -> str:
+def describe_unranked(results: ProphetResult) -> str:
     """Name those with too few events for a rank, and say how many more there are."""
     names = [f"{name} ({row['n_events']})" for name, row in _list_provisional(results)]
     if not names:
@@ -291,7 +291,7 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) 
     yield _metric_column(by, 0, "n sc")
     yield Column(title_of(by), mark_of, "mark")
     yield _number("95% interval", itemgetter(f"{by}_interval"), page="no")
-    yield _number("Rank 95%", lambda row: show_ranks(row) or "–", page="no")
+    yield _number("Rank 95%", lambda row: format_ranks(row) or "–", page="no")
     if has_market:
         title = f"{title_of(mean_of(by))} − market’s"
         yield Column(title, _draw_difference, "html", page="n vs")
@@ -311,23 +311,23 @@ def _draw_rank(row: BoardRow) -> Html:
     rank = row.of_ranking("rank")
     if not rank:
         return Html()
-    return join(tag("b", str(rank)), " ", soft(show_ranks(row)))
+    return join(tag("b", str(rank)), " ", soft(format_ranks(row)))
 
 
 def _draw_difference(row: BoardRow) -> Html:
-    found, side = compare_to_market(row)
-    if not found:
+    lead, direction = compare_to_market(row)
+    if not lead:
         return join("–")
-    low, high = found["interval"] or (None, None)
-    shown = [show_signed(found["difference"])]
+    low, high = lead["interval"] or (None, None)
+    shown = [show_signed(lead["difference"])]
     if low is not None:
         shown.append(soft(f" ±{show_score((high - low) / 2)}"))
-    title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {show_count(found['n'], 'event')}"
-    style = (None, "la", "lb")[side]
+    title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {show_count(lead['n'], 'event')}"
+    style = (None, "la", "lb")[direction]
     return tag("span", *shown, title=title, class_=style)
 
 
-def show_ranks(row: BoardRow) -> str:
+def format_ranks(row: BoardRow) -> str:
     """Show the interval of the rank; "" if it is not known."""
     return "–".join(map(str, row.of_ranking("rank_interval") or ()))
 
@@ -356,27 +356,28 @@ def mean_of(by: str) -> str:
 
 
 def compare_to_market(row: BoardRow) -> tuple[ForecasterRecord | None, int]:
-    """Find a row's difference to the market. 1 if it is surely for the better, -1 for the worse, 0
-    if its interval holds 0.
+    """Find a row's lead over the market, and its direction: 1 if it is surely for the better, -1
+    for the worse, 0 if its interval contains 0.
     """
     metric = mean_of(row.by)
-    found = row["against"].get("market", {}).get(metric)
-    if not found or found["difference"] is None:
+    lead = row["against"].get("market", {}).get(metric)
+    if not lead or lead["difference"] is None:
         return None, 0
-    low, high = found["interval"] or (0, 0)
-    return found, int(find_metric(metric).sign) * ((low > 0) - (high < 0))
+    low, high = lead["interval"] or (0, 0)
+    return lead, int(find_metric(metric).sign) * ((low > 0) - (high < 0))
 
 
-def say_who_beats_the_market(rows: Iterable[BoardRow], by: str) -> str:
+def describe_market_beaters(rows: Iterable[BoardRow], by: str) -> str:
     """Count those who surely beat the market, by which metric; "" without a market."""
-    sides = [side for found, side in map(compare_to_market, rows) if found]
-    if not sides:
+    directions = [direction for lead, direction in map(compare_to_market, rows) if lead]
+    if not directions:
         return ""
-    better = sides.count(1)
-    who = "Nobody beats"
-    if better:
-        verb = "beats" if better == 1 else "beat"
-        who = f"{better} of {len(sides)} {verb}"
+    better = directions.count(1)
+    who = f"{better} of {len(directions)} beat"
+    if better == 0:
+        who = "Nobody beats"
+    elif better == 1:
+        who += "s"
     return f"{who} the market significantly ({title_of(mean_of(by))})."
 
 
@@ -386,13 +387,13 @@ def _board_messages(results: ProphetResult, by: str, full: bool) -> list[str]:
     messages = []
     if not full and len(ranked) > SHOWN:
         messages += [f"… the first {SHOWN} of {len(ranked)}: --full"]
-    if unranked := say_who_has_no_rank(results):
+    if unranked := describe_unranked(results):
         see = f"{unranked} See --min-events and --full."
         if full:
             see = f"{unranked} See --min-events."
         messages += ["", see]
     ranked_rows = [BoardRow(name, record, by) for name, record in ranked.items()]
-    if beats := say_who_beats_the_market(ranked_rows, by):
+    if beats := describe_market_beaters(ranked_rows, by):
         messages += ["", beats]
     return messages
 
@@ -441,7 +442,7 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
         both = [row for row in rows if "market" in row["against"]]
         means = [metric for metric in metrics if find_metric(metric).is_mean]
         title = "Difference to the market on the same events, with its 95% interval"
-        yield title, _by_metric(both, means, _show_difference)
+        yield title, _by_metric(both, means, _format_difference)
     title = "1 - Brier, skill against (crowd) and (uniform); parts that add up to the mean square"
     yield title, make_table(_DECOMPOSITION, rows)
     if horizons := results.get("horizons"):
@@ -506,11 +507,11 @@ def _by_metric(
     return make_table([_NAME, *map(column, metrics)], rows)
 
 
-def _show_difference(row: BoardRow, metric: str) -> str:
-    found = row["against"]["market"][metric]
-    if found["difference"] is None:
+def _format_difference(row: BoardRow, metric: str) -> str:
+    lead = row["against"]["market"][metric]
+    if lead["difference"] is None:
         return "–"
-    return f"{found['difference']:+.4f} {show_interval(found['interval'])}"
+    return f"{lead['difference']:+.4f} {show_interval(lead['interval'])}"
 
 
 def _part(key: str) -> Column:

@@ -80,11 +80,11 @@ def without_run(stem: str, dataset: str | None = None) -> str:
     return stem.removesuffix(f"@{run}")
 
 
-def show_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
+def format_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
     r"""Make names `printable`; those that differ only in Unicode form or invisible characters are
     shown with escapes.
 
-    >>> show_distinct(["caf\u00e9", "cafe\u0301", "b"])
+    >>> format_distinct(["caf\u00e9", "cafe\u0301", "b"])
     ['caf\\xe9', 'cafe\\u0301', 'b']
     """
     counts = Counter(map(look_of, {*names}))
@@ -151,8 +151,8 @@ class Systems(NamedTuple):
     def without_clashes(self, files: Iterable[tuple[str, str | None]]) -> Systems:
         """Return the same without the aliases of systems with a clash; its mistakes are added."""
         clashes = self.find_clashes(files)
-        kept = {name: system for name, system in self.aliases.items() if system not in clashes}
-        return self._replace(aliases=kept, mistakes=[*self.mistakes, *clashes.values()])
+        aliases = {name: system for name, system in self.aliases.items() if system not in clashes}
+        return self._replace(aliases=aliases, mistakes=[*self.mistakes, *clashes.values()])
 
     def find_taken(self, rows: Iterable[tuple[str, str]]) -> dict[str, str]:
         """Find the display names that are names of other systems, given by `rows` of a system and
@@ -174,7 +174,7 @@ class Systems(NamedTuple):
         """Name systems whose names look alike: `café` in two Unicode forms, `GPT` and `gpt`."""
         groups = group_by(sorted(systems), _fold_look).values()
         return [
-            f"systems with one name in several spellings: {', '.join(show_distinct(names, 40))}"
+            f"systems with one name in several spellings: {', '.join(format_distinct(names, 40))}"
             for names in groups
             if len(names) > 1
         ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -230,21 +231,27 @@ def pool_systems(
     """
     tables: list[PooledTable] = []
     remarks: list[str] = []
-    for system, parts in connect_systems(systems):
-        # One table says more than those of the datasets where it has several systems and several
-        # datasets.
-        pooled = [part for part in parts if len(part) > 1 and len(_list_datasets(part)) > 1]
+    for system, components in connect_systems(systems):
+        pooled = [answered for answered in components if _is_worth_a_table(answered)]
         if pooled and math.isinf(system.scale.width):
             remarks.append(
                 f"{system.group[0]}: no table over all datasets, which needs scores with bounds"
             )
             continue
-        for part in pooled:
-            fit = fit_pooled(part, min_questions)
+        for answered in pooled:
+            fit = fit_pooled(answered, min_questions)
             if fit:
-                apart = sorted(name for other in parts if other is not part for name in other)
+                others = [other for other in components if other is not answered]
+                apart = sorted(chain.from_iterable(others))
                 tables.append(_make_table(fit, apart, min_questions, min_datasets, baselines))
     return tables, remarks
+
+
+def _is_worth_a_table(answered: Answered) -> bool:
+    """Return whether several systems answered several datasets, so that one table says more than
+    those of the datasets.
+    """
+    return len(answered) > 1 and len(_list_datasets(answered)) > 1
 
 
 # --- Systems that can be compared ---
@@ -260,17 +267,18 @@ def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[An
 
     of_datasets = (system for system in systems if system.group[1])
     for _, alike in sorted(group_by(of_datasets, rules_of).items(), key=itemgetter(0)):
-        parts: list[tuple[set[DatasetKey], Answered]] = []
+        components: list[Answered] = []
         for name, results in _group_by_name(alike).items():
-            datasets = {*results}
-            members = {name: results}
-            for part in [part for part in parts if not part[0].isdisjoint(results)]:
-                datasets |= part[0]
-                members |= part[1]
-                parts.remove(part)
-            parts.append((datasets, members))
-        connected = (dict(sorted(members.items())) for _, members in parts)
-        yield alike[0], sorted(connected, key=lambda part: (-len(part), min(part)))
+            merged = {name: results}
+            separate = []
+            for component in components:
+                if all(results.keys().isdisjoint(other) for other in component.values()):
+                    separate.append(component)
+                else:
+                    merged |= component
+            components = [*separate, merged]
+        ordered = [dict(sorted(component.items())) for component in components]
+        yield alike[0], sorted(ordered, key=lambda component: (-len(component), min(component)))
 
 
 def _list_datasets(answered: Answered) -> SystemsByDataset:

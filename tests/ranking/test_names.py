@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forecasteval.common.files import belongs_to
-from forecasteval.ranking.names import FileName, show_distinct, split_name, without_run
+from forecasteval.ranking.names import FileName, format_distinct, split_name, without_run
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_runs_of_a_system_share_the_rest_of_their_names(stem: str, run: str) -> 
     ],
 )
 def test_show_distinct(names: list[str], shown: list[str]) -> None:
-    assert show_distinct(names) == shown
+    assert format_distinct(names) == shown
