@@ -23,6 +23,7 @@ from .reading.choices import (
     SEPARATOR,
     YES_NO,
     ChoiceTruth,
+    NoOption,
     Options,
     Picks,
     choice_key,
@@ -237,7 +238,7 @@ def interpret_choice_truth(
     picks = interpret_picks(answer, options)
     key = "" if picks else choice_key(answer.cleaned)
     if any(map(str.isalnum, key)):
-        picks = frozenset([f"?{key}"])
+        picks = frozenset([NoOption(key)])
     return ChoiceTruth(options, picks, _is_exact(level, len(picks), rules)) if picks else None
 
 

@@ -10,6 +10,7 @@ from forecasteval.common.markup import parse_literal
 from forecasteval.futurex.reading.answers import Answer
 from forecasteval.futurex.reading.choices import (
     ChoiceTruth,
+    NoOption,
     Options,
     Picks,
     find_options,
@@ -85,7 +86,8 @@ def test_picks_in_a_box(options: Options, text: str, wanted: list[str]) -> None:
 
 
 def picks(*tokens: str) -> Picks:
-    return frozenset(tokens)
+    """Make picks; those with a question mark in front are no options."""
+    return frozenset([NoOption(token[1:]) if token[0] == "?" else token for token in tokens])
 
 
 def test_labels_beyond_letters_are_taken_as_they_stand() -> None:

@@ -131,10 +131,19 @@ _STRANGER: Final = lazy(r"(?:[A-Z0-9][\w.'’-]* ?){1,3}(?=\s*(?:[,，;；、|\n
 _TEXT_END: Final = lazy(r"\s(?=[a-z0-9(])|(?<=[^\x00-\x7f])(?=[0-9对])|\s(?=[^\x00-\x7f])")
 MAX_TOKEN: Final = 300  # characters of an option's text in an answer
 
-# Labels (or Yes and No); others in comparable form, with a question mark in front, which is no
-# label.
-Picks = frozenset[str]
-NO_PICKS: Final[Picks] = frozenset()
+
+@dataclass(frozen=True, slots=True)
+class NoOption:
+    """A pick that is none of the options, by its text in comparable form."""
+
+    key: str
+
+    def __str__(self) -> str:
+        return self.key
+
+
+Picks = frozenset[str | NoOption]  # labels, Yes and No, and what is no option
+NO_PICKS: Final[frozenset[str]] = frozenset()
 
 
 def choice_key(text: str) -> str:
@@ -276,7 +285,7 @@ class Options:
             labels = [label for text, label in pairs if text.startswith(f"{key} ")]
         return labels[0] if len(labels) == 1 else ""
 
-    def find_list(self, text: str) -> Picks:
+    def find_list(self, text: str) -> frozenset[str]:
         """Find the labels that a raw text is, in no dress but marks between and around them: most
         answers. Labels past Z are marks themselves, and `y` is a label before it is a word.
         """
@@ -395,7 +404,7 @@ class Options:
                     break
                 at = begin
             if is_listed and self.labels and (stranger := _STRANGER.match(text, at)):
-                return frozenset([f"?{choice_key(stranger[0])}"]), at, stranger.end()
+                return frozenset([NoOption(choice_key(stranger[0]))]), at, stranger.end()
         return None
 
 
@@ -455,7 +464,7 @@ def _read_text(text: str, options: Options, answer: Answer) -> Picks:
     if is_short and (label := options.find_text(text.strip(" ."))):
         return frozenset([label])
     if _NO_SET.find(text):  # All except B
-        return frozenset([f"?{choice_key(text)}"])
+        return frozenset([NoOption(choice_key(text))])
     said = _drop_excluded(text, _list_values(text[:MAX_WALK], options))
     if answer.stated:
         said = [one for one in said if not _is_strange(one.value)]
@@ -505,7 +514,7 @@ def _is_end(said: Said[Picks]) -> bool:
 
 
 def _is_strange(picks: Picks) -> bool:
-    return any(pick[0] == "?" for pick in picks)
+    return any(isinstance(pick, NoOption) for pick in picks)
 
 
 def _choose_picks(text: str, said: list[Said[Picks]], options: Options) -> Picks:
@@ -588,8 +597,7 @@ class ChoiceTruth(TruthOf[Picks]):
         picks = interpret_picks(answer, self.options)
         if self.exact and len(picks) > 1 and not self.options.labels:  # Yes - No
             return CONTRADICTION
-        known = any(pick[0] != "?" or pick in self.picks for pick in picks)
-        if known:
+        if any(pick in self.picks or not isinstance(pick, NoOption) for pick in picks):
             return picks
         if answer.boxed:
             return Unparsed("no option", is_silent=True)
@@ -598,12 +606,12 @@ class ChoiceTruth(TruthOf[Picks]):
     def means(self, text: str, words: str) -> bool:
         key = choice_key(text)
         known = self.options.labels | self.options.index.keys()
-        return f"?{key}" in self.picks or not known.isdisjoint((text, key, choice_key(words)))
+        return NoOption(key) in self.picks or not known.isdisjoint((text, key, choice_key(words)))
 
     def compare(self, picks: Picks) -> AnswerScore:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
-        wrong = sum(pick[0] == "?" for pick in picks - self.picks)
-        shown = ", ".join(sorted(pick.removeprefix("?") for pick in picks))
+        wrong = sum(isinstance(pick, NoOption) for pick in picks - self.picks)
+        shown = ", ".join(sorted(map(str, picks)))
         note = f"{wrong} unknown" if wrong else ""
         return AnswerScore(score_picks(picks, self.picks, self.exact), "scored", shown, note)
 
