@@ -881,7 +881,7 @@ def ask(argv: Sequence[str]) -> int:
     asked = command.run()
     scored = [_score_run(run, scorer, args) for run in asked.runs]
     if asked.last_line:
-        command.tell(asked.last_line)
+        command.print_message(asked.last_line)
     is_complete = all(scored) and not asked.has_failed
     return ExitCode.DONE if is_complete else ExitCode.PARTLY_FAILED
 

@@ -58,9 +58,10 @@ class Run(NamedTuple):
         """Return why its score is not that of all questions; "" for a whole run."""
         if not any(file.has_part for file in self.files):
             return ""
-        total = sum(len(prompts) for prompts, _ in self.rounds)
-        answered = sum(len(file.select_replies(prompts)) for prompts, file in self.rounds)
-        return f"partial: {answered} of {total} questions answered, the others count as missing"
+        n_questions = sum(len(prompts) for prompts, _ in self.rounds)
+        replies = [file.select_replies(prompts) for prompts, file in self.rounds]
+        counts = f"{sum(map(len, replies))} of {n_questions} questions answered"
+        return f"partial: {counts}, the others count as missing"
 
     @property
     def files(self) -> list[ReplyFile]:
@@ -187,7 +188,7 @@ class Command:
         if not re.search(r"\w", args.model):
             raise InputError("--model", "expected the name of a model", args.model or "''")
 
-    def tell(self, line: str) -> None:
+    def print_message(self, line: str) -> None:
         """Print a line for the user."""
         print(printable(f"{self.program}: {line}"), file=sys.stderr)
 
@@ -195,15 +196,17 @@ class Command:
         """Ask, or do what an option asks for instead."""
         args = self.args
         prompts = [self._list_prompts(dataset) for dataset in self.datasets]
-        self._tell_limits(prompts)
+        self._print_limits(prompts)
         if args.dry_run:
-            asked = [prompt for each in prompts for prompt in each[: args.limit]]
-            messages = [prompt.message for prompt in asked] * args.runs
-            print("\n".join(describe_prompts(messages, asked[0].id)))
+            planned = [prompt for of_dataset in prompts for prompt in of_dataset[: args.limit]]
+            messages = [prompt.message for prompt in planned] * args.runs
+            lines = describe_prompts(messages, planned[0].id)
+            print("\n".join(lines))
             return Asked()
-        marks = ["", *(f"@{number}" for number in range(2, args.runs + 1))]
-        runs = [Run(self._open_files(prompts, mark), self.datasets) for mark in marks]
-        rounds = [*chain(*(run.rounds for run in runs))]
+        runs = [Run(self._open_files(prompts, ""), self.datasets)]
+        for number in range(2, args.runs + 1):
+            runs.append(Run(self._open_files(prompts, f"@{number}"), self.datasets))
+        rounds = [*chain.from_iterable(run.rounds for run in runs)]
         jobs = list_jobs(rounds, args.limit)
         if args.batch:
             self._write_batch(jobs)
@@ -215,16 +218,19 @@ class Command:
         else:
             outcome = self._ask(rounds, jobs)
         for line in describe(rounds, outcome):
-            self.tell(line)
+            self.print_message(line)
         for run in runs:
             for file in run.files:
                 prompts_of_file = run.list_prompts(file)
                 is_whole = args.finish or file.is_whole(prompts_of_file)
                 if is_whole and file.has_part:
                     file.finish(prompts_of_file)
+        asked = Asked(runs, outcome.has_failed)
         is_open = any(file.has_part for run in runs for file in run.files)
+        if not is_open:
+            return asked
         line = f"{shlex.join(self.words)} goes on; with --finish it takes the replies as they are"
-        return Asked(runs, outcome.has_failed, line if is_open else "")
+        return asked._replace(last_line=line)
 
     def _write_batch(self, jobs: Sequence[Job]) -> None:
         """Write the input of a batch."""
@@ -233,7 +239,7 @@ class Command:
             raise InputError("--batch", expected, f"--runs {self.args.runs}")
         write_batch(jobs, self.args.batch)
         what_to_do = "when it is done, --replies OUTPUT reads it"
-        self.tell(f"{len(jobs)} prompts in {self.args.batch}; {what_to_do}")
+        self.print_message(f"{len(jobs)} prompts in {self.args.batch}; {what_to_do}")
 
     def _ask(self, rounds: Sequence[Round], jobs: Sequence[Job]) -> Outcome:
         """Ask a server; if that is interrupted, say how it goes on."""
@@ -241,8 +247,8 @@ class Command:
             return ask(jobs, self.params, self._connect)
         except KeyboardInterrupt:
             for line in describe(rounds, Outcome()):
-                self.tell(line)
-            self.tell(f"{shlex.join(self.words)} goes on")
+                self.print_message(line)
+            self.print_message(f"{shlex.join(self.words)} goes on")
             raise
 
     def _connect(self) -> Calls:
@@ -269,35 +275,34 @@ class Command:
                 raise InputError("--market", "expected events with prices ('odds')", "none")
         return prompts
 
-    def _tell_limits(self, prompts: Sequence[Sequence[Prompt]]) -> None:
+    def _print_limits(self, prompts: Sequence[Sequence[Prompt]]) -> None:
         """Say which questions are not asked, and which have closed already."""
         now = datetime.now(UTC)
         limit = self.args.limit
-        for dataset, each in zip(self.datasets, prompts, strict=True):
-            if limit is not None and len(each) > limit:
-                first = f"the first {limit} of {len(each)} questions"
-                self.tell(f"{dataset.name}: only {first} (--limit)")
-            closed = [prompt.id for prompt in each if prompt.closes and prompt.closes < now]
+        for dataset, of_dataset in zip(self.datasets, prompts, strict=True):
+            if limit is not None and len(of_dataset) > limit:
+                first = f"the first {limit} of {len(of_dataset)} questions"
+                self.print_message(f"{dataset.name}: only {first} (--limit)")
+            closed = [prompt.id for prompt in of_dataset if prompt.closes and prompt.closes < now]
             if closed:
                 late = "closed already, so that replies are late"
                 if self.recognise(dataset).ranks_together:
                     late += " (-f FILE --late keep scores them)"
-                self.tell(f"{dataset.name}: {late}: {grouped_names(closed)}")
+                self.print_message(f"{dataset.name}: {late}: {grouped_names(closed)}")
 
     # --- Files ---
 
     def _open_files(self, prompts: Sequence[Sequence[Prompt]], mark: str) -> list[Round]:
         """Open the prediction files of a run: one for each dataset, unless a file is named."""
-        if self.args.file is None:
-            names = [self._name_file(dataset, mark) for dataset in self.datasets]
-            return [
-                Round(each, self._open_file(path))
-                for each, path in zip(prompts, names, strict=True)
-            ]
-        if self.args.file.suffix != ".jsonl":
-            raise InputError(str(self.args.file), "expected a name that ends in .jsonl")
-        file = self._open_file(self.args.file.with_name(f"{self.args.file.stem}{mark}.jsonl"))
-        return [Round(each, file) for each in prompts]
+        path: Path | None = self.args.file
+        if path is None:
+            paths = [self._name_file(dataset, mark) for dataset in self.datasets]
+            files = map(self._open_file, paths)
+            return [Round(*pair) for pair in zip(prompts, files, strict=True)]
+        if path.suffix != ".jsonl":
+            raise InputError(str(path), "expected a name that ends in .jsonl")
+        file = self._open_file(path.with_name(f"{path.stem}{mark}.jsonl"))
+        return [Round(of_dataset, file) for of_dataset in prompts]
 
     def _open_file(self, path: Path) -> ReplyFile:
         return ReplyFile(path, self.request, self.args.again, self.words)
@@ -307,12 +312,14 @@ class Command:
         dataset.
         """
         system = re.sub(r"[^\w.+-]+", "-", self.args.model).strip("-")
-        path: Path = self.args.root / "prediction" / f"{dataset.stem}-{system}{mark}.jsonl"
-        for other in (path.with_suffix(end) for end in (".json", ".csv")):
+        root: Path = self.args.root
+        path = root / "prediction" / f"{dataset.stem}-{system}{mark}.jsonl"
+        for suffix in (".json", ".csv"):
+            other = path.with_suffix(suffix)
             if other.exists():
                 raise InputError(str(path), "expected another name (-o FILE)", f"{other} beside it")
         # The replies of model "b-x" to 250915 would be those of "x" to a dataset 250915-b.
-        match = find_dataset(path, self.args.root / "dataset")
+        match = find_dataset(path, root / "dataset")
         if match and not match.samefile(dataset):
             expected = f"expected another name (-o FILE): this is one of {match}"
             raise InputError(str(path), expected)

@@ -89,14 +89,17 @@ class ReplyFile:
     @property
     def has_replies(self) -> bool:
         """Return whether the file has a reply to anything."""
-        return not all(map(has_failed, [*self.rows.values(), *self._stored]))
+        rows = [*self.rows.values(), *self._stored]
+        return not all(map(has_failed, rows))
 
     def _read_stamps(self) -> list[object]:
         return [stamp_of(self.part), stamp_of(self.path)]
 
     def _load(self) -> list[dict[str, Any]]:
         """Load the rows that are there, those of the part if there is one."""
-        source = self.part if self.has_part else self.path
+        source = self.path
+        if self.has_part:
+            source = self.part
         if not source.exists():
             return []
         rows = []
@@ -282,5 +285,7 @@ def _without_limit(request: Any) -> JsonObject:
 
 def describe_request(request: Any) -> str:
     """Describe a model and its parameters: `model m, temperature 0`."""
-    values = request.items() if isinstance(request, Mapping) else ()
-    return printable(", ".join(f"{key} {value}" for key, value in values), 100)
+    if not isinstance(request, Mapping):
+        return ""
+    values = [f"{key} {value}" for key, value in request.items()]
+    return printable(", ".join(values), 100)

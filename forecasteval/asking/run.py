@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -97,7 +98,10 @@ def is_answer(call: Call) -> bool:
     """Return whether a call has an answer: one that was cut off may hold it all the same, and a
     refusal is what the model says.
     """
-    return not call.failure or (call.failure in ("cut off", "refusal") and bool(call.reply.strip()))
+    if not call.failure:
+        return True
+    has_text = bool(call.reply.strip())
+    return has_text and call.failure in ("cut off", "refusal")
 
 
 def make_row(prompt: Prompt, call: Call, request: JsonObject, asked: datetime) -> dict[str, Any]:
@@ -105,17 +109,12 @@ def make_row(prompt: Prompt, call: Call, request: JsonObject, asked: datetime) -
     body = call.body
     choice = body["choices"][0]
     thoughts = [choice["message"].get(key) for key in _THOUGHTS]
+    thinking = next((text for text in thoughts if isinstance(text, str)), "")
     values: Mapping[str, object] = {}
     problem = ""
     if prompt.read:
         values, problem = prompt.read(call.reply)
-    more = {
-        "usage": body.get("usage"),
-        "thinking": next((text for text in thoughts if isinstance(text, str)), ""),
-        "left_out": [*call.left_out],
-        "problem": problem,
-    }
-    return {
+    row = {
         **prompt.names,
         "answer": call.reply,
         "model": body.get("model"),
@@ -123,19 +122,26 @@ def make_row(prompt: Prompt, call: Call, request: JsonObject, asked: datetime) -
         "finish_reason": choice.get("finish_reason"),
         "request": request,
         "prompt_sha256": prompt.sha256,
-        **{key: value for key, value in more.items() if value},
-        **values,
     }
+    optional = {
+        "usage": body.get("usage"),
+        "thinking": thinking,
+        "left_out": [*call.left_out],
+        "problem": problem,
+    }
+    row |= {key: value for key, value in optional.items() if value}
+    return {**row, **values}
 
 
 def _make_failed_row(
     prompt: Prompt, call: Call, request: JsonObject, asked: datetime
 ) -> dict[str, Any]:
     """Make the row of a question to which there can be no reply."""
+    failed = ": ".join(filter(None, (call.failure, call.reason)))
     return {
         **prompt.names,
         "answer": None,
-        "failed": ": ".join(filter(None, (call.failure, call.reason))),
+        "failed": failed,
         "timestamp": asked.isoformat(timespec="seconds"),
         "request": request,
         "prompt_sha256": prompt.sha256,
@@ -236,8 +242,9 @@ def read_batch(rounds: Sequence[Round], jobs: Sequence[Job], path: Path) -> Outc
             call = _read_reply(replies.get(job.prompt.id))
             outcome.add(job, call)
             # The batch was answered when it was, not now.
-            created = call.body.get("created")
-            moment = created if type(created) is int else time.time()
+            moment = call.body.get("created")
+            if type(moment) is not int:
+                moment = time.time()
             _store(job, call, datetime.fromtimestamp(moment, UTC))
     return outcome
 
@@ -260,15 +267,18 @@ def describe(rounds: Sequence[Round], outcome: Outcome) -> list[str]:
     """Say what came in, what is odd about it, and what failed."""
     lines = [*outcome.notes]
     rows: list[JsonObject] = []
-    for file, same in group_by(rounds, lambda each: each.file).items():
-        prompts = [prompt for prompts, _ in same for prompt in prompts]
+    for file, rounds_of_file in group_by(rounds, attrgetter("file")).items():
+        prompts = [prompt for prompts, _ in rounds_of_file for prompt in prompts]
         rows += file.select_rows(prompts)
-        answered = len(file.select_replies(prompts))
-        count = show_count(len(prompts), "question")
-        lines.append(f"{file.path}: {answered} of {count} answered")
+        n_answered = len(file.select_replies(prompts))
+        n_questions = show_count(len(prompts), "question")
+        lines.append(f"{file.path}: {n_answered} of {n_questions} answered")
         if file.damaged:
             lines.append(f"{file.path}: {show_count(file.damaged, 'damaged line')} left out")
-        cut = [prompt.id for prompt in prompts if _is_cut(prompt, file.rows.get(id_of(prompt)))]
+        cut = []
+        for prompt in prompts:
+            if _is_cut(prompt, file.rows.get(id_of(prompt))):
+                cut.append(prompt.id)
         if cut:
             what = "the server counts less than half of their tokens, and may have cut them"
             lines.append(f"long prompts: {what}: {grouped_names(cut)}")
@@ -284,10 +294,13 @@ def _is_cut(prompt: Prompt, row: JsonObject | None) -> bool:
     """Return whether a server may have cut a prompt at the end of its context, as Ollama does
     without a word.
     """
-    usage = row.get("usage") if row else None
-    counted = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    if row is None or not isinstance(row.get("usage"), Mapping):
+        return False
     expected = estimate_tokens(prompt.message)
-    return expected > _LONG_PROMPT and isinstance(counted, int) and 0 < counted < expected / 2
+    counted = row["usage"].get("prompt_tokens")
+    if expected <= _LONG_PROMPT or not isinstance(counted, int):
+        return False
+    return 0 < counted < expected / 2
 
 
 def _describe_costs(outcome: Outcome) -> str:
@@ -301,7 +314,8 @@ def _describe_costs(outcome: Outcome) -> str:
 
 def _describe_rows(rows: Sequence[JsonObject]) -> Iterator[str]:
     """Say what is odd about the replies of a run."""
-    models = Counter(str(row["model"]) for row in rows if row.get("model"))
+    named = [str(row["model"]) for row in rows if row.get("model")]
+    models = Counter(named)
     if len(models) > 1:
         yield f"the server names several models: {_show_counts(models)}"
     lists = [row["left_out"] for row in rows if isinstance(row.get("left_out"), list)]
@@ -313,8 +327,9 @@ def _describe_rows(rows: Sequence[JsonObject]) -> Iterator[str]:
         what_to_do = "--param max_tokens=N allows more, --again asks them again"
         yield f"cut off by a limit of tokens: {grouped_names(cut)}; {what_to_do}"
     unread = [row for row in rows if row.get("problem")]
-    for problem, same in group_by(unread, _name_problem).items():
-        yield f"not read, {problem}: {grouped_names([*map(_name, same)])}"
+    for problem, rows_of_problem in group_by(unread, _name_problem).items():
+        names = [*map(_name, rows_of_problem)]
+        yield f"not read, {problem}: {grouped_names(names)}"
 
 
 def _describe_earlier_failures(rows: Sequence[JsonObject], outcome: Outcome) -> Iterator[str]:
@@ -331,11 +346,14 @@ def _describe_failures(outcome: Outcome) -> Iterator[str]:
     reasons = {call.failure: call.reason for call in outcome.calls if call.reason}
     for kind, jobs in outcome.failed.items():
         ids = [job.prompt.id for job in jobs]
-        said = f'; the server says: "{reasons[kind]}"' if kind in reasons else ""
-        hint = f"; {_HINTS[kind]}" if kind in _HINTS else ""
+        parts = [f"failed, {kind}: {grouped_names(ids)}"]
+        if kind in reasons:
+            parts.append(f'the server says: "{reasons[kind]}"')
         if kind in LASTING:
-            hint = "; asking again cannot mend it, and it counts as missing"
-        yield f"failed, {kind}: {grouped_names(ids)}{said}{hint}"
+            parts.append("asking again cannot mend it, and it counts as missing")
+        elif kind in _HINTS:
+            parts.append(_HINTS[kind])
+        yield "; ".join(parts)
 
 
 def _name(row: JsonObject) -> str:
@@ -351,4 +369,5 @@ def _name_failure(row: JsonObject) -> str:
 
 
 def _show_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{printable(name, 40)} {count}" for name, count in counts.items())
+    shown = [f"{printable(name, 40)} {count}" for name, count in counts.items()]
+    return ", ".join(shown)
