@@ -181,6 +181,7 @@ _UNSURE: Final = lazy(rf"(?i){pattern_of('past')}|{pattern_of('guesses')}")
 _SMALL_WORDS: Final = lazy(
     r"(?<!\S)(?!(?:of|the|and|d[aeiu]|van|von|de[rn]|l[ae]|el|bin|al)\b)[a-z]{2}"
 )
+_LINE_END: Final = lazy(r"\n")
 _WILL_BE: Final = lazy(r"(?:will\sbe|is)\s")
 
 
@@ -198,14 +199,15 @@ def find_labelled(text: str) -> list[str]:
     if len(chain) < 2:
         return []
     last = chain[-1].end()
-    end = LIST_END.search(text, last) or SENTENCE_END.search(text, last)
-    ends = [*(rank.start() for rank in chain[1:]), end.start() if end else len(text)]
+    stops = [pattern.search(text, last) for pattern in (LIST_END, SENTENCE_END, _LINE_END)]
+    end = min(stop.start() if stop else len(text) for stop in stops)
+    ends = [*(rank.start() for rank in chain[1:]), end]
     front, behind = text[: chain[0].start()], text[ends[-1] :]
     if _is_doubtful(front) or _is_doubtful(behind):
         return []
     spans = zip(chain, ends, strict=True)
     items = [text[end_of(_WILL_BE, text, rank.end()) : end] for rank, end in spans]
-    names = [item.strip(_PUNCTUATION + ".").removesuffix(" and") for item in items]
+    names = [item.strip(_PUNCTUATION).removesuffix(" and") for item in items]
     return [] if any(map(_SMALL_WORDS.search, names)) or not all(names) else names
 
 

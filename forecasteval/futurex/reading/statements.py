@@ -499,9 +499,9 @@ def find_mapping(text: str) -> Stated | None:
         return Stated("", problem=CONTRADICTION)
     if values:
         return _state_value(values[0])
-    if not objects or text[: objects[0][0]].strip("[` \njson"):
+    if not objects or text[: objects[0][0]].strip("` \njson"):
         return None  # there is more than an object
-    if ranked := _list_ranked([record for _, _, record in objects]):
+    if ranked := _list_ranked(pairs):
         return _state_value(ranked)
     if len(pairs) != 1:
         return Stated("", problem=_NO_OBJECT)
@@ -511,17 +511,16 @@ def find_mapping(text: str) -> Stated | None:
     return _state_value(value) if is_answer else Stated("", problem=_NO_OBJECT)
 
 
-def _list_ranked(records: Sequence[tuple[tuple[str, object], ...]]) -> list[object]:
-    """List the values of `{"4": "Hart", "5": "Solberg"}` or `[{"rank": 4, "name": "Hart"}, …]` in
-    the order of their ranks; nothing unless these count on.
+def _list_ranked(pairs: Sequence[tuple[str, object]]) -> list[object]:
+    """List the values of `{"4": "Hart", "5": "Solberg"}` in the order of their ranks; nothing
+    unless these count on.
     """
-    pairs = records[0]
-    if len(records) > 1 and all(len(record) == 2 for record in records):
-        pairs = tuple((str(number), name) for (_, number), (_, name) in records)
     ranks = [_RANK_KEY.fullmatch(key) for key, _ in pairs]
-    values = {int(rank[1]): value for rank, (_, value) in zip(ranks, pairs, strict=True) if rank}
-    count_on = [*range(min(values, default=0), min(values, default=0) + len(pairs))]
-    return [values[rank] for rank in count_on] if sorted(values) == count_on and values else []
+    ranked = [(int(rank[1]), value) for rank, (_, value) in zip(ranks, pairs, strict=True) if rank]
+    ranked.sort(key=itemgetter(0))
+    count_on = [*range(ranked[0][0], ranked[0][0] + len(pairs))] if ranked else []
+    is_list = ranked and [rank for rank, _ in ranked] == count_on
+    return [value for _, value in ranked] if is_list else []
 
 
 def _state_value(value: object) -> Stated:
