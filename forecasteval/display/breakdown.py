@@ -87,16 +87,16 @@ def compare_parts(a: JsonObject, b: JsonObject, column: str) -> list[PartDiffere
     parts_b = break_down(b, column)
     rows: list[PartDifference] = []
     for value, part in parts.items():
-        row: PartDifference = {
-            "a": str(a["name"]),
-            "b": str(b["name"]),
-            "value": value,
-            "n": part["n"],
-            "a_score": parts_a[value]["score"],
-            "b_score": parts_b[value]["score"],
-            "difference": part["score"],
-            "interval": part["interval"],
-        }
+        row = PartDifference(
+            a=str(a["name"]),
+            b=str(b["name"]),
+            value=value,
+            n=part["n"],
+            a_score=parts_a[value]["score"],
+            b_score=parts_b[value]["score"],
+            difference=part["score"],
+            interval=part["interval"],
+        )
         rows.append(row)
     return rows
 
@@ -150,10 +150,12 @@ def value_key(value: str) -> tuple[bool, float, str]:
 def _score_part(
     items: Sequence[JsonObject], weights: Mapping[str, float], bounds: tuple[float, float]
 ) -> Part:
-    by_level = group_by(items, lambda item: str(item.get("level", "")) if weights else "")
+    by_level: Mapping[str, Sequence[JsonObject]] = {"": items}
+    if weights:
+        by_level = group_by(items, lambda item: str(item.get("level", "")))
     strata = []
-    for level, same_level in by_level.items():
-        strata.append((weights.get(level, 1.0), cluster_scores(same_level)))
+    for level, items_of_level in by_level.items():
+        strata.append((weights.get(level, 1.0), cluster_scores(items_of_level)))
     return {
         "score": stratified_mean(strata),
         "interval": stratified_interval(strata, bounds),
@@ -205,7 +207,9 @@ def systems_table(column: str, systems: Mapping[str, Mapping[str, Part]]) -> Tab
 
 def _show_score(value: str, row: tuple[str, Mapping[str, Part]]) -> Heat:
     part = row[1].get(value)
-    return Heat(part["score"] if part else None)
+    if part is None:
+        return Heat(None)
+    return Heat(part["score"])
 
 
 def differences_table(

@@ -51,11 +51,9 @@ class Axis(NamedTuple):
 
     def at(self, value: float) -> float:
         """Return the place of a value: 0 at the lower end, 1 at the upper one."""
-        return (
-            min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
-            if self.high > self.low
-            else 0.5
-        )
+        if self.high <= self.low:
+            return 0.5
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
 def fenced_axis(values: Iterable[float], named: Iterable[float]) -> Axis:
@@ -66,9 +64,12 @@ def fenced_axis(values: Iterable[float], named: Iterable[float]) -> Axis:
     (1.3, '1.3')
     """
     known = sorted(values)
-    low, high = known[len(known) // 4], known[-1 - len(known) // 4]
-    room = 1.5 * (high - low)
-    return number_axis([*named, *(y for y in known if low - room <= y <= high + room)])
+    quarter = len(known) // 4
+    low = known[quarter]
+    high = known[-1 - quarter]
+    fence = 1.5 * (high - low)
+    within = [value for value in known if low - fence <= value <= high + fence]
+    return number_axis([*named, *within])
 
 
 def number_axis(values: Iterable[float | None]) -> Axis:
@@ -79,16 +80,22 @@ def number_axis(values: Iterable[float | None]) -> Axis:
     [(0.1, '0.1'), (0.2, '0.2'), (0.3, '0.3'), (0.4, '0.4'), (0.5, '0.5')]
     """
     known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
-    low, high = min(known), max(known)
+    low = min(known)
+    high = max(known)
     if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
         low -= 0.5
         high += 0.5
     power = math.floor(math.log10(high - low)) - 1
     steps = [part * 10.0**ten for ten in range(power, power + 3) for part in (1, 2, 5)]
-    step = next(s for s in steps if math.ceil(high / s) - math.floor(low / s) <= _STEPS)
+
+    def count_steps(step: float) -> int:
+        return math.ceil(high / step) - math.floor(low / step)
+
+    step = next(step for step in steps if count_steps(step) <= _STEPS)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    places = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
-    known = [round(place * step, 12) for place in places]
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    known = [round(multiple * step, 12) for multiple in range(first, last + 1)]
     ticks = [(value, show_number(value, digits).replace("-", "−")) for value in known]
     return Axis("", ticks, known[0], known[-1])
 
@@ -114,7 +121,9 @@ class ChartLine(NamedTuple):
     @property
     def end(self) -> tuple[float, float] | None:
         """Return the last point."""
-        return self.points[-1] if self.points else None
+        if not self.points:
+            return None
+        return self.points[-1]
 
     def marks(self) -> list[tuple[float, float, float]]:
         """List the dots: (x, y, area). They are the points of a short line that is not faint, and
@@ -141,11 +150,12 @@ class Panel(NamedTuple):
 
     def path(self, line: ChartLine) -> str:
         """Give a line as the path of an SVG element that is 1000 wide."""
-        places = []
+        points = []
+        width = self.y.high - self.y.low
         for x, y in line.points:
-            share = (y - self.y.low) / ((self.y.high - self.y.low) or 1)  # beyond the axis, too
-            places.append(f"{1000 * self.x.at(x):.0f} {self.height * (1 - share):.1f}")
-        return f"M{'L'.join(places)}"
+            share = (y - self.y.low) / (width or 1)  # beyond the axis, too
+            points.append(f"{1000 * self.x.at(x):.0f} {self.height * (1 - share):.1f}")
+        return f"M{'L'.join(points)}"
 
     def beyond(self, line: ChartLine) -> list[tuple[float, float]]:
         """List the highest and the lowest point of a line that leaves the axis there."""
@@ -156,19 +166,28 @@ class Panel(NamedTuple):
         """Place the names near the ends of the lines, `gap` apart. A name has its share of the
         width, its place in pixels from the top, and the number of its line.
         """
-        lines = enumerate(self.lines if self.named else ())
-        ends = {number: line.end for number, line in lines if line.end and not line.faint}
-        heights = sorted((self.height * (1 - self.y.at(y)), each) for each, (_, y) in ends.items())
-        return [(self.x.at(ends[each][0]), at, each) for at, each in spread(heights, gap)]
+        if not self.named:
+            return []
+        ends = {}
+        heights = []
+        for number, line in enumerate(self.lines):
+            if line.end and not line.faint:
+                x, y = line.end
+                ends[number] = self.x.at(x)
+                heights.append((self.height * (1 - self.y.at(y)), number))
+        return [(ends[number], at, number) for at, number in spread(sorted(heights), gap)]
 
 
 def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
     """Places near the ends, in their order, `gap` apart at least."""
-    places: list[float] = []
-    for y, _ in ends:
-        places.append(max(y, places[-1] + gap) if places else y)
-    shift = sum(at - y for at, (y, _) in zip(places, ends, strict=True)) / max(1, len(ends))
-    return [(at - shift, number) for at, (_, number) in zip(places, ends, strict=True)]
+    heights: list[float] = []
+    lowest = -math.inf
+    for height, _ in ends:
+        lowest = max(height, lowest + gap)
+        heights.append(lowest)
+    shifts = [at - height for at, (height, _) in zip(heights, ends, strict=True)]
+    shift = sum(shifts) / max(1, len(ends))
+    return [(at - shift, number) for at, (_, number) in zip(heights, ends, strict=True)]
 
 
 class Chart(NamedTuple):
@@ -195,25 +214,32 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
     On `ax` if given: one Axes, or as many as the chart has panels. Raises InputError for a name
     that no chart has, and without matplotlib.
     """
-    chart = charts.get(name if name is not None else next(iter(charts), ""))
+    if name is None:
+        name = next(iter(charts), "")
+    chart = charts.get(name)
     if chart is None:
-        raise InputError(
-            "plot", f"expected one of {', '.join(charts) or 'no charts'}", printable(repr(name), 60)
-        )
+        known = ", ".join(charts) or "no charts"
+        raise InputError("plot", f"expected one of {known}", printable(repr(name), 60))
     with extra_package("matplotlib", "plot"):
         import matplotlib  # noqa: F401
     import numpy as np
 
     count = max(1, len(chart.panels))
-    axes = np.ravel(_make_axes(chart, count) if ax is None else ax)
+    axes = np.ravel(ax)
+    parents: Any = axes
+    if ax is None:
+        axes = np.ravel(_make_axes(chart, count))
+        parents = [axes[0].figure]
     if len(axes) != count:
         raise InputError("plot", f"{chart.name} has {count} panels", f"{len(axes)} Axes")
-    for each, panel in zip(axes, chart.panels, strict=False):
-        _draw_panel(each, panel)
+    for panel_axes, panel in zip(axes, chart.panels, strict=False):
+        _draw_panel(panel_axes, panel)
     if not chart.panels:
         _draw_marks(axes[0], chart.table)
-    _choose_fonts([axes[0].figure] if ax is None else axes)
-    return axes[0] if count == 1 else axes
+    _choose_fonts(parents)
+    if count == 1:
+        return axes[0]
+    return axes
 
 
 def _make_axes(chart: Chart, count: int) -> Any:
@@ -222,7 +248,9 @@ def _make_axes(chart: Chart, count: int) -> Any:
 
     columns = min(count, 4)
     lines = -(-count // 4)
-    height = 3.2 * lines if chart.panels else 0.3 * len(chart.table.rows)
+    height = 3.2 * lines
+    if not chart.panels:
+        height = 0.3 * len(chart.table.rows)
     width = max(6.4, 3.2 * columns)
     figure, grid = pyplot.subplots(
         lines,
@@ -255,23 +283,24 @@ def _choose_fonts(parents: Iterable[Any]) -> None:
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
     for number, line in enumerate(panel.lines):
-        colour = GREY if line.faint else COLOURS[number % len(COLOURS)]
+        colour = COLOURS[number % len(COLOURS)]
+        if line.faint:
+            colour = GREY
         ax.plot(*zip(*line.points, strict=True), color=colour)
         for x, y, area in line.marks():
             ax.scatter(x, y, 8 + 110 * area, color=colour, clip_on=False)
         for x, y in panel.beyond(line):
-            end, arrow = (panel.y.high, "^") if y > panel.y.high else (panel.y.low, "v")
+            end = panel.y.low
+            arrow = "v"
+            if y > panel.y.high:
+                end = panel.y.high
+                arrow = "^"
             ax.plot(x, end, arrow, color=colour, clip_on=False)
+    style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
     for x, y, number in panel.labels(20.0):
-        ax.annotate(
-            printable(panel.lines[number].name, LABEL),
-            (x, 1 - y / panel.height),
-            (4, 0),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-        ).set(color=COLOURS[number % len(COLOURS)], parse_math=False)
+        name = printable(panel.lines[number].name, LABEL)
+        label: Any = ax.annotate(name, (x, 1 - y / panel.height), (4, 0), **style)
+        label.set(color=COLOURS[number % len(COLOURS)], fontsize="small", parse_math=False)
     if panel.reference:
         ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
     _set_axis(ax.xaxis, panel.x)
@@ -289,8 +318,12 @@ def _draw_marks(ax: Axes, table: Table) -> None:
         colour = _MARKS[kind]
         if value is not None and math.isfinite(value):
             ax.plot(bounds or [value] * 2, [y, y], color=colour, clip_on=False)
-            shape = "D" if kind == "ref" else "o"
-            fill = colour if kind else "white"
+            shape = "o"
+            if kind == "ref":
+                shape = "D"
+            fill = "white"
+            if kind:
+                fill = colour
             ax.plot(value, y, shape, color=colour, markerfacecolor=fill, clip_on=False)
         if mark is not None:
             ax.plot(mark, y, "|", color=GREY, markersize=14)

@@ -22,7 +22,9 @@ def cluster_scores(items: Sequence[Mapping[str, Any]]) -> list[float]:
     """List the scores of items, one value for each cluster if there are any (`cluster_values`)."""
     scores = [item["score"] for item in items]
     clusters = list_clusters(items)
-    return cluster_values(scores, clusters) if clusters else scores
+    if not clusters:
+        return scores
+    return cluster_values(scores, clusters)
 
 
 def describe_questions(items: Sequence[Mapping[str, Any]]) -> str:
@@ -33,4 +35,6 @@ def describe_questions(items: Sequence[Mapping[str, Any]]) -> str:
     """
     questions = show_count(len(items), "question")
     clusters = list_clusters(items)
-    return f"{questions} in {len(set(clusters))} series" if clusters else questions
+    if not clusters:
+        return questions
+    return f"{questions} in {len(set(clusters))} series"

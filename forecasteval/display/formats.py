@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from forecasteval.common.errors import InputError, printable
@@ -46,30 +46,40 @@ def markdown_lines(report: Report) -> list[str]:
         if isinstance(block, Heading):
             lines.append(f"## {markdown_text(block)}")
         elif isinstance(block, str):
-            lines.append(f"{markdown_text(block)}  " if block else "")
-        else:  # a table that follows a line of text would be a part of its paragraph
-            lines += [*([""] if lines and lines[-1] else []), *markdown_table(block)]
+            # Two blanks break the line.
+            lines.append(f"{markdown_text(block)}  ".removeprefix("  "))
+        else:
+            lines += [*_end_paragraph(lines), *markdown_table(block)]
     return lines
+
+
+def _end_paragraph(lines: Sequence[str]) -> list[str]:
+    """Return a blank line behind a text, of which a table would be a part."""
+    if lines and lines[-1]:
+        return [""]
+    return []
 
 
 def markdown_table(table: Table) -> list[str]:
     """Return the lines of a table; numbers need no escapes."""
     columns, rows = table.texts()
-    shown = [
-        [
-            cell if column.side == ">" else markdown_text(cell)
-            for column, cell in zip(columns, row, strict=True)
-        ]
-        for row in (_titles(columns), *rows)
-    ]
-    sides = ["---:" if column.side == ">" else "---" for column in columns]
-    head, *body = (f"| {' | '.join(cells)} |" for cells in shown)
+    formats = [_MARKDOWN_CELLS[column.side] for column in columns]
+    shown = []
+    for row in (_titles(columns), *rows):
+        cells = [format_cell(cell) for format_cell, cell in zip(formats, row, strict=True)]
+        shown.append(f"| {' | '.join(cells)} |")
+    head, *body = shown
+    sides = [_MARKDOWN_SIDES[column.side] for column in columns]
     return [head, f"|{'|'.join(sides)}|", *body]
 
 
 def markdown_text(text: str) -> str:
     """Return a text that Markdown shows as it is, whatever it holds."""
     return _MARKUP.sub(r"\\\g<0>", printable(text))
+
+
+_MARKDOWN_SIDES: Final = {">": "---:", "<": "---"}
+_MARKDOWN_CELLS: Final[Mapping[str, Callable[[str], str]]] = {">": str, "<": markdown_text}
 
 
 # --- LaTeX ---
@@ -89,32 +99,32 @@ def latex_lines(report: Report) -> list[str]:
     for block in report:
         if isinstance(block, str):
             lines.append(latex_text(block))
-        else:  # a table that follows a line of text would stand in that line
-            lines += [*([""] if lines[-1] else []), *latex_table(block)]
+        else:
+            lines += [*_end_paragraph(lines), *latex_table(block)]
     return lines
 
 
 def latex_table(table: Table) -> list[str]:
     """Return the lines of a table; a missing value is --, the best of a column is bold."""
     columns, rows = table.texts()
-    best = [_find_best(column, at, rows, columns) for at, column in enumerate(columns)]
-    body = [
-        [
-            _format_latex_cell(cell, column, is_best=cell == best_cell)
-            for cell, column, best_cell in zip(row, columns, best, strict=True)
-        ]
-        for row in rows
-    ]
-    sides = "".join("r" if column.side == ">" else "l" for column in columns)
+    formatted = []
+    for index, column in enumerate(columns):
+        best = _find_best(column, index, rows, columns)
+        cells = [row[index] for row in rows]
+        formatted.append([_format_latex_cell(cell, column, cell == best) for cell in cells])
+    sides = "".join(_LATEX_SIDES[column.side] for column in columns)
     return [
         rf"\begin{{tabular}}{{{sides}}}",
         r"\toprule",
         _latex_row(map(latex_text, _titles(columns))),
         r"\midrule",
-        *map(_latex_row, body),
+        *map(_latex_row, zip(*formatted, strict=True)),
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+_LATEX_SIDES: Final = {">": "r", "<": "l"}
 
 
 def _find_best(
@@ -129,25 +139,33 @@ def _find_best(
     cells = [row[at] for row in ranked if row[at] != _MISSING]
     if not column.best or len(cells) < 2:
         return None
-    return (min if column.best == "low" else max)(cells, key=float)
+    if column.best == "low":
+        return min(cells, key=float)
+    return max(cells, key=float)
 
 
 def _latex_row(cells: Iterable[str]) -> str:
     r"""Return a row; behind the `\\` of the row above, a `[` or `*` would be its argument."""
     row = " & ".join(cells)
-    return f"{'{}' if row[:1] in ('[', '*') else ''}{row} " + r"\\"
+    if row.startswith(("[", "*")):
+        row = f"{{}}{row}"
+    return row + r" \\"
 
 
 def _format_latex_cell(cell: str, column: Column, is_best: bool) -> str:
     """Format a cell; the best of its column is bold."""
     if is_best:
         return rf"\textbf{{{latex_number(cell)}}}"
-    return latex_number(cell) if column.side == ">" else latex_text(cell)
+    if column.side == ">":
+        return latex_number(cell)
+    return latex_text(cell)
 
 
 def latex_number(cell: str) -> str:
     """Return a number, with a minus for a hyphen; -- where there is none."""
-    return "--" if cell == _MISSING else re.sub(r"-(?=[0-9])", "$-$", latex_text(cell))
+    if cell == _MISSING:
+        return "--"
+    return re.sub(r"-(?=[0-9])", "$-$", latex_text(cell))
 
 
 def latex_text(text: str) -> str:
@@ -171,13 +189,21 @@ def csv_table(table: Table) -> str:
     for column, *cells in zip(columns, *rows, strict=True):
         title = column.title.strip()
         if any(isinstance(cell, Ends) for cell in cells):
-            for at, end in enumerate(("low", "high")):
-                ends = [f"{cell[at]:.4f}" if isinstance(cell, Ends) else "" for cell in cells]
-                fields.append([f"{title} {end}", *ends])
-        else:
-            shown = ["" if cell == _MISSING else str(cell) for cell in cells]
-            fields.append([title, *(shown if column.side == ">" else map(csv_text, shown))])
+            fields.append([f"{title} low", *(_format_end(cell, 0) for cell in cells)])
+            fields.append([f"{title} high", *(_format_end(cell, 1) for cell in cells)])
+            continue
+        shown = [str(cell) for cell in cells]
+        shown = ["" if cell == _MISSING else cell for cell in shown]
+        if column.side == "<":
+            shown = list(map(csv_text, shown))
+        fields.append([title, *shown])
     return write_csv(zip(*fields, strict=True))
+
+
+def _format_end(cell: object, index: int) -> str:
+    if not isinstance(cell, Ends):
+        return ""
+    return f"{cell[index]:.4f}"
 
 
 def write_csv(rows: Iterable[Iterable[object]]) -> str:
@@ -191,7 +217,10 @@ def csv_cell(cell: object) -> object:
     """Return a cell of a CSV: nothing for None and nan, a number as it is, a text by `csv_text`."""
     if isinstance(cell, str):
         return csv_text(cell)
-    return "" if cell is None or (isinstance(cell, float) and math.isnan(cell)) else cell
+    is_nan = isinstance(cell, float) and math.isnan(cell)
+    if cell is None or is_nan:
+        return ""
+    return cell
 
 
 def csv_text(text: str) -> str:

@@ -48,7 +48,9 @@ def tag(name: str, /, *content: str, **attributes: object) -> Html:
     for key, value in attributes.items():
         if value is not None:
             begin += f' {_attribute(key)}="{quoted(str(value))}"'
-    end = "\n" if name in _OWN_LINE else ""
+    end = ""
+    if name in _OWN_LINE:
+        end = "\n"
     if not content:
         return Html(f"<{begin}/>{end}")
     return Html(f"<{begin}>{''.join(map(escaped, content))}</{name}>{end}")
@@ -110,9 +112,12 @@ def link_to(link: Link) -> str:
 
     `./` stands before the file, or else `javascript:…` would be no name of a file.
     """
-    file = f"./{quote(link.file.encode('utf-8', 'surrogateescape'))}" if link.file else ""
-    anchor = f"#{link.to}" if link.to else ""
-    return f"{file}{anchor}"
+    address = ""
+    if link.file:
+        address = f"./{quote(link.file.encode('utf-8', 'surrogateescape'))}"
+    if link.to:
+        address += f"#{link.to}"
+    return address
 
 
 # --- Numbers ---
@@ -130,7 +135,10 @@ def show_signed(value: float | None, digits: int = 3) -> str:
     ('+0.250', '−0.500', '0.000')
     """
     shown = show_score(value, digits)
-    return f"+{shown}" if shown[0].isdigit() and shown.strip("0.") else shown
+    is_zero = not shown.strip("0.")
+    if is_zero or not shown[0].isdigit():
+        return shown
+    return f"+{shown}"
 
 
 def choose_digits(values: Iterable[float]) -> int:
@@ -154,12 +162,16 @@ def show_heat(
     >>> show_heat(0.5), show_heat(math.nan)
     ('<span class="h4 " title="0.5000">0.50</span>', '<span class="hx ">–</span>')
     """
-    share = score if share is None else share
+    shown = show_score(score, 2)
+    if share is None:
+        share = score
     if share is None or math.isnan(share):
-        return span(f"hx {kind}", show_score(score, 2))
+        return span(f"hx {kind}", shown)
     style = f"{heat_class(share)} {kind}"
     title = show_score(score, 4)
-    return tag("a" if href else "span", show_score(score, 2), class_=style, href=href, title=title)
+    if not href:
+        return tag("span", shown, class_=style, title=title)
+    return tag("a", shown, class_=style, href=href, title=title)
 
 
 def heat_class(share: float) -> str:
@@ -205,20 +217,26 @@ def draw_table(
     """Draw a table; the first column that has no class names its rows. A row of one cell is as wide
     as the table. `name` is the anchor of the rows.
     """
-    named = next((place for place, head in enumerate(heads) if not head.kind), -1)
-    body = []
-    for row in rows:
-        if len(row.cells) == 1:
-            style = None if row.kind else "s"
-            cells = [tag("td", row.cells[0], colspan=len(heads), class_=style)]
-        else:
-            cells = [
-                _draw_cell(cell, head, place == named)
-                for place, (cell, head) in enumerate(zip(row.cells, heads, strict=True))
-            ]
-        body.append(tag("tr", *cells, class_=row.kind))
+    named = next((index for index, head in enumerate(heads) if not head.kind), -1)
+    body = [tag("tr", *_draw_cells(row, heads, named), class_=row.kind) for row in rows]
     head = tag("thead", tag("tr", *map(_draw_head, heads)))
     return tag("table", head, tag("tbody", *body, id=name), class_=kind)
+
+
+def _draw_cells(row: TableLine, heads: Sequence[Head], named: int) -> list[Html]:
+    """Draw the cells of a row, of which the one of the `named` column names the row."""
+    if len(row.cells) == 1:
+        kind = None
+        if not row.kind:
+            kind = "s"
+        return [tag("td", row.cells[0], colspan=len(heads), class_=kind)]
+    cells = [
+        tag("td", cell, class_=head.kind or None)
+        for cell, head in zip(row.cells, heads, strict=True)
+    ]
+    if named >= 0:
+        cells[named] = tag("th", row.cells[named], scope="row")
+    return cells
 
 
 def _draw_head(head: Head) -> Html:
@@ -226,12 +244,6 @@ def _draw_head(head: Head) -> Html:
     if not head.title:
         return tag("td", "", class_=head.kind or None)
     return tag("th", head.title, class_=head.kind or None, scope="col", title=head.about)
-
-
-def _draw_cell(cell: str, head: Head, named: bool) -> Html:
-    if named:
-        return tag("th", cell, scope="row")
-    return tag("td", cell, class_=head.kind or None)
 
 
 # --- Parts of a page ---
@@ -245,7 +257,9 @@ def draw_scroll(title: str, table: Html) -> Html:
 
 def draw_section(title: str, *content: Html, note: str = "", name: str = "") -> Html:
     """Draw a heading, what it shows, and its content; `name` is its anchor."""
-    head = [tag("h2", title), *([tag("p", note, class_="cap")] if note else [])]
+    head = [tag("h2", title)]
+    if note:
+        head.append(tag("p", note, class_="cap"))
     return tag("section", *head, *content, id=name or None)
 
 
@@ -283,33 +297,44 @@ class Page(NamedTuple):
 
 def render(page: Page) -> str:
     """Render the page as HTML; the same page gives the same bytes."""
-    style, script, policy = _frame()
-    names = [
-        ("viewport", "width=device-width, initial-scale=1"),
-        ("color-scheme", "light dark"),
-        ("referrer", "no-referrer"),
-        ("key", page.key),
+    # A name of words between underscores may break behind each of them.
+    title = tag("h1", Html(escaped(page.title).replace("_", "_<wbr/>")))
+    top = tag("div", title, *_draw_links(page), class_="top")
+    main = [
+        tag("header", top, *_draw_lead(page)),
+        tag("div", page.summary(), class_="fe"),
+        *page.body(),
     ]
-    head = [
+    if page.signature:
+        main.append(tag("footer", page.signature))
+    head = tag("head", *_draw_head_tags(page))
+    body = ["<body>", tag("main", *main), "</body></html>\n"]
+    return "".join(['<!DOCTYPE html>\n<html lang="en">', head, *body])
+
+
+def _draw_head_tags(page: Page) -> list[Html]:
+    style, script, policy = _frame()
+    names = {
+        "viewport": "width=device-width, initial-scale=1",
+        "color-scheme": "light dark",
+        "referrer": "no-referrer",
+        "key": page.key,
+    }
+    return [
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        *(tag("meta", name=name, content=content) for name, content in names if content),
+        *(tag("meta", name=name, content=content) for name, content in names.items() if content),
         tag("title", page.title),
         tag("style", style),
         tag("script", script),
     ]
+
+
+def _draw_links(page: Page) -> list[Html]:
     links = [tag("a", link.text, href=link_to(link)) for link in (*page.links, *page.parts)]
-    nav = [tag("nav", *links, aria_label="Contents")] if links else []
-    # A name of words between underscores may break behind each of them.
-    title = tag("h1", Html(escaped(page.title).replace("_", "_<wbr/>")))
-    main = [
-        tag("header", tag("div", title, *nav, class_="top"), *_draw_lead(page)),
-        tag("div", page.summary(), class_="fe"),
-        *page.body(),
-        *([tag("footer", page.signature)] if page.signature else []),
-    ]
-    parts = ['<!DOCTYPE html>\n<html lang="en">', tag("head", *head), "<body>", tag("main", *main)]
-    return "".join([*parts, "</body></html>\n"])
+    if not links:
+        return []
+    return [tag("nav", *links, aria_label="Contents")]
 
 
 def show_in_notebook(page: Page) -> str:
@@ -325,11 +350,8 @@ def show_in_notebook(page: Page) -> str:
 
 
 def _draw_lead(page: Page) -> list[Html]:
-    return [
-        tag("p", text, class_=kind)
-        for text, kind in ((page.lead, "lead"), (page.facts, "sub"))
-        if text
-    ]
+    lines = ((page.lead, "lead"), (page.facts, "sub"))
+    return [tag("p", text, class_=kind) for text, kind in lines if text]
 
 
 @lru_cache(maxsize=1)
@@ -349,4 +371,5 @@ def _read(name: str) -> str:
 
 
 def _hash(source: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+    digest = hashlib.sha256(source.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -32,15 +32,17 @@ def _x(axis: Axis, value: float) -> str:
 def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
     """Draw the head of a chart column: its axis, and above it what its ends mean."""
     last = len(axis.ticks) - 1
-    kept = {0, last / 2, last}  # on a phone
-    texts = [
-        tag("text", text, x=_x(axis, value), y=12, class_=None if place in kept else "o")
-        for place, (value, text) in enumerate(axis.ticks)
-    ]
-    ends = [tag("span", text) for text in (left, right)]
-    above = [span("ends", *ends)] if left or right else []
+    texts = []
+    for index, (value, text) in enumerate(axis.ticks):
+        place = {"x": _x(axis, value), "y": 12}
+        if index not in (0, last / 2, last):  # of which a phone shows no others
+            place["class_"] = "o"
+        texts.append(tag("text", text, **place))
     drawn = tag("svg", *texts, class_="ax", height=18, aria_hidden="true")
-    return Head(join(*above, span("vh", _AXIS), drawn), f"x g{last}", _AXIS)
+    parts = [span("vh", _AXIS), drawn]
+    if left or right:
+        parts.insert(0, span("ends", tag("span", left), tag("span", right)))
+    return Head(join(*parts), f"x g{last}", _AXIS)
 
 
 def draw_interval(axis: Axis, mark: IntervalCell, name: str, line: float | None = None) -> Html:
@@ -130,23 +132,29 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     they are pointed at or focused.
     """
     numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
-    frame = [tag("rect", class_="fr", width="100%", height=panel.height)] if small else []
+    height = panel.height
+    parts = []
     if small:
+        parts.append(tag("rect", class_="fr", width="100%", height=height))
         panel = panel._replace(x=panel.x._replace(ticks=()), y=panel.y._replace(ticks=()))
-    lines = (_draw_line(panel, line, at) for at, line in numbered)
-    parts = [*frame, *_draw_axes(panel, small), *lines]
-    for x, y, at in panel.labels():
-        name = printable(panel.lines[at].name, 16)
+    parts += _draw_axes(panel, small)
+    parts += [_draw_line(panel, line, number) for number, line in numbered]
+    for x, y, number in panel.labels():
+        name = printable(panel.lines[number].name, 16)
         place = {"x": f"{x * 100:.1f}%", "dx": 8, "dy": 4, "y": f"{y:.1f}"}
-        parts.append(tag("text", name, **place, class_=_colour(at)))
-    has_names_beside = panel.named and any(not line.faint for line in panel.lines)
-    kind = "pl named" if has_names_beside else "pl"
+        parts.append(tag("text", name, **place, class_=_colour(number)))
+    kind = "pl"
+    below = 44
     if small:
         kind = "pl small"
-    height = panel.height + (20 if small else 44)
+        below = 20
+    elif panel.named and any(not line.faint for line in panel.lines):
+        kind = "pl named"
+    role = "img"
     # Where lines can be focused, it is no image as a whole.
-    role = "group" if any(line.faint for line in panel.lines) else "img"
-    return tag("svg", tag("title", about), *parts, class_=kind, role=role, height=height)
+    if any(line.faint for line in panel.lines):
+        role = "group"
+    return tag("svg", tag("title", about), *parts, class_=kind, role=role, height=height + below)
 
 
 def _draw_axes(panel: Panel, small: bool) -> list[Html]:
@@ -157,20 +165,25 @@ def _draw_axes(panel: Panel, small: bool) -> list[Html]:
         y = _y(panel, value)
         parts.append(tag("line", class_="gl", x1=0, x2="100%", y1=y, y2=y))
         parts.append(tag("text", text, x=-8, y=y, dy=4, class_="e"))
-    for place, (value, text) in enumerate(panel.x.ticks):
-        inner = "o m" if 0 < place < len(panel.x.ticks) - 1 else "m"
+    last = len(panel.x.ticks) - 1
+    for index, (value, text) in enumerate(panel.x.ticks):
+        kind = "m"
+        if 0 < index < last:
+            kind = "o m"
         x = _x(panel.x, value)
-        parts.append(tag("text", printable(text, 14), x=x, y=height + 18, class_=inner))
+        parts.append(tag("text", printable(text, 14), x=x, y=height + 18, class_=kind))
     if panel.reference:
         (x1, y1), (x2, y2) = panel.reference
         ends = {"x1": _x(panel.x, x1), "x2": _x(panel.x, x2)}
         parts.append(tag("line", class_="dg", **ends, y1=_y(panel, y1), y2=_y(panel, y2)))
+    below = 36
+    corner = {"y": -10, "dx": -24}
+    if small:
+        below = 15
+        corner = {"y": 16, "dx": 6}
     if panel.x.title:
-        parts.append(
-            tag("text", panel.x.title, x="50%", y=height + (15 if small else 36), class_="m")
-        )
-    if panel.y.title:  # of a small panel in its corner
-        corner = {"y": 16, "dx": 6} if small else {"y": -10, "dx": -24}
+        parts.append(tag("text", panel.x.title, x="50%", y=height + below, class_="m"))
+    if panel.y.title:
         parts.append(tag("text", panel.y.title, x=0, **corner))
     return parts
 
@@ -183,16 +196,21 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     """Draw a line with its dots."""
     path = panel.path(line)
     paths = [tag("path", d=path)]
-    focus: dict[str, object] = {}
+    attributes: dict[str, object] = {"class_": _colour(number)}
     if line.faint:  # a wide path, which is not seen, for the pointer
         paths.append(tag("path", d=path, class_="hit"))
-        focus = {"tabindex": 0, "role": "img"}
+        attributes = {"class_": "l faint", "tabindex": 0, "role": "img"}
     box = {"viewBox": f"0 0 1000 {panel.height}", "preserveAspectRatio": "none"}
     beyond = panel.beyond(line)
-    size = {"width": "100%", "height": panel.height, "class_": "cut" if beyond else None}
+    kind = None
+    if beyond:
+        kind = "cut"
+    size = {"width": "100%", "height": panel.height, "class_": kind}
     parts = [tag("title", line.name), tag("svg", *paths, **box, **size, aria_hidden="true")]
     for x, y in beyond:
-        arrow = "M-5 7 0 0 5 7" if y > panel.y.high else "M-5-7 0 0 5-7"
+        arrow = "M-5-7 0 0 5-7"
+        if y > panel.y.high:
+            arrow = "M-5 7 0 0 5 7"
         title = tag("title", f"{line.name}: {y:.4g}")
         parts.append(_draw_shape(arrow, _x(panel.x, x), None, _y(panel, y), title))
     for x, y, area in line.marks():
@@ -203,7 +221,7 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
         x, y = line.end
         name = printable(line.name, 16)
         parts.append(tag("text", name, x=_x(panel.x, x), y=_y(panel, y), dx=8, dy=4))
-    return tag("g", *parts, class_="l faint" if line.faint else _colour(number), **focus)
+    return tag("g", *parts, **attributes)
 
 
 def _colour(number: int) -> str:
@@ -212,6 +230,5 @@ def _colour(number: int) -> str:
 
 def small_panels(panels: Sequence[tuple[str, Html]]) -> Html:
     """Small panels beside each other, each under its title."""
-    return tag(
-        "div", *(tag("div", tag("p", title), drawn) for title, drawn in panels), class_="cal"
-    )
+    drawn_panels = [tag("div", tag("p", title), drawn) for title, drawn in panels]
+    return tag("div", *drawn_panels, class_="cal")

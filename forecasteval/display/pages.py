@@ -34,8 +34,12 @@ def text_limit(texts: Iterable[str]) -> int:
     `BYTES`.
     """
     sizes = [(len(escaped(text).encode("utf-8", "replace")), len(text)) for text in texts if text]
+
+    def is_too_long(limit: int) -> bool:
+        return sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES
+
     limit = TEXT
-    while limit > CUT and sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES:
+    while limit > CUT and is_too_long(limit):
         limit = max(CUT, limit * 4 // 5)
     return limit
 
@@ -47,13 +51,16 @@ def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
     ['q-6873e6a7b3ad', 'q-a%20b', 'q-a%20b:2']
     """
     keys: list[str] = []
-    often: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name in map(str, ids):
         # A contestant's file may have ids of any length.
-        whole = name if len(name) <= _LONG else hash_text(name)
-        key = f"{prefix}-{quote(whole, safe='', errors='surrogatepass')}"
-        often[key] += 1
-        keys.append(f"{key}:{often[key]}" if often[key] > 1 else key)
+        if len(name) > _LONG:
+            name = hash_text(name)
+        key = f"{prefix}-{quote(name, safe='', errors='surrogatepass')}"
+        counts[key] += 1
+        if counts[key] > 1:
+            key = f"{key}:{counts[key]}"
+        keys.append(key)
     return keys
 
 
@@ -66,25 +73,31 @@ def choose_shown(groups: Sequence[object], costs: Sequence[float], most: int = M
     >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2, 0.0], most=3)
     [0, 2, 3]
     """
-    order = sorted(range(len(costs)), key=lambda place: -costs[place])
+    order = sorted(range(len(costs)), key=lambda index: -costs[index])
     if len(order) <= most:
         return order
-    shares = {group: max(1, most * n // len(order)) for group, n in Counter(groups).items()}
+    sizes = Counter(groups)
+    shares = {group: max(1, most * size // len(order)) for group, size in sizes.items()}
     chosen: list[int] = []
     others: list[int] = []
-    for place in order:
-        group = groups[place]
+    for index in order:
+        group = groups[index]
         shares[group] -= 1
-        (chosen if shares[group] >= 0 else others).append(place)
+        if shares[group] >= 0:
+            chosen.append(index)
+        else:
+            others.append(index)
     # What rounding left over goes to the costliest of the others.
     chosen = [*chosen, *others][:most]
-    return sorted(chosen, key=lambda place: -costs[place])
+    return sorted(chosen, key=lambda index: -costs[index])
 
 
 def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:
     """Say which of `total` questions a page shows: `first` says which come first."""
+    if shown == total < 2:
+        return ""
     if shown == total:
-        return f"All {total} {what}, {first} first." if total > 1 else ""
+        return f"All {total} {what}, {first} first."
     return (
         f"{shown} of {total} {what}, {first} first. All of them are in the JSON that --save writes."
     )
@@ -105,19 +118,18 @@ def show_text(text: object, limit: int = CUT) -> str:
 
 @lru_cache(maxsize=512)  # prompts: the pages of a dataset have the same
 def _clean_text(shown: str, limit: int) -> str:
-    cut = f"{shown[: limit - 1]}…" if len(shown) > limit else shown
-    if not cut.replace("\n", "").isprintable():
-        cut = "\n".join([printable(line.replace("\t", " ")) for line in cut.split("\n")])
-    return _BLANK_LINES.sub("\n\n", cut) if "\n" in cut else cut
+    if len(shown) > limit:
+        shown = f"{shown[: limit - 1]}…"
+    if not shown.replace("\n", "").isprintable():
+        shown = "\n".join([printable(line.replace("\t", " ")) for line in shown.split("\n")])
+    return _BLANK_LINES.sub("\n\n", shown)
 
 
 def show_read(item: Mapping[str, object]) -> str:
     """Show what was read of an answer, or in brackets why nothing was."""
-    return (
-        show_text(item.get("read", item["score"]), 120)
-        if item["outcome"] == "scored"
-        else f"({item['outcome']})"
-    )
+    if item["outcome"] != "scored":
+        return f"({item['outcome']})"
+    return show_text(item.get("read", item["score"]), 120)
 
 
 def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
@@ -126,9 +138,15 @@ def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
     """
     if span is None:
         return show_text(text, limit)
-    at, behind = span
-    begin = 0 if behind < limit else max(0, at - limit // 2)
-    before = ("…" if begin else "") + show_text(text[begin:at], at - begin + 1)
+    first, behind = span
+    begin = 0
+    if behind >= limit:
+        begin = max(0, first - limit // 2)
     end = max(begin + limit, behind)
-    after = show_text(text[behind:end], limit + 1) + ("…" if end < len(text) else "")
-    return Marked(before, show_text(text[at:behind], limit), after)
+    before = show_text(text[begin:first], first - begin + 1)
+    after = show_text(text[behind:end], limit + 1)
+    if begin > 0:
+        before = f"…{before}"
+    if end < len(text):
+        after = f"{after}…"
+    return Marked(before, show_text(text[first:behind], limit), after)

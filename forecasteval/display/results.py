@@ -179,10 +179,11 @@ class Results(dict[str, Any]):
 
 def _flatten_row(row: Mapping[str, object]) -> dict[str, object]:
     """Copy a row; what is a list or a dict in it becomes its JSON."""
-    return {
-        key: dump_json(value) if isinstance(value, (list, tuple, dict)) else value
-        for key, value in row.items()
-    }
+    flat = dict(row)
+    for key, value in row.items():
+        if isinstance(value, (list, tuple, dict)):
+            flat[key] = dump_json(value)
+    return flat
 
 
 def _walk_numbers(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
@@ -223,7 +224,9 @@ def make_report(results: JsonObject, size: Sequence[str], blocks: Iterable[str |
     """
     title = f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
     dataset = results.get("dataset")
-    first = size[0] + (f", dataset {printable(dataset, 120)}" if dataset else "")
+    first = size[0]
+    if dataset:
+        first += f", dataset {printable(dataset, 120)}"
     signature = format_signature(results["signature"], dataset)
     return [title, first, *size[1:], "", *blocks, "", signature]
 

@@ -17,6 +17,9 @@ _FOLDED: Final = 100  # rows from which on the style shows the first 50 only
 _SCROLLED: Final = 500  # characters from which on a text may be higher than its box
 
 
+_HEADS: Final = {"": "Level"}  # what is said of titles that are pointed at
+
+
 class Choice(NamedTuple):
     """A value to filter by: `value` stands in the address, `text` and `small` on its chip."""
 
@@ -47,30 +50,24 @@ def draw_chips(of: str, key: str, choices: Sequence[Choice], kind: str = "tags")
     """
     if len(choices) < 2:
         return Html()
-    buttons = [
-        tag(
-            "button",
-            choice.text,
-            *([" ", tag("small", choice.small)] if choice.small else []),
-            type="button",
-            data_of=of,
-            data_k=key,
-            data_v=choice.value,
-            aria_pressed="false",
-            aria_label=choice.about,
-            class_=choice.kind,
-        )
-        for choice in choices
-    ]
+    buttons = [_draw_chip(of, key, choice) for choice in choices]
     return tag("div", *buttons, class_=f"{kind} js")
+
+
+def _draw_chip(of: str, key: str, choice: Choice) -> Html:
+    content = [choice.text]
+    if choice.small:
+        content += [" ", tag("small", choice.small)]
+    data = {"data_of": of, "data_k": key, "data_v": choice.value}
+    state = {"aria_pressed": "false", "aria_label": choice.about, "class_": choice.kind}
+    return tag("button", *content, type="button", **data, **state)
 
 
 def draw_levels(of: str, levels: Iterable[int | None]) -> Html:
     """Draw the levels that there are as buttons that filter."""
-    chips = [
-        Choice(str(level), f"L{level}", about=f"Level {level}, L{level}")
-        for level in sorted({*filter(None, levels)})
-    ]
+    chips = []
+    for level in sorted({*filter(None, levels)}):
+        chips.append(Choice(str(level), f"L{level}", about=f"Level {level}, L{level}"))
     return draw_chips(of, "level", chips, "seg")
 
 
@@ -83,21 +80,17 @@ def draw_bar(
     second bar of a page has a `first` part of the names of its search and order in addresses.
     """
     label = f"Search {what}"
-    search = tag(
-        "input", type="search", placeholder=label, aria_label=label, data_k=f"{first}search"
-    )
-    options = [tag("option", text, value=value) for value, text in orders]
-    order = [tag("select", *options, aria_label="Order", data_k=f"{first}sort")] if orders else []
-    return tag(
-        "div",
-        search,
+    address = f"{first}search"
+    controls = [
+        tag("input", type="search", placeholder=label, aria_label=label, data_k=address),
         *filters,
-        *order,
-        tag("button", "CSV", type="button", data_csv=what),
-        tag("output", "", data_what=what),
-        class_="bar js",
-        data_for=of,
-    )
+    ]
+    if orders:
+        options = [tag("option", text, value=value) for value, text in orders]
+        controls.append(tag("select", *options, aria_label="Order", data_k=f"{first}sort"))
+    controls.append(tag("button", "CSV", type="button", data_csv=what))
+    controls.append(tag("output", "", data_what=what))
+    return tag("div", *controls, class_="bar js", data_for=of)
 
 
 # --- Rows ---
@@ -107,12 +100,10 @@ def draw_rows(name: str, titles: Sequence[str], rows: Sequence[OpenRow], kind: s
     """Rows below their titles; `kind` is the class that says how wide the columns are. The column
     of levels is too narrow for its title.
     """
-    heads = [tag("span", text, title=None if text else "Level") for text in titles]
-    return join(
-        tag("div", *heads, class_=f"hd {kind}", aria_hidden="true"),
-        tag("div", *map(_draw_row, rows), class_=f"rows {kind}", data_list=name, id=name),
-        draw_more(len(rows)),
-    )
+    heads = [tag("span", text, title=_HEADS.get(text)) for text in titles]
+    head = tag("div", *heads, class_=f"hd {kind}", aria_hidden="true")
+    drawn = tag("div", *map(_draw_row, rows), class_=f"rows {kind}", data_list=name, id=name)
+    return join(head, drawn, draw_more(len(rows)))
 
 
 def _draw_row(row: OpenRow) -> Html:
@@ -123,8 +114,10 @@ def _draw_row(row: OpenRow) -> Html:
 
 def draw_more(count: int) -> Html:
     """Draw what unfolds many rows, behind them; it needs no script."""
+    if count <= _FOLDED:
+        return Html()
     box = tag("label", tag("input", type="checkbox"), f" Show all {count}")
-    return tag("p", box, class_="more") if count > _FOLDED else Html()
+    return tag("p", box, class_="more")
 
 
 # --- Inside a row ---
@@ -141,31 +134,35 @@ def draw_inside(
     """
     pairs = [tag("div", tag("dt", title), tag("dd", text)) for title, text in facts if text]
     boxes = [_draw_text(title, text) for title, text in texts if text]
-    address = [
+    foot = [
         tag("a", f"#{key}", href=f"#{key}"),
         tag("button", "Copy link", type="button", class_="js", data_copy=key),
     ]
-    foot = [] if name is None else [soft(f"id {show_text(name, 200)}")]
+    if name is not None:
+        foot.append(soft(f"id {show_text(name, 200)}"))
+    lists = []
     # An empty list would not be closed.
-    lists = [
-        tag("dl", *parts, class_=kind)
-        for parts, kind in ((pairs, "facts"), (boxes, "two"))
-        if parts
-    ]
-    return join(*lists, tag("p", *address, *foot, class_="foot"))
+    if pairs:
+        lists.append(tag("dl", *pairs, class_="facts"))
+    if boxes:
+        lists.append(tag("dl", *boxes, class_="two"))
+    return join(*lists, tag("p", *foot, class_="foot"))
 
 
 def _draw_text(title: str, text: Cell) -> Html:
     """Draw a long text; the keyboard reaches one that may be higher than its box."""
     shown = show_marked(text)
-    high = type(text) is not Html and len(shown) + 30 * shown.count("\n") > _SCROLLED
-    return tag(
-        "div", tag("dt", title), tag("dd", shown, class_="box", tabindex=0 if high else None)
-    )
+    box = tag("dd", shown, class_="box")
+    # HTML of a page is no text of unknown length.
+    if type(text) is not Html and len(shown) + 30 * shown.count("\n") > _SCROLLED:
+        box = tag("dd", shown, class_="box", tabindex=0)
+    return tag("div", tag("dt", title), box)
 
 
 def show_marked(text: Cell) -> Html:
     """Show a text, of which a part may be marked."""
     if isinstance(text, Marked):
         return join(text.before, tag("mark", text.marked), text.after)
-    return join(text if isinstance(text, str) else str(text))
+    if isinstance(text, str):
+        return join(text)
+    return join(str(text))

@@ -125,15 +125,16 @@ class RunPage:
         results = self.results
         benchmark = results["benchmark"]
         dataset = results.get("dataset")
+        where = printable(dataset or "without a dataset", 120)
         return Page(
-            title=printable(results.get("name") or benchmark, 120),
-            lead=self.lead,
-            facts=f"{benchmark} · {printable(dataset or 'without a dataset', 120)} · {self.size}",
-            summary=self._draw_summary,
-            body=self._draw_body,
-            charts=self._list_charts,
-            parts=[Link(chart.title, "", chart.name) for chart in self.below],
-            signature=format_signature(results["signature"], dataset),
+            printable(results.get("name") or benchmark, 120),
+            f"{benchmark} · {where} · {self.size}",
+            self._draw_summary,
+            self._draw_body,
+            self._list_charts,
+            self.lead,
+            [Link(chart.title, "", chart.name) for chart in self.below],
+            format_signature(results["signature"], dataset),
             texts=self._list_texts,
         )
 
@@ -143,8 +144,9 @@ class RunPage:
 
     def _draw_summary(self) -> Html:
         """Draw the score, beside it the parts on one axis, and the remarks below both."""
-        low, high = map(show_score, self.interval or (None, None))
-        bounds = f"{low} – {high}" if self.interval else "unknown"
+        bounds = "unknown"
+        if self.interval:
+            bounds = " – ".join(map(show_score, self.interval))
         about = span("s", "95% interval", tag("br"), bounds)
         hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
         table = draw_marks(self.scores, _UNIT, "lvl")
@@ -158,27 +160,24 @@ class RunPage:
     def _list_questions(self) -> list[ShownQuestion]:
         """List the questions that are shown, the costliest first, those without a score last."""
         items = self.results["items"]
-        groups = [
-            (item.get("level"), item.get("question_type"), cause)
-            for item, cause in zip(items, self.causes, strict=True)
-        ]
-        order = [
-            -1.0 if item["score"] is None else cost
-            for item, cost in zip(items, self.costs, strict=True)
-        ]
-        places = choose_shown(groups, order, self.most)
-        keys = make_keys("(no id)" if item["id"] is None else item["id"] for item in items)
-        return [
-            ShownQuestion(
-                keys[place],
-                items[place]["id"],
-                items[place]["score"],
-                self.costs[place],
-                self.causes[place],
-                details,
-            )
-            for place, details in zip(places, self.details(places), strict=True)
-        ]
+        groups = []
+        order = []
+        for item, cause, cost in zip(items, self.causes, self.costs, strict=True):
+            groups.append((item.get("level"), item.get("question_type"), cause))
+            if item["score"] is None:
+                cost = -1.0
+            order.append(cost)
+        indexes = choose_shown(groups, order, self.most)
+        ids = ["(no id)" if item["id"] is None else item["id"] for item in items]
+        keys = make_keys(ids)
+        questions = []
+        for index, details in zip(indexes, self.details(indexes), strict=True):
+            item = items[index]
+            cost = self.costs[index]
+            cause = self.causes[index]
+            question = ShownQuestion(keys[index], item["id"], item["score"], cost, cause, details)
+            questions.append(question)
+        return questions
 
     def _list_texts(self) -> dict[str, dict[str, Cell]]:
         """List the texts of the questions that have an id of their own."""
@@ -206,9 +205,9 @@ class RunPage:
             note = count_rows(len(questions), len(self.costs), first)
             yield tag("p", note, class_="cap")
         titles = ("Score", "", "Question", "Reason", "Costs")
-        most = max(self.costs, default=0.0) or 1.0
+        largest = max(self.costs, default=0.0) or 1.0
         digits = choose_digits(question.cost for question in questions)
-        rows = [_draw_question(question, most, digits, self.share) for question in questions]
+        rows = [_draw_question(question, largest, digits, self.share) for question in questions]
         yield draw_rows("questions", titles, rows, "cost")
         for chart in self.below:
             table = draw_scroll(chart.title, draw_marks(chart.table))
@@ -253,14 +252,13 @@ def mark_lines(
         if column.kind == "mark":
             heads += [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
         elif column.page not in _HIDDEN:
-            side = "n" if column.kind == "number" else ""
-            side += " o" if column.spare > 1 else ""
-            heads.append(Head(column.title, column.page or side))
-    named = next(place for place, column in enumerate(table.columns) if column.kind == "text")
+            heads.append(Head(column.title, column.page or _choose_side(column)))
+    named = next(index for index, column in enumerate(table.columns) if column.kind == "text")
     lines: list[TableLine] = []
     for row, style in zip_longest(table.rows, rows):
-        filled = any(cell.kind for cell in row if isinstance(cell, IntervalCell))
-        style = "all" if filled and not rows else style
+        is_filled = any(cell.kind for cell in row if isinstance(cell, IntervalCell))
+        if is_filled and not rows:
+            style = "all"
         cells: list[Html] = []
         for column, cell in zip(table.columns, row, strict=True):
             if column.page == "soft" and cell:
@@ -273,10 +271,22 @@ def mark_lines(
     return heads, lines
 
 
+def _choose_side(column: Column) -> str:
+    """Choose the classes of a column that says none: numbers, and what a phone leaves out."""
+    classes = ""
+    if column.kind == "number":
+        classes = "n"
+    if column.spare > 1:
+        classes += " o"
+    return classes
+
+
 def _draw_cell(cell: Cell) -> Html:
     if isinstance(cell, Heat):
         return show_heat(*cell)
-    return span("z", "0") if cell == "0" else show_marked(cell)
+    if cell == "0":
+        return span("z", "0")
+    return show_marked(cell)
 
 
 # --- The values of a column ---
@@ -307,10 +317,10 @@ def _tag_questions(
 
 def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, int]]:
     """(cause, sum of the costs, number), the costliest first."""
-    totals = [
-        (cause, math.fsum(cost for _, cost in same), len(same))
-        for cause, same in group_by(costs, itemgetter(0)).items()
-    ]
+    totals = []
+    for cause, losses in group_by(costs, itemgetter(0)).items():
+        total = math.fsum(cost for _, cost in losses)
+        totals.append((cause, total, len(losses)))
     return sorted(totals, key=lambda total: (-total[1], total[0]))
 
 
@@ -321,66 +331,74 @@ def _draw_causes(
     chips that filter the questions; `shown` says how many of each the page has.
     """
     totals = _sum_causes(costs)
-    kept = 0.0 if math.isnan(score) else score
-    shares = [Share(kept, "e", f"earned {show_score(score)}")]
+    earned = f"earned {show_score(score)}"
+    shares = []
     choices = []
-    for place, (cause, cost, count) in enumerate(totals):
-        style, lost = (f"t{place % 3}", show_signed(-cost)) if cost else ("t", "")
-        choices.append(Choice(cause, _count_cause(cause, shown[cause], count), lost, style))
+    for number, (cause, cost, count) in enumerate(totals):
+        style = "t"
+        lost = ""
         if cost:
+            style = f"t{number % 3}"
+            lost = show_signed(-cost)
             shares.append(Share(cost, style, f"{cause}: {count}, {lost}"))
+        choices.append(Choice(cause, _count_cause(cause, shown[cause], count), lost, style))
+    if math.isnan(score):
+        score = 0.0
+    shares.insert(0, Share(score, "e", earned))
     lost_all = math.fsum(cost for _, cost, _ in totals)
-    caption = tag(
-        "div",
-        tag("span", f"earned {show_score(score)}"),
-        tag("span", f"lost {show_score(lost_all)}, by cause"),
-        class_="lostcap",
-    )
+    lost = tag("span", f"lost {show_score(lost_all)}, by cause")
+    caption = tag("div", tag("span", earned), lost, class_="lostcap")
     return join(draw_shares(shares), caption, draw_chips("questions", "cause", choices))
 
 
 def _count_cause(cause: str, shown: int, count: int) -> str:
     """Write how many questions a chip finds: fewer than there are where a page shows a part."""
-    return f"{cause} {count}" if shown == count else f"{cause} {shown} of {count} here"
+    if shown == count:
+        return f"{cause} {count}"
+    return f"{cause} {shown} of {count} here"
 
 
 def _cause_chart(costs: Iterable[tuple[str, float]]) -> Chart:
     """Return the same as a chart for `plot`."""
-    columns = [
-        Column("", itemgetter(0)),
-        Column("costs", lambda row: IntervalCell(row[1], (0.0, row[1]), None, "a"), "mark"),
-        Column("Questions", itemgetter(2), "number"),
-    ]
     rows = [row for row in _sum_causes(costs) if row[1]]
     description = "What is missing from an overall score of 1, by the kind of mistake."
-    return Chart("costs", "What costs most", description, make_table(columns, rows))
+    return Chart("costs", "What costs most", description, make_table(_CAUSES, rows))
+
+
+_CAUSES: Final = (
+    Column("", itemgetter(0)),
+    Column("costs", lambda row: IntervalCell(row[1], (0.0, row[1]), None, "a"), "mark"),
+    Column("Questions", itemgetter(2), "number"),
+)
 
 
 # --- Questions ---
 
 
 def _draw_question(
-    question: ShownQuestion, most: float, digits: int, share: Callable[[float], float]
+    question: ShownQuestion, largest: float, digits: int, share: Callable[[float], float]
 ) -> OpenRow:
-    """Draw a question; its cost has a bar for its share of the `most` that one costs."""
+    """Draw a question; its cost has a bar for its share of the largest cost."""
     details = question.details
     score = question.score
     cost = question.cost
-    lost = [show_signed(-cost, digits), draw_bar_of(cost / most)] if cost else [""]
-    cells = [
-        show_heat(score, None if score is None else share(score), kind="chip"),
-        span("lv", details.level),
-        span("qt", details.title),
-        span("why", show_text(details.why, 200)),
-        tag("span", *lost, class_="co", title=f"{cost:.6f}" if cost else None),
-    ]
-    data = {
-        "cause": question.cause,
-        **details.data,
-        **({"by": question.part} if question.part else {}),
-        "cost": f"{cost:.6f}",
-        "score": 9 if score is None else f"{score:.4f}",
-    }
+    data = {"cause": question.cause, **details.data}
+    if question.part:
+        data["by"] = question.part
+    data["cost"] = f"{cost:.6f}"
+    if score is None:
+        chip = show_heat(None, kind="chip")
+        data["score"] = 9  # behind all others
+    else:
+        chip = show_heat(score, share(score), kind="chip")
+        data["score"] = f"{score:.4f}"
+    lost = tag("span", "", class_="co")
+    if cost:
+        bar = draw_bar_of(cost / largest)
+        lost = tag("span", show_signed(-cost, digits), bar, class_="co", title=f"{cost:.6f}")
+    title = span("qt", details.title)
+    why = span("why", show_text(details.why, 200))
+    cells = [chip, span("lv", details.level), title, why, lost]
     reason = f"{show_number(score)}: {show_text(details.why)}"
     facts = [*details.facts, ("Score", reason), ("Note", show_text(details.note))]
     inside = draw_inside(question.key, facts, details.texts, question.id)

@@ -73,11 +73,10 @@ def submission_results(
 
 def _report(results: Results) -> Report:
     """Show the counts, and the findings by state."""
-    counts = [
-        f"{printable(kind, 40) or '–'}: "
-        + ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
-        for kind, states in results["kinds"].items()
-    ]
+    counts = []
+    for kind, states in results["kinds"].items():
+        named = [f"{states[state]} {state}" for state in STATES if states[state]]
+        counts.append(f"{printable(kind, 40) or '–'}: {', '.join(named)}")
     title = f"Submission check  {results['prediction']}, {results['dataset'] or 'no dataset'}"
     kind = Column("Kind", lambda finding: printable(finding["kind"], 40))
     findings = list_findings(results["findings"], "state", kind) or ["", "nothing found"]

@@ -115,8 +115,13 @@ class Column:
     head: str = ""  # of boards: its title in the rows of the page, if it stands there
 
     @property
+    def names(self) -> set[str]:
+        """Return the names by which it can be chosen."""
+        return {self.key or self.title, self.title}
+
+    @property
     def side(self) -> str:
-        """Say where cells stand in text: ">" for numbers, else "<"."""
+        """Return where cells stand in text: ">" for numbers, else "<"."""
         return ">" if self.kind in _NUMBERS else "<"
 
     def show(self, row: object) -> Any:
@@ -125,7 +130,7 @@ class Column:
         if self.kind == "p":
             return show_p(value)
         if self.kind == "ranks":
-            return "–".join(map(str, value)) if value else "–"
+            return "–".join(map(str, value or ("–",)))
         return show_value(value, self.digits)
 
 
@@ -145,12 +150,11 @@ class Table(NamedTuple):
 
     def text_cells(self) -> tuple[list[Column], list[list[Cell]]]:
         """Return the columns that are text, of which some may be chosen, and the rows of them."""
-        text = [(at, column) for at, column in enumerate(self.columns) if column.kind in _TEXT]
-        chosen = [at for at, c in text if c.key in self.chosen or c.title in self.chosen]
-        places = chosen or [at for at, _ in text]
-        return [self.columns[place] for place in places], [
-            [row[place] for place in places] for row in self.rows
-        ]
+        indexes = [at for at, column in enumerate(self.columns) if column.kind in _TEXT]
+        chosen = [at for at in indexes if not self.columns[at].names.isdisjoint(self.chosen)]
+        indexes = chosen or indexes
+        rows = [[row[at] for at in indexes] for row in self.rows]
+        return [self.columns[at] for at in indexes], rows
 
     def texts(self) -> tuple[list[Column], list[list[str]]]:
         """Return the same as text."""
@@ -169,14 +173,18 @@ def choose_columns(report: Report, names: Collection[str]) -> Report:
     Raises InputError for a name that no table has.
     """
     tables = [block for block in report if isinstance(block, Table)]
-    known = {
-        name for table in tables for c in table.columns for name in (c.key or c.title, c.title)
-    }
+    known = {name for table in tables for column in table.columns for name in column.names}
     for name in names:
         if name not in known:
             expected = f"expected columns of the tables: {', '.join(sorted(known - {''}))}"
             raise InputError("--columns", expected, repr(name))
-    return [block._replace(chosen=names) if block in tables else block for block in report]
+    return [_choose_block(block, names) for block in report]
+
+
+def _choose_block(block: str | Table, names: Collection[str]) -> str | Table:
+    if isinstance(block, Table):
+        return block._replace(chosen=names)
+    return block
 
 
 # --- As text ---
@@ -250,8 +258,10 @@ def format_text(report: Report, width: float = math.inf) -> str:
 
 def print_report(report: Report) -> None:
     """Print a report; it fits the width of a terminal or `COLUMNS`, else it stays whole."""
-    is_fitted = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
-    print(format_text(report, shutil.get_terminal_size().columns if is_fitted else math.inf))
+    width = math.inf
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
+        width = shutil.get_terminal_size().columns
+    print(format_text(report, width))
 
 
 def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
@@ -265,38 +275,45 @@ def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
     columns, rows = table.texts()
     texts = [[column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)]
     widths = [max(map(display_width, column)) for column in texts]
-    empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
+    is_empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
     kept = list(range(len(columns)))
-    least = [*widths]
-    for place, column in enumerate(columns):
+    min_widths = [*widths]
+    for index, column in enumerate(columns):
+        limit = _NAME
+        if index == kept[-1]:
+            limit = _CUT
         if column.side == "<":
-            limit = _CUT if place == kept[-1] else _NAME
-            least[place] = min(widths[place], limit)
+            min_widths[index] = min(widths[index], limit)
     dropped: list[str] = []
 
     def is_wide(needed: Sequence[int]) -> bool:
-        return sum(needed[each] + 2 for each in kept) - 2 > width
+        return sum(needed[index] + 2 for index in kept) - 2 > width
 
-    for place in sorted(kept, key=lambda place: (not empty[place], -columns[place].spare, -place)):
-        if len(kept) < 3 or not is_wide(widths if empty[place] else least):
+    def drop_key(index: int) -> tuple[bool, int, int]:
+        return not is_empty[index], -columns[index].spare, -index
+
+    for index in sorted(kept, key=drop_key):
+        needed = min_widths
+        if is_empty[index]:
+            needed = widths
+        if len(kept) < 3 or not is_wide(needed):
             break
-        kept.remove(place)
-        dropped.append(columns[place].title)
+        kept.remove(index)
+        dropped.append(columns[index].title)
     while is_wide(widths):
-        longest = max(kept, key=lambda place: widths[place] - least[place])
-        if widths[longest] == least[longest]:
+        widest = max(kept, key=lambda index: widths[index] - min_widths[index])
+        if widths[widest] == min_widths[widest]:
             break
-        widths[longest] -= 1
-    lines = [
-        "  ".join(
-            _pad(cut_middle(cell, widths[place]), widths[place], columns[place].side)
-            for place, cell in zip(kept, cells, strict=True)
-        ).rstrip()
-        for cells in zip(*(texts[place] for place in kept), strict=True)
-    ]
+        widths[widest] -= 1
+    padded = []
+    for index in kept:
+        width_of_column = widths[index]
+        side = columns[index].side
+        padded.append([_pad(cell, width_of_column, side) for cell in texts[index]])
+    lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
     if dropped:
         lines.append(_wrap(f"Columns hidden on this terminal: {', '.join(dropped)}", width))
-    return "\n".join(lines), [columns[place].title for place in kept]
+    return "\n".join(lines), [columns[index].title for index in kept]
 
 
 def _wrap(text: str, width: float) -> str:
@@ -308,9 +325,12 @@ def _wrap(text: str, width: float) -> str:
 
 
 def _pad(text: str, width: int, side: str) -> str:
-    """Return the text on `width` columns of a terminal."""
-    space = " " * (width - display_width(text))
-    return space + text if side == ">" else text + space
+    """Return the text on `width` columns of a terminal, cut if it is longer."""
+    shown = cut_middle(text, width)
+    space = " " * (width - display_width(shown))
+    if side == ">":
+        return space + shown
+    return shown + space
 
 
 def show_value(value: Any, digits: int = 4) -> Any:
@@ -319,7 +339,9 @@ def show_value(value: Any, digits: int = 4) -> Any:
         return show_number(value, digits)
     if type(value) in (list, tuple):
         return Ends(*value)
-    return str(value) if isinstance(value, int) else value
+    if isinstance(value, int):
+        return str(value)
+    return value
 
 
 def show_number(value: float | None, digits: int = 4) -> str:
@@ -328,7 +350,9 @@ def show_number(value: float | None, digits: int = 4) -> str:
     >>> show_number(-0.25), show_number(-0.00001), show_number(None)
     ('-0.2500', '0.0000', '–')
     """
-    return "–" if value is None or math.isnan(value) else f"{value:z.{digits}f}"
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:z.{digits}f}"
 
 
 def show_p(value: float | None) -> str:
@@ -339,11 +363,15 @@ def show_p(value: float | None) -> str:
     ('<0.0001', '0.2500')
     """
     shown = show_number(value)
-    return "<0.0001" if shown == "0.0000" else shown
+    if shown == "0.0000":
+        return "<0.0001"
+    return shown
 
 
 def show_interval(bounds: Sequence[float] | None) -> str:
-    return str(Ends(*bounds)) if bounds else "–"
+    if not bounds:
+        return "–"
+    return str(Ends(*bounds))
 
 
 def format_signature(signature: Mapping[str, object], dataset: str | None = None) -> str:
@@ -351,12 +379,12 @@ def format_signature(signature: Mapping[str, object], dataset: str | None = None
 
     Checksums, weights, seeds and numbers of resamples are in JSON only.
     """
-    parts = [
-        f"{key}:{value}"
-        for key, value in sorted(signature.items(), key=lambda entry: (entry[0] != "rules", entry))
-        if (isinstance(value, (str, float)) or (value and key == "min_events"))
-        and not key.endswith("sha256")
-        and key not in _NOT_RULES
-    ]
-    parts += [f"dataset:{printable(dataset, 60)}"] if dataset else []
-    return " ".join(["signature:", str(signature["evaluator"]), *parts])
+    parts = ["signature:", str(signature["evaluator"])]
+    for key in sorted(signature, key=lambda key: (key != "rules", key)):
+        value = signature[key]
+        is_shown = isinstance(value, (str, float)) or (value and key == "min_events")
+        if is_shown and not key.endswith("sha256") and key not in _NOT_RULES:
+            parts.append(f"{key}:{value}")
+    if dataset:
+        parts.append(f"dataset:{printable(dataset, 60)}")
+    return " ".join(parts)
