@@ -304,7 +304,7 @@ OPTIONS: Final = {
     ),
     "nightly": (
         "--force", "--html", "--begin-record", "--jobs", "--cluster", "--min-questions",
-        "--min-datasets", "--late-files", *POLICIES,
+        "--min-datasets", "--late-files", "--by", *POLICIES,
     ),
     "compare": ("--dataset", "--all-weeks", "--by", "--html", "--fail-if-worse", *_FUTUREX),
     "check": ("--dataset", "--owner", "--base", "--column"),
