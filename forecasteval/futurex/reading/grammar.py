@@ -68,7 +68,8 @@ def _both_numbers(names: Iterable[str]) -> Iterator[str]:
     for name in names:
         yield name
         if len(name) > 3 and name.isascii() and name[-1].isalpha():
-            yield name[:-1] if name.endswith("s") else f"{name}s"
+            singular = name.removesuffix("s")
+            yield f"{name}s" if singular == name else singular
 
 
 # A scale or a unit; one table, for 千瓦时 holds no 千
@@ -128,6 +129,9 @@ _COLLOQUIAL: Final = lazy(  # 一万二 is 一万二千, 一亿二 is 一亿二�
 )
 
 
+_THOUSANDS: Final = {"万": "千", "亿": "千万"}  # of the scale in front
+
+
 def write_digits(text: str) -> str:
     """Write Chinese numerals in digits; 万 and 亿 stay.
 
@@ -137,7 +141,7 @@ def write_digits(text: str) -> str:
     if text.isascii():
         return text
     text = _PERCENT_OF.sub(r"\1%", text.replace("零下", "-"))
-    text = _COLLOQUIAL.sub(lambda found: found[0] + "千" + ("万" if found[1] == "亿" else ""), text)
+    text = _COLLOQUIAL.sub(lambda found: found[0] + _THOUSANDS[found[1]], text)
     return _NUMERAL.sub(lambda found: _write(*found.groups("")), text)
 
 
@@ -149,7 +153,11 @@ def _write(whole: str, decimals: str) -> str:
             total, digits = total + int(digits or 1) * unit, ""
         else:
             digits += char
-    total += int(digits or 0) * (1 if digits[:1] == "0" else max(1, unit // 10))  # 三百五 is 350
+    if not digits.startswith("0"):
+        unit = max(1, unit // 10)  # 三百五 is 350
+        total += int(digits or 0) * unit
+    else:
+        total += int(digits)
     return f"{total}.{decimals.translate(_TO_DIGITS)}" if decimals else str(total)
 
 
@@ -170,10 +178,12 @@ def read_digits(run: str) -> float | None:
         return float(run)
     if not all(len(group) in (2, 3) for group in groups[1:]):
         return None
-    decimal = mark == "." or len(last) <= 2 or groups == ["0"] or "." in run
-    if run.count(mark) == 1 and decimal:
+    is_decimal = mark == "." or len(last) <= 2 or groups == ["0"] or "." in run
+    if is_decimal and run.count(mark) == 1:
         return float(f"{''.join(groups) or 0}.{last or 0}")
-    return float("".join([*groups, last])) if len(last) == 3 and len(groups[0]) <= 3 else None
+    if len(last) != 3 or len(groups[0]) > 3:
+        return None
+    return float("".join([*groups, last]))
 
 
 def read_scale(text: str, position: int = 0) -> float:
@@ -195,7 +205,9 @@ def _singular(word: str) -> str:
 def _take(table: WordTable, text: str, position: int) -> tuple[str, int]:
     """Take a word of a table, and the blanks behind it; "" if none stands there."""
     word = table.find(text, position)
-    return (word, end_of(BLANKS, text, position + len(word))) if word else ("", position)
+    if not word:
+        return "", position
+    return word, end_of(BLANKS, text, position + len(word))
 
 
 def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
@@ -207,8 +219,10 @@ def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
         position = end_of(BLANKS, text, position + len(currency))
         inner, position = _take(_SIGN, text, position)
     digits = _DIGITS.match(text, position)
-    value = read_digits(digits[0]) if digits else None
-    if not digits or value is None:
+    if not digits:
+        return None
+    value = read_digits(digits[0])
+    if value is None:
         return None
     if digits[0] == "10" and (alone := _POWER.match(text, position)) and alone[1]:  # 10^6
         value = 1.0
@@ -216,13 +230,13 @@ def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
         position = digits.end()
     if power := _POWER.match(text, position):
         position, exponent = power.end(), int(power[1] or power[2])
-        value *= 10.0**exponent if exponent < 300 else math.inf
+        value = value * 10.0**exponent if exponent < 300 else math.inf
     scale, unit, position = _read_behind(text, position)
     if not math.isfinite(value):
         return None
-    negative = (sign not in ("", "+")) != (inner not in ("", "+"))
-    unit = f"{currency} {unit}".strip()
-    return Quantity(-value if negative else value, scale, unit), position
+    if (sign not in ("", "+")) != (inner not in ("", "+")):
+        value = -value
+    return Quantity(value, scale, f"{currency} {unit}".strip()), position
 
 
 def _read_behind(text: str, position: int) -> tuple[float | None, str, int]:
@@ -260,24 +274,38 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     low, end = _add_parts(text, *read)
     if end == len(text) and not (falls or bound):  # most
         return low, end
-    to = _TO.match(text, end) or (lead in _BETWEEN and _AND.match(text, end))
-    # "-10--6" is a range of negatives, "100--120" has a dash of TeX.
-    high = _read_one(text, to.end() - (low.value < 0 and to[0] == "--")) if to else None
+    high = _read_high(text, low, end, lead)
     if high and not _is_change(low, high[0]):
         upper, end = _add_parts(text, *high)
-        factor = (upper.scale or 1.0) / (low.scale or upper.scale or 1.0)
-        middle = (low.value + upper.value * factor) / 2
-        if falls and lead in _BETWEEN:  # down from 4.1% to 3.9%
-            middle = upper.value * factor
-        low = Quantity(
-            middle, low.scale or upper.scale, low.unit or upper.unit, span=abs(middle - low.value)
-        )
+        low = _join_range(low, upper, is_end=falls and lead in _BETWEEN)
     if (error := _ERROR.match(text, end)) and (within := _read_one(text, error.end())):
         low, end = low._replace(unit=low.unit or within[0].unit), within[1]
     tail, after = _take(_TAIL, text, end_of(_GAP, text, end))
     if tail and not text[after : after + 1].isdigit():
         falls, bound, end = falls or tail in _FALLS, _BOUNDS.get(tail, bound), after
     return low._replace(falls=falls, bound=bound), end
+
+
+def _read_high(text: str, low: Quantity, end: int, lead: str) -> tuple[Quantity, int] | None:
+    """Read the upper end of a range."""
+    to = _TO.match(text, end)
+    if not to and lead in _BETWEEN:
+        to = _AND.match(text, end)
+    if not to:
+        return None
+    # "-10--6" is a range of negatives, "100--120" has a dash of TeX.
+    is_negative = low.value < 0 and to[0] == "--"
+    return _read_one(text, to.end() - is_negative)
+
+
+def _join_range(low: Quantity, high: Quantity, is_end: bool) -> Quantity:
+    """Return the middle of a range, or its end: `down from 4.1% to 3.9%`."""
+    factor = (high.scale or 1.0) / (low.scale or high.scale or 1.0)
+    value = high.value * factor
+    if not is_end:
+        value = (low.value + value) / 2
+    span = abs(value - low.value)
+    return Quantity(value, low.scale or high.scale, low.unit or high.unit, span=span)
 
 
 def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
@@ -323,7 +351,9 @@ def has_scale(text: str, position: int) -> bool:
 def write_plain(text: str) -> str:
     """Write numerals in digits, and thousands without blanks."""
     text = write_digits(text)
-    return _SPACED.sub(lambda groups: groups[0].replace(" ", ""), text) if " " in text else text
+    if " " not in text:
+        return text
+    return _SPACED.sub(lambda groups: groups[0].replace(" ", ""), text)
 
 
 @lru_cache(maxsize=4096)
@@ -341,4 +371,6 @@ def parse_number(text: str) -> Quantity | None:
         return Quantity(float(text), None, "")
     text = write_plain(text)
     found = parse_quantity(text, 0)
-    return found[0] if found and _END.fullmatch(text, found[1]) else None
+    if not found or not _END.fullmatch(text, found[1]):
+        return None
+    return found[0]

@@ -47,21 +47,17 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         self.names, self.ordered, self.whole, self._wording = names, ordered, whole, wording
         self.cut = cut
         self._keys = frozenset([name.key for name in names])
-        self._compounds = tuple(
-            [n.text for n in names if not n.letters and ITEM_SEPARATOR.search(n.text)]
-        )
+        several = [name.text for name in names if not name.letters]
+        self._compounds = tuple(filter(ITEM_SEPARATOR.search, several))
 
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the predicted names, best first, or why there are none."""
-        if not (answer.is_bare or answer.elements or self._compounds):
+        if len(self.names) == 1 and (lone := self._read_lone(answer.sentence)):
+            return (lone,)
+        if answer.boxed and not (answer.elements or self._compounds):
             names = parse_plain_items(answer.text)
             if names:
                 return names
-        whole = parse_name(answer.sentence) if len(self.names) == 1 else None
-        if whole and whole.key == self.names[0].key:
-            return (whole,)  # one name with "and" or "/" in it
-        if whole and _INVERTED.fullmatch(whole.text) and is_surname_printed(self.names[0].text):
-            return (parse_name(whole.text.replace(",", "")),)
         if status := self.find_status(answer):
             return status
         if not answer.boxed and len(self.names) > 1:
@@ -72,6 +68,16 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             return NO_LIST
         count = len(self.names) or None
         return parse_items(answer, self._wording, count, self._keys, self._compounds) or UNNAMED
+
+    def _read_lone(self, text: str) -> Name | None:
+        """Read the only true name, which may hold "and" or "/", or its surname in front."""
+        (true,) = self.names
+        name = parse_name(text)
+        if name.key == true.key:
+            return name
+        if _INVERTED.fullmatch(text) and is_surname_printed(true.text):
+            return parse_name(text.replace(",", ""))
+        return None
 
     def accepts(self, answer: Answer) -> bool:
         return answer.corrects and are_plain_names(answer.sentence)
@@ -86,17 +92,20 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         `known` pairs of names mean the same.
         """
         total, padded = len(self.names), len(predicted) > len(self.names)
-        counted = predicted[:total] if self.cut and total else predicted
+        counted = predicted
+        if self.cut and total:
+            counted = predicted[:total]
         places = match_names(self.names, counted, self._wording, known)
-        matched = len(places)
+        matched, shown = len(places), show_names(predicted)
         in_order = not self.ordered or all(true == place for true, place in places.items())
-        score = 0.0 if self.whole else PARTIAL_RANKING * (matched / max(1, total))
+        if in_order and matched == total == len(predicted):
+            return AnswerScore(1.0, "scored", shown, "", None, matched, total, padded)
+        score = PARTIAL_RANKING * (matched / max(1, total))
+        if self.whole:
+            score = 0.0
         note = f"{matched} of {total} matched"
         if padded:
             note += f"; {len(predicted)} items for {total}"
-        if in_order and matched == total == len(predicted):
-            score, note = 1.0, ""
-        shown = show_names(predicted)
         return AnswerScore(score, "scored", shown, note, None, matched, total, padded)
 
 
@@ -114,16 +123,14 @@ class NameTruth(RankingTruth):
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the picked names, or why there are none."""
         read = super().read(answer)
-        return (
-            read
-            if isinstance(read, Unparsed)
-            else tuple({name.key: name for name in read}.values())
-        )
+        if isinstance(read, Unparsed):
+            return read
+        return tuple({name.key: name for name in read}.values())
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
         """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
         matched = len(match_names(self.names, predicted, self._wording, known))
         score = score_f1(matched, len(predicted), len(self.names))
-        return AnswerScore(
-            float(score == 1.0) if self.exact else score, "scored", show_names(predicted), ""
-        )
+        if self.exact:
+            score = float(score == 1.0)
+        return AnswerScore(score, "scored", show_names(predicted), "")

@@ -6,12 +6,15 @@ never converted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from forecasteval.common.patterns import WordTable, lazy
 
 from .wording import NO_WORDING, Wording
+
+Fact = TypeVar("Fact")
 
 # By dimension the words of each unit, and its factor to the first
 _TABLE: Final = {
@@ -107,12 +110,19 @@ class Unit(NamedTuple):
 
 @cache
 def _units() -> dict[str, Unit]:
-    return {
-        word: Unit(dimension, factor, _ZEROS.get(words.split(",")[0], 0.0))
-        for dimension, units in _TABLE.items()
-        for words, factor in units.items()
-        for word in words.split(",")
-    }
+    units = {}
+    for dimension, table in _TABLE.items():
+        for names, factor in table.items():
+            words = names.split(",")
+            unit = Unit(dimension, factor, _ZEROS.get(words[0], 0.0))
+            units.update(dict.fromkeys(words, unit))
+    return units
+
+
+def _find_only(values: Iterable[Fact]) -> Fact | None:
+    """Find the value that all are; None if they differ, or if there is none."""
+    found = {*values}
+    return found.pop() if len(found) == 1 else None
 
 
 _DOLLARS: Final = "dollars"  # of any country, as $ may be any
@@ -142,8 +152,7 @@ def find_currency(unit: str, wording: Wording = NO_WORDING) -> str:
 def _asked_currency(words: str) -> str:
     """Find the only currency that a question asks for; "" if there is none."""
     found = (_CURRENCY.find(words, asks.end()) for asks in _ASKS.finditer(words))
-    asked = {_CURRENCIES[word] for word in found if word}
-    return asked.pop() if len(asked) == 1 else ""
+    return _find_only(_CURRENCIES[word] for word in found if word) or ""
 
 
 def is_same_currency(one: str, other: str) -> bool:
@@ -180,8 +189,9 @@ def asked_unit(words: str) -> Unit | None:
     """Find the only unit that a question asks for: `in miles`, `(°C)`, `多少公里`."""
     found = {_UNIT.find(words, asks.end()) for asks in _ASKS.finditer(words)}
     # A letter alone may be anything, and a race ends `in second place`.
-    units = {_units()[unit] for unit in found if len(unit.encode()) > 1 and unit != "second"}
-    return units.pop() if len(units) == 1 else None
+    return _find_only(
+        _units()[unit] for unit in found if len(unit.encode()) > 1 and unit != "second"
+    )
 
 
 def _asks_change(words: str) -> bool:
@@ -203,8 +213,10 @@ def convert(value: float, unit: str, wanted: str, wording: Wording) -> float | N
     other = _units().get(wanted.lower()) or wording.ask(asked_unit)
     if not other or own == other or own.dimension != other.dimension:
         return None
-    zero = 0.0 if wording.ask(_asks_change) else own.zero - other.zero
-    return (value * own.factor + zero) / other.factor
+    full = value * own.factor
+    if not wording.ask(_asks_change):
+        full += own.zero - other.zero
+    return full / other.factor
 
 
 _PRICED: Final = ("mass", "volume", "area", "length", "energy")
@@ -216,8 +228,10 @@ def price_factor(unit: str, wording: Wording) -> float | None:
     where a kilogram is asked for; None if the two are not of one dimension.
     """
     own = _find_per(unit)
-    asked = wording.ask(_find_per) if own else None
-    if not own or not asked:  # most
+    if own is None:  # most
+        return 1.0
+    asked = wording.ask(_find_per)
+    if asked is None:
         return 1.0
     return asked.factor / own.factor if asked.dimension == own.dimension else None
 
@@ -225,5 +239,5 @@ def price_factor(unit: str, wording: Wording) -> float | None:
 def _find_per(text: str) -> Unit | None:
     """Find the only unit, of those that are sold, behind `/` or `per`."""
     found = {_UNIT.find(text, per.end()) for per in _PER.finditer(text)} - {""}
-    units = {_units()[word] for word in found if _units()[word].dimension in _PRICED}
-    return units.pop() if len(units) == 1 else None
+    units = (_units()[word] for word in found)
+    return _find_only(unit for unit in units if unit.dimension in _PRICED)
