@@ -109,8 +109,9 @@ def pytest_runtest_makereport(
         report.outcome, report.longrepr = "failed", f"skipped: {report.longrepr}"
     if report.failed and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
         cases = [value for value in item.callspec.params.values() if isinstance(value, dict)]
-        texts = [json.dumps(case, indent=2, default=describe_value) for case in cases]
-        report.sections += [("case", text) for text in texts]
+        for case in cases:
+            text = json.dumps(case, indent=2, ensure_ascii=False, default=describe_value)
+            report.sections.append(("case", text.encode("utf-8", "backslashreplace").decode()))
     return report
 
 
