@@ -129,7 +129,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         questions: Iterable[Mapping[str, object]] | None = None,
     ) -> Results:
         """Score questions that carry "answer" (or "prediction"), or answers to `questions`, joined
-        by id; docs/python.md has every key of the result, a dict.
+        by id; docs/python.md explains the keys of the result, a dict.
 
         overall_score = Σ w·mean over the levels that have questions, w renormalised; a level
         without questions is nan. Intervals: `common.statistics.stratified_interval`. Both may be a
@@ -163,7 +163,7 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         return scoring
 
     def summarise(self, scores: Scoring, data: AnsweredQuestions) -> dict[str, object]:
-        """Compute the scores by level and over all levels; docs/python.md has every key."""
+        """Compute the scores by level and over all levels; docs/python.md explains the keys."""
         more: dict[str, object] = {}
         if data.damaged:
             more["damaged_lines"] = data.damaged

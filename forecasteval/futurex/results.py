@@ -61,7 +61,7 @@ class Decision(TypedDict):
 
 
 class AnswerItem(Decision):
-    """A question with what became of its answer; docs/python.md says what the fields hold."""
+    """A question with what became of its answer."""
 
     id: object
     level: int

@@ -204,9 +204,7 @@ class Board(Counts, Standings, Tables):
 
 
 class ProphetResult(Board):
-    """A result without the keys that all benchmarks have in front; docs/python.md says what each
-    key means.
-    """
+    """A result without the keys that all benchmarks have in front."""
 
     horizons: NotRequired[list[HorizonRow]]
     items: NotRequired[list[dict[str, object]]]
