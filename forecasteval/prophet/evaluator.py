@@ -247,8 +247,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         their fields.
 
         Plain Python values, None where a metric does not apply, the same for any order of the
-        input; docs/python.md explains the main keys. The weights of events count in every mean, not in the
-        models. Raises InputError if no forecast can be scored; anything less is counted in
+        input; docs/python.md explains the main keys. The weights of events count in every mean, not
+        in the models. Raises InputError if no forecast can be scored; anything less is counted in
         "excluded".
         """
         return self.evaluate(
