@@ -106,13 +106,15 @@ def _read_line(line: Line, cells: Cells) -> Line:
     roles = line.sheet.roles
     has_no_p = cells.probability == "" and cells.probabilities == ""
     has_both_columns = "probability" in roles and "probabilities" in roles
-    is_numeric = str(cells.type).casefold() in _NO_OPTION_TYPES
+    is_numeric = cells.type != "" and str(cells.type).casefold() in _NO_OPTION_TYPES
     if is_numeric or (has_no_p and has_both_columns):
         return line._replace(fault=NUMERIC)
-    is_resolved = parse_flag(cells.state)
-    if cells.state != "" and is_resolved is None:
-        fault = f"{roles['state']!r} must be true or false"
-        return line._replace(fault=fault, cell=str(cells.state))
+    is_resolved = None
+    if cells.state != "":
+        is_resolved = parse_flag(cells.state)
+        if is_resolved is None:
+            fault = f"{roles['state']!r} must be true or false"
+            return line._replace(fault=fault, cell=str(cells.state))
 
     if is_resolved is False:
         cells = cells._replace(result="")

@@ -16,7 +16,7 @@ import numpy as np
 from .arrays import Floats, Ints, positions
 from .forecasts import BASELINES, Forecasts
 from .metrics import Metric
-from .score_table import ForecastScores, normalise
+from .score_table import ForecastScores, normalise, subtract_others
 
 MARKET, CROWD, UNIFORM = (number - len(BASELINES) for number in range(len(BASELINES)))  # rows
 
@@ -167,7 +167,8 @@ class Outcomes:
             of_event = found / np.repeat(others.sizes, 2 * others.sizes)
             table = np.fmax(table, self._tabulate(cells, of_event))
         if metric.is_relative:
-            table = subtract_other_columns(table)
+            is_forecaster = np.arange(table.shape[1]) < table.shape[1] - len(BASELINES)
+            table = subtract_others(table, is_forecaster, _sum_rows)
         belief = self._probabilities
         if metric.is_return:
             belief = self._prices
@@ -228,18 +229,10 @@ def _fill_gaps(belief: Floats) -> Floats:
     return np.where(np.isnan(belief), crowd, belief)
 
 
+def _sum_rows(table: Floats) -> Floats:
+    return np.asarray(table.sum(axis=1, keepdims=True))
+
+
 def yes_and_no(p: Floats) -> Floats:
     """List the probabilities that each option comes true, and that it does not."""
     return np.stack([p, 1 - p], axis=1).ravel()
-
-
-def subtract_other_columns(scores: Floats) -> Floats:
-    """Subtract from the scores of each row the mean of the other forecasters', as
-    `score_table.subtract_others` does.
-    """
-    known = ~np.isnan(scores)
-    known[:, -len(BASELINES) :] = False
-    own = np.where(known, scores, 0)
-    others = known.sum(axis=1)[:, None] - known
-    total = own.sum(axis=1)[:, None] - own
-    return np.asarray(scores - total / np.where(others > 0, others, np.nan))

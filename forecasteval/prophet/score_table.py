@@ -5,9 +5,9 @@ forecasters beside the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -112,9 +112,15 @@ def score_forecasts(events: Events, runs: Forecasts, metrics: Sequence[Metric]) 
             values[name] = weighted_means(column, alike, forecast_of_run, len(n_runs))
         outcome = events.outcome[events.slots(forecasts.event)]
         brier = brier_score(forecasts.p, outcome, forecasts.offsets)
+
+    def sum_events(column: Any) -> Floats:
+        return np.asarray(np.bincount(forecasts.event, column), float)[forecasts.event]
+
+    is_forecaster = forecasts.forecaster < len(forecasts.names) - len(BASELINES)
     for metric in metrics:
         if metric.is_relative:
-            values[metric.name] = subtract_others(values[metric.name], forecasts)
+            column = values[metric.name]
+            values[metric.name] = subtract_others(column, is_forecaster, sum_events)
     p_winner, correct = _judge_winners(events, forecasts)
     return ForecastScores(
         metrics, events, forecasts, runs, n_runs, values, p_winner, correct, brier
@@ -161,17 +167,19 @@ def _judge_winners(events: Events, forecasts: Forecasts) -> tuple[Floats, Floats
     return p_winner, correct
 
 
-def subtract_others(values: Floats, forecasts: Forecasts) -> Floats:
+def subtract_others(
+    values: Floats, is_forecaster: Bools, sum_events: Callable[[Any], Floats]
+) -> Floats:
     """Subtract the mean of the other forecasters of the event, among whom are no baselines; nan
     without any.
+
+    sum_events: sums values by event, and gives each of them the sum of its own.
     """
-    event = forecasts.event
-    is_forecaster = forecasts.forecaster < len(forecasts.names) - len(BASELINES)
-    known = is_forecaster & ~np.isnan(values)
-    own = np.where(known, values, 0)
-    others = np.bincount(event, known)[event] - known
-    total = np.bincount(event, own)[event] - own
-    return values - total / np.where(others > 0, others, np.nan)
+    is_known = is_forecaster & ~np.isnan(values)
+    known = np.where(is_known, values, 0)
+    count = sum_events(is_known) - is_known
+    total = sum_events(known) - known
+    return np.asarray(values - total / np.where(count > 0, count, np.nan))
 
 
 def normalise(p: Floats, ends: Ints) -> Floats:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -142,7 +142,11 @@ def name_event(value: object) -> str:
     """Write the id of an event as text: 7, "7" and the 7.0 of a column with gaps are one."""
     if isinstance(value, (list, dict)):
         return as_text(value)
-    return _WHOLE_NUMBER.sub(r"\1", parse_id(value))
+    text = parse_id(value)
+    whole = _WHOLE_NUMBER.match(text)
+    if not whole:
+        return text
+    return whole[1]
 
 
 def is_canonical(loaded: Loaded, keys: set[str], given: Given) -> bool:
@@ -181,7 +185,7 @@ def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
         rows = [{**fields, **row} for row in rows]
     if rows and rows[0].keys() >= _SET_KEYS:
         rows = [{**row, **_read_set_row(row)} for row in rows]
-    names = dict.fromkeys(key for row in rows for key in row if key)
+    names = filter(None, dict.fromkeys(chain.from_iterable(rows)))
     loaded = replace(loaded, names=[*names])
     return Sheet(loaded, Table(str(path), loaded.names, rows), given, faults)
 
