@@ -1508,6 +1508,19 @@ def test_events_that_have_closed(folder: Path, model: LlmServer) -> None:
     assert "d-m" in succeed(folder, *words.split())
 
 
+@advice("expected results with --items")
+def test_forecasters_by_a_column(tmp_path: Path) -> None:
+    """The time of each forecast is no column of the dataset, but one of the items."""
+    for folder in ("dataset", "prediction"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(ROOT / folder / "prophet-sample.json", tmp_path / folder)
+    words = ("-f", "prophet-sample", "--by", "time")
+    done = call(tmp_path, *words)
+    assert done.code == 2
+    option = find(r"expected results with (--\w+)", done.err)
+    assert "2025-07" in succeed(tmp_path, *words, option)
+
+
 HINTS: Final[dict[str, tuple[Reply, str]]] = {  # what fails once, and what mends it
     "no text before the limit of tokens: --param max_tokens=N allows more": (
         completion("", "length"), "--param max_tokens=9000",

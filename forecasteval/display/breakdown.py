@@ -37,9 +37,7 @@ def break_down(results: JsonObject, column: str) -> dict[str, Part]:
     signature, renormalised over the levels that the value has. Questions without a score are in no
     part. Times become months. Raises InputError for a column that no item has, with the known ones.
     """
-    items = results.get("items")
-    if not items:
-        raise InputError("--by", "expected results with items", str(results.get("benchmark")))
+    items = _require_items(results)
     weights = {str(level): w for level, w in results["signature"].get("weights", {}).items()}
     parts: defaultdict[str, list[JsonObject]] = defaultdict(list)
     for item, value in zip(items, list_values(items, column), strict=True):
@@ -48,6 +46,43 @@ def break_down(results: JsonObject, column: str) -> dict[str, Part]:
     bounds = _read_bounds(results)
     values = sorted(parts, key=value_key)
     return {value: _score_part(parts[value], weights, bounds) for value in values}
+
+
+def break_down_forecasters(results: JsonObject, column: str) -> dict[str, JsonObject]:
+    """Score the forecasters on the events of each value of a column, in the form of `by_category`.
+
+    A score is the mean over the events, weighted as these are. Raises InputError as `break_down`.
+    """
+    items = _require_items(results)
+    groups: defaultdict[str, defaultdict[str, list[JsonObject]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for item, value in zip(items, list_values(items, column), strict=True):
+        groups[value][item["forecaster"]].append(item)
+    parts: dict[str, JsonObject] = {}
+    for value in sorted(groups, key=value_key):
+        by_name = groups[value]
+        events = {item["id"] for items_of_name in by_name.values() for item in items_of_name}
+        scores = {name: _score_forecaster(by_name[name]) for name in sorted(by_name)}
+        parts[value] = {"n_events": len(events), "forecasters": scores}
+    return parts
+
+
+def _score_forecaster(items: Sequence[JsonObject]) -> dict[str, float | None]:
+    scores: dict[str, float | None] = {"n_events": len(items)}
+    for metric in ("brier", "log"):
+        scored = [item for item in items if item.get(metric) is not None]
+        weight = math.fsum(item["weight"] for item in scored)
+        total = math.fsum(item["weight"] * item[metric] for item in scored)
+        scores[metric] = total / weight if scored else None
+    return scores
+
+
+def _require_items(results: JsonObject) -> Sequence[JsonObject]:
+    items: Sequence[JsonObject] = results.get("items") or ()
+    if not items:
+        raise InputError("--by", "expected results with --items", str(results.get("benchmark")))
+    return items
 
 
 def _read_bounds(results: JsonObject) -> tuple[float, float]:

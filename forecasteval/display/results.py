@@ -135,15 +135,18 @@ class Results(dict[str, Any]):
         """Break the score down by the values of a column of the dataset, such as "topic".
 
         Returns {value: {"score", "interval", "n", "missing"}}, which shows itself as a table. Times
-        become months. Prophet Arena has `by("category")`, with the metrics of each forecaster.
-        Raises InputError for a column that no question has.
+        become months. Prophet Arena has the metrics of each forecaster, of other columns than
+        "category" if the result has items. Raises InputError for a column that no question has.
         """
-        from .breakdown import break_down, breakdown_table, forecasters_table
+        from . import breakdown
 
+        if "ranking" not in self:
+            parts = breakdown.break_down(self, column)
+            return Results(parts, lambda parts: [breakdown.breakdown_table(column, parts)])
         stored = self.get(f"by_{column}")
-        if "ranking" in self and stored is not None:
-            return Results(stored, lambda parts: [forecasters_table(column, parts)])
-        return Results(break_down(self, column), lambda parts: [breakdown_table(column, parts)])
+        if stored is None:
+            stored = breakdown.break_down_forecasters(self, column)
+        return Results(stored, lambda parts: [breakdown.forecasters_table(column, parts)])
 
     def metrics(self) -> dict[str, float]:
         """Return all finite numbers of the result as one flat dict, for MLflow or wandb.

@@ -158,7 +158,10 @@ def make_items(scored: ForecastScores, checksums: Sequence[str]) -> list[dict[st
     columns["outcome"] = ["scored"] * len(event_numbers)
     columns["weight"] = scored.weight
     columns["score"] = 1 - scored.values["brier"]
-    return make_rows(columns | scored.values)
+    rows: list[dict[str, object]] = make_rows(columns | scored.values)
+    for row, event in zip(rows, event_numbers, strict=True):
+        row.update(events.columns[event])
+    return rows
 
 
 class Counts(TypedDict):

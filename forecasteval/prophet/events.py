@@ -17,6 +17,7 @@ from forecasteval.common.records import (
     group_by,
     repeated_keys,
 )
+from forecasteval.questions.columns import add_columns
 
 from .arrays import Bools, Floats, Ints, Names, positions
 from .cells import FROM_ONE, NO_OUTCOME, STATES, VOID, as_list, parse_id, parse_number
@@ -28,6 +29,7 @@ from .times import NO_TIME, NO_ZONE, parse_time
 _FIELD_TYPES: Final = {
     "category": object,
     "series": object,
+    "columns": object,
     "title": object,
     "exclusive": bool,
     "closed": float,
@@ -49,6 +51,7 @@ class Events(NamedTuple):
     ids: Names
     category: Names
     series: Names
+    columns: Names  # dicts of the other columns of the problems, as items have them
     title: Names
     exclusive: Bools
     closed: Floats
@@ -109,6 +112,9 @@ _FIELDS: Final = frozenset(
 )
 
 
+_OURS: Final = {*_FIELDS, "category", "title"}  # which an item has in another form, or not at all
+
+
 class Problem:
     """A problem, the n-th record by its `number`.
 
@@ -124,6 +130,8 @@ class Problem:
         self.category = parse_id(record.get("category")).strip()
         self.series = parse_id(record.get("series")).strip()
         self.title = str(record.get("title") or "")
+        self.columns: dict[str, object] = add_columns({}, record, _OURS)
+        self.columns.pop("cluster", None)
         self.odds, self.bids = record.get("odds"), record.get("bids")
         self.is_declared = record.get("exclusive") is False
         self.weight = 1.0

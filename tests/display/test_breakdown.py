@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
 
-from cli import Record, q, run, write
+from cli import ROOT, Record, q, run, write
 from eval import FutureXEvaluator
 from forecasteval.boards import compare
 from forecasteval.common.errors import InputError
@@ -139,3 +140,38 @@ def test_scores_without_bounds_have_intervals(bounds: list[float | None]) -> Non
     low, high = results.by("everything")["all"]["interval"]
     assert (low < 0.0) == (bounds[0] is None)
     assert (high > 1.0) == (bounds[1] is None)
+
+
+def test_forecasters_are_scored_by_any_column(tmp_path: Path) -> None:
+    """A column that repeats the category has the scores of the categories, forecaster by
+    forecaster.
+    """
+    dataset = json.loads((ROOT / "dataset/prophet-sample.json").read_text("utf-8"))
+    for problem in dataset:
+        problem["kind"] = problem["category"]
+    prediction = json.loads((ROOT / "prediction/prophet-sample.json").read_text("utf-8"))
+    name = "prophet-sample.json"
+    write(tmp_path, {f"dataset/{name}": dataset, f"prediction/{name}": prediction})
+    words = ("-f", "prophet-sample", "--by", "kind", "--items")
+    result = json.loads(run(tmp_path, *words, "--json").out)
+    parts = result["by"]["kind"]
+    for category, expected in result["by_category"].items():
+        assert parts[category]["n_events"] == expected["n_events"]
+        for forecaster, row in expected["forecasters"].items():
+            found = parts[category]["forecasters"][forecaster]
+            assert found["n_events"] == row["n_events"]
+            assert found["brier"] == pytest.approx(row["brier"], abs=1e-12)
+            assert found["log"] == pytest.approx(row["log"], abs=1e-12)
+    assert "question.kind" in result["items"][0]
+    without = run(tmp_path, "-f", "prophet-sample", "--by", "kind")
+    assert without.code == 2
+    assert "--by: expected results with --items, got Prophet Arena" in without.err
+
+
+def test_items_of_tables_keep_their_columns() -> None:
+    name = "multiple_choice_single_varying-random"
+    result = json.loads(run(ROOT, "-f", name, "--by", "target_key", "--json").out)
+    parts = result["by"]["target_key"]
+    assert sum(part["n"] for part in parts.values()) == result["n"]
+    for condition, expected in result["by_target_key"].items():
+        assert parts[condition]["score"] == pytest.approx(expected["avg_relative_score"])
