@@ -11,7 +11,7 @@ import math
 import traceback
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -79,7 +79,7 @@ __all__ = [  # what a benchmark needs
     "list_deadlines",
 ]
 
-_KEPT: Final = 500  # characters of an answer in a result
+_MAX_ANSWER: Final = 500  # characters of an answer in a result
 _ROUNDING: Final = 1e-9  # by which a score may pass its bounds
 _WIDTH: Final = 36  # of a cell of the report
 
@@ -151,9 +151,12 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         """Score an answer, which is not None; InputError for a question that cannot be scored."""
 
     def _find_worst(self) -> float:
+        if self.worst is not None:
+            return self.worst
         low, high = self.bounds
-        worst = low if self.higher_is_better else high
-        return worst if self.worst is None else self.worst
+        if self.higher_is_better:
+            return low
+        return high
 
     def settings(self) -> dict[str, object]:
         return {"evaluator": f"{self.benchmark} {self.version}"}
@@ -170,25 +173,25 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         return items
 
     def _score_row(self, question: JsonObject, answer: object) -> PlainItem:
-        worst = self._find_worst()
-        outcome, scored = "missing", Score(worst, why="no answer")
-        is_pending = self.truth != "" and is_blank(question.get(self.truth))
-        if is_pending:
-            outcome, scored = "pending", Score(math.nan, why="no truth yet")
-        elif not is_null(answer) and answer != "":
-            outcome, read = "scored", self._score_answer(question, answer)
-            if isinstance(read, Unread):
-                outcome, read = "unparsed", Score(worst, why=f"not read: {read.why}")
-            scored = read
         item: PlainItem = {
             "id": question.get("id"),
             "question": hash_question(dump_json(self._without_truth(question))),
-            "score": None if is_pending else float(scored.score),
-            "outcome": outcome,
-            "read": scored.read,
-            "answer": as_text(answer)[:_KEPT],
-            "why": scored.why,
+            "score": self._find_worst(),
+            "outcome": "missing",
+            "read": "",
+            "answer": as_text(answer)[:_MAX_ANSWER],
+            "why": "no answer",
         }
+        is_pending = self.truth != "" and is_blank(question.get(self.truth))
+        if is_pending:
+            item |= {"score": None, "outcome": "pending", "why": "no truth yet"}
+        elif not is_null(answer) and answer != "":
+            scored = self._score_answer(question, answer)
+            if isinstance(scored, Unread):
+                item |= {"outcome": "unparsed", "why": f"not read: {scored.why}"}
+            else:
+                item |= {"score": float(scored.score), "read": scored.read, "why": scored.why}
+                item["outcome"] = "scored"
         return add_columns(item, question, ("id", *self.truth_columns))
 
     def _without_truth(self, question: JsonObject) -> JsonObject:
@@ -222,16 +225,24 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         resolved = [item for item in scores if item["score"] is not None]
         values = [item["score"] for item in scores if item["score"] is not None]
         outcomes = Counter(item["outcome"] for item in scores)
+        clusters = cluster_scores(resolved)
+        questions_sha256 = hash_questions(item["question"] for item in scores)
+        counts = {
+            "damaged_lines": data.damaged,
+            "pending": outcomes["pending"],
+            "void": data.void,
+        }
         summary: dict[str, object] = {
             "overall_score": mean(values),
-            "overall_interval": stratified_interval([(1.0, cluster_scores(resolved))], self.bounds),
+            "overall_interval": stratified_interval([(1.0, clusters)], self.bounds),
             "missing_count": outcomes["missing"],
             "unparsed_count": outcomes["unparsed"],
-            **_keep_counts(damaged_lines=data.damaged, pending=outcomes["pending"], void=data.void),
-            "warnings": [],
-            "signature": {"questions_sha256": hash_questions(item["question"] for item in scores)},
-            "items": scores,
         }
+        # Most results have none of them.
+        summary |= {name: count for name, count in counts.items() if count}
+        summary["warnings"] = []
+        summary["signature"] = {"questions_sha256": questions_sha256}
+        summary["items"] = scores
         if self.worst is not None:
             # A file that is gone has no result: its score is made of those of others.
             summary["missing_score"] = self.worst
@@ -241,16 +252,15 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         """Make the report: the score and what is not scored; with `items` a line per question."""
         score = show_number(results["overall_score"])
         interval = show_interval(results["overall_interval"])
-        lower = "" if self.higher_is_better else "; lower is better"
-        lines = [
-            f"Score {score}, 95% interval {interval}" + lower,
-            self._say_missing(results),
-            *list_warnings(results),
-        ]
-        rows: Report = ["", make_table(_COLUMNS, results["items"])] if items else []
-        return make_report(results, [_describe_size(results)], [*lines, *rows])
+        summary = f"Score {score}, 95% interval {interval}"
+        if not self.higher_is_better:
+            summary += "; lower is better"
+        blocks: Report = [summary, self._describe_missing(results), *list_warnings(results)]
+        if items:
+            blocks += ["", make_table(_COLUMNS, results["items"])]
+        return make_report(results, [_describe_size(results)], blocks)
 
-    def _say_missing(self, results: Results) -> str:
+    def _describe_missing(self, results: Results) -> str:
         """Say how many answers have the worst score."""
         counts = f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}"
         return f"{counts}: they have the worst score, {self._find_worst():g}."
@@ -261,51 +271,55 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
     def page(self, results: Results, data: Answers) -> Page:
         """Make the page of a result; its colours and costs are shares of the best score."""
         items: Sequence[PlainItem] = results["items"]
-        scored = [item for item in items if item["score"] is not None]
-        low, high = self.bounds
-        worst, best = self._find_worst(), high if self.higher_is_better else low
+        n_scored = sum(item["score"] is not None for item in items)
+        worst = self._find_worst()
+        best = max(self.bounds)
+        if not self.higher_is_better:
+            best = min(self.bounds)
+        span = best - worst
 
         def share(score: float) -> float:
-            return (score - worst) / (best - worst) if math.isfinite(best - worst) else 0.0
+            if not math.isfinite(span):
+                return 0.0
+            return (score - worst) / span
 
         def cost(item: PlainItem) -> float:
             if item["score"] is None:
                 return 0.0
-            return (1 - share(item["score"])) / len(scored)
+            return (1 - share(item["score"])) / n_scored
 
-        return RunPage(
+        outcomes = [item["outcome"] for item in items]
+        page = RunPage(
             results,
             _describe_size(results),
             results["overall_score"],
             results["overall_interval"],
-            notes=[self._say_missing(results)],
-            scores=make_table(_OUTCOMES, Counter(map(itemgetter("outcome"), items)).items()),
-            causes=[item["outcome"] for item in items],
-            costs=[cost(item) for item in items],
+            notes=[self._describe_missing(results)],
+            scores=make_table(_OUTCOMES, Counter(outcomes).items()),
+            causes=outcomes,
+            costs=[*map(cost, items)],
             details=lambda places: [_show_item(items[place]) for place in places],
             share=share,
-        ).page()
-
-
-def _keep_counts(**counts: int) -> dict[str, int]:
-    """Return the counts that are not 0: most results have none of them."""
-    return {name: count for name, count in counts.items() if count}
+        )
+        return page.page()
 
 
 def _describe_size(results: Results) -> str:
     """Describe how many questions there are, and how many of them have no score."""
-    total, pending, void = len(results["items"]), results.get("pending"), results.get("void")
-    size = describe_questions(results["items"])
-    if pending:
-        size += f", {total - pending} resolved, {pending} pending"
-    if void:
+    items = results["items"]
+    size = describe_questions(items)
+    if pending := results.get("pending"):
+        size += f", {len(items) - pending} resolved, {pending} pending"
+    if void := results.get("void"):
         size += f", {void} void besides"
     return size
 
 
 def _name_item(item: PlainItem) -> str:
     """Name the question of an item."""
-    return "(no id)" if item["id"] is None else printable(item["id"], 120)
+    if item["id"] is None:
+        return "(no id)"
+    return printable(item["id"], 120)
 
 
 def _show_item(item: PlainItem) -> Details:
@@ -346,8 +360,9 @@ def read_answers(files: Files, truth: str = "") -> Answers:
     predictions = load_answers(files.path, known, files.any_form, any_value=True)
     notes = RecordNotes()
     answers = answers_by_id(predictions, notes)
-    drops_late = files.late is not None and files.late.policy == "drop"
-    dropped = frozenset(files.late.ids if files.late is not None and drops_late else ())
+    dropped = frozenset[str]()
+    if files.late is not None and files.late.policy == "drop":
+        dropped = frozenset(files.late.ids)
     rows: list[tuple[JsonObject, object]] = []
     counts: Counter[str] = Counter()
     void = 0
@@ -363,8 +378,10 @@ def read_answers(files: Files, truth: str = "") -> Answers:
             notes[NO_SERIES].append(name or f"record {number}")
         if is_void(question, str(files.dataset)):
             void += 1
+        elif name in dropped:
+            rows.append((question, None))
         else:
-            rows.append((question, None if name in dropped else answers.get(name)))
+            rows.append((question, answers.get(name)))
     if not counts:
         raise InputError(str(files.dataset), "expected questions", "none")
     if not rows:
@@ -436,15 +453,21 @@ def check_dataset(path: Path) -> Results:
 
 def check_answers(files: Files) -> Iterator[Checked]:
     """Say of each question of a dataset whether a file answers it once; no answer is read."""
-    dataset = load_records(files.datasets[0]) if files.datasets else ()
-    known = Questions(dataset, files.dataset)
+    records: Iterable[Any] = ()
+    if files.datasets:
+        records = load_records(files.datasets[0])
+    known = Questions(records, files.dataset)
     predictions = load_answers(files.path, known, files.any_form, any_value=True)
     yield from note_file(predictions.warnings)
     notes = RecordNotes()
     answers = answers_by_id(predictions, notes)
     for name in known.ids:
-        state = "missing" if is_null(answers.get(name)) else "read"
-        yield Checked("", name, "given twice" if name in notes.get(AMBIGUOUS, ()) else state)
+        state = "read"
+        if name in notes.get(AMBIGUOUS, ()):
+            state = "given twice"
+        elif is_null(answers.get(name)):
+            state = "missing"
+        yield Checked("", name, state)
     yield from (Checked("", name, "unknown") for name in answers if name not in known.ids)
 
 

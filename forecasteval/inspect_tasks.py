@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -77,14 +78,15 @@ def rxnopt(dataset: str) -> Task:
 def _make_task(benchmark: str, dataset: object) -> Task:
     name = str(dataset)
     questions = _open(benchmark, name)
+    metadata = {
+        "evaluator": f"{benchmark} {__version__}",
+        "dataset_sha256": hash_file(_find(name)),
+    }
     return Task(
         dataset=MemoryDataset(list(questions.samples()), name=name),
         scorer=forecasteval_score(benchmark, name),
         metrics=[forecasteval_scores(benchmark, name)],
-        metadata={
-            "evaluator": f"{benchmark} {__version__}",
-            "dataset_sha256": hash_file(_find(name)),
-        },
+        metadata=metadata,
     )
 
 
@@ -95,9 +97,8 @@ def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         scored = questions.score(str(state.sample_id), state.output.completion)
-        return scored.model_copy(
-            update={"metadata": {**(scored.metadata or {}), _EPOCH: state.epoch}}
-        )
+        metadata = {**(scored.metadata or {}), _EPOCH: state.epoch}
+        return scored.model_copy(update={"metadata": metadata})
 
     return score
 
@@ -110,17 +111,16 @@ def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
     questions = _open(benchmark, dataset)
 
     def compute(scores: list[SampleScore]) -> Value:
-        epochs: dict[int, dict[str, Score]] = {}
+        epochs = defaultdict[int, dict[str, Score]](dict)
         for sample in scores:
-            epochs.setdefault((sample.score.metadata or {})[_EPOCH], {})[str(sample.sample_id)] = (
-                sample.score
-            )
-        summaries = [questions.summarise(epoch) for epoch in epochs.values()] or [
-            questions.summarise({})
-        ]
-        means = {key: mean([summary[key] for summary in summaries]) for key in summaries[0]}
-        # Without the nan of empty levels.
-        return {key: value for key, value in means.items() if value == value}
+            epoch = (sample.score.metadata or {})[_EPOCH]
+            epochs[epoch][str(sample.sample_id)] = sample.score
+        by_epoch = [*epochs.values()] or [{}]
+        summaries = [*map(questions.summarise, by_epoch)]
+        columns = {key: [summary[key] for summary in summaries] for key in summaries[0]}
+        means = {key: mean(column) for key, column in columns.items()}
+        # An empty level has none.
+        return {key: value for key, value in means.items() if not math.isnan(value)}
 
     return compute
 
@@ -134,11 +134,8 @@ class FutureX:
     def __init__(self, path: Path) -> None:
         self._where = str(path)
         records = [record for record in load_questions(path).records if not is_void(record)]
-        blank = [
-            {**record, "answer": None} if isinstance(record, Mapping) else record
-            for record in records
-        ]
-        self._missing = self._score_rows(blank)  # reads every question
+        # Reads every question.
+        self._missing = self._score_rows(map(_without_answer, records))
         self._prompts: dict[str, list[str]] = {}  # of an id
         self._questions: dict[str, JsonObject] = {}
         for number, record in enumerate(records, 1):
@@ -152,7 +149,9 @@ class FutureX:
                 twice = "a record with this id and prompt already exists"
                 raise InputError(place, twice, printable(given_id, 60))
             prompts.append(prompt)
-            self._questions[f"{name}#{len(prompts)}" if len(prompts) > 1 else name] = record
+            if len(prompts) > 1:
+                name = f"{name}#{len(prompts)}"
+            self._questions[name] = record
 
     def _score_rows(self, rows: Iterable[Any]) -> list[AnswerItem]:
         scoring = Scoring(RULE_SETS["readme"], self._where)
@@ -164,31 +163,33 @@ class FutureX:
         """Make a sample of each question, without its truth."""
         for name, question in self._questions.items():
             given_id = str(question["id"])
-            metadata = {
-                "level": question["level"],
-                **({QUESTION_ID: given_id} if len(self._prompts[given_id]) > 1 else {}),
-            }
+            metadata = {"level": question["level"]}
+            if len(self._prompts[given_id]) > 1:
+                metadata[QUESTION_ID] = given_id
             yield Sample(input=question["prompt"], id=name, metadata=metadata)
 
     def score(self, name: str, reply: str) -> Score:
         """Score a reply to the sample of this name."""
-        (item,) = self._score_rows([{**self._questions[name], "answer": reply, "prediction": None}])
+        row = {**self._questions[name], "answer": reply, "prediction": None}
+        (item,) = self._score_rows([row])
         metadata = {key: item[key] for key in ("outcome", "kind", "truth", "note")}
-        return Score(
-            value=math.nan if item["score"] is None else item["score"],
-            answer=item["read"],
-            explanation=explain(item),
-            metadata=metadata,
-        )
+        score = item["score"]
+        if score is None:
+            score = math.nan
+        why = explain(item)
+        return Score(value=score, answer=item["read"], explanation=why, metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         """Score the dataset, of which samples without a score are missing."""
         items = self._missing.copy()
-        for place, name in enumerate(self._questions):
-            if name in scores:
-                outcome = (scores[name].metadata or {})["outcome"]
-                score = None if outcome == "pending" else scores[name].as_float()
-                items[place] = {**items[place], "score": score, "outcome": outcome}
+        for index, name in enumerate(self._questions):
+            if name not in scores:
+                continue
+            outcome = (scores[name].metadata or {})["outcome"]
+            score = None
+            if outcome != "pending":
+                score = scores[name].as_float()
+            items[index] = {**items[index], "score": score, "outcome": outcome}
         summary = summarise(items)
         levels = {f"level_{level}": value for level, value in summary["level_scores"].items()}
         keys = ("pending", "missing_count", "unparsed_count")
@@ -214,26 +215,35 @@ class RxnOpt:
     def score(self, name: str, reply: str) -> Score:
         """Score a reply to the sample of this name."""
         index, note = parse_reply(reply)
-        (item,) = RxnOptEvaluator([self._questions[name]]).evaluate_all(
-            {} if index is None else {name: index}
-        )["items"]
+        evaluator = RxnOptEvaluator([self._questions[name]])
+        (item,) = evaluator.evaluate_all({name: index})["items"]
         metadata = {"outcome": item["outcome"], PREDICTION: index}
         why = note or item["note"] or None
         return Score(value=item["score"], answer=item["answer"], explanation=why, metadata=metadata)
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         """Score the dataset, of which samples without a score are missing."""
-        picked = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
-        summary = self._evaluator.evaluate_all(
-            {name: index for name, index in picked.items() if index is not None}
-        )
+        selected = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
+        summary = self._evaluator.evaluate_all(selected)
         return {key: float(summary[key]) for key in (*METRICS, "missing", "illegal")}
+
+
+_BENCHMARKS: Final[Mapping[str, type[FutureX] | type[RxnOpt]]] = {
+    "futurex": FutureX,
+    "rxnopt": RxnOpt,
+}
+
+
+def _without_answer(record: object) -> object:
+    if isinstance(record, Mapping):
+        return {**record, "answer": None}
+    return record
 
 
 def _open(benchmark: str, dataset: object) -> FutureX | RxnOpt:
     try:
         path = _find(str(dataset))  # -T dataset=250915 is a number, and so is that of -S
-        return FutureX(path) if benchmark == "futurex" else RxnOpt(path)
+        return _BENCHMARKS[benchmark](path)
     except EvaluationError as error:
         # The command line of inspect_ai is click's, which prints the line and no traceback.
         raise ClickException(str(error)) from None
@@ -243,4 +253,6 @@ def _find(dataset: str) -> Path:
     """Find the file that a name or path means; inspect_ai makes the folder of this file the current
     one.
     """
-    return find_file(str(ROOT / dataset) if "/" in dataset else dataset, ROOT / "dataset")
+    if "/" in dataset:
+        dataset = str(ROOT / dataset)
+    return find_file(dataset, ROOT / "dataset")
