@@ -147,11 +147,13 @@ def score(argv: Sequence[str]) -> int:
         words = shlex.join([unknown[0], *asked])
         expected = f"run it as {command_line(PROGRAM)} {words}, the command first"
         raise InputError(unknown[0], expected)
-    shown = _find_benchmarks(args.file or (), args) if len(asked) < len(argv) else []
-    if shown:
-        reading = [each.name for each in list_benchmarks(BENCHMARKS) if UNREAD in each.options]
-        is_shown = not set(shown).isdisjoint(reading)
-        hide_options(options, [*shown, UNREAD.flag] if is_shown else shown)
+    is_help = len(asked) < len(argv)
+    if is_help and (shown := _find_benchmarks(args.file or (), args)):
+        benchmarks = list_benchmarks(BENCHMARKS)
+        reading = [benchmark.name for benchmark in benchmarks if UNREAD in benchmark.options]
+        if not set(shown).isdisjoint(reading):
+            shown = [*shown, UNREAD.flag]
+        hide_options(options, shown)
     return _score_files(_parse(parser, argv))
 
 
@@ -226,8 +228,16 @@ def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
 
 def _name_file(word: str) -> str:
     """Name a file that is there by its path, since a name alone is one of prediction/."""
-    is_there = os.path.isfile(word) and not Path(word).parent.name
-    return f".{os.sep}{word}" if is_there else word
+    if os.path.isfile(word):
+        return _add_folder(Path(word))
+    return word
+
+
+def _add_folder(path: Path) -> str:
+    """Write a path so that it is read as one: a name alone is one of prediction/."""
+    if path.parent.name:
+        return str(path)
+    return f".{os.sep}{path}"
 
 
 def _score_files(args: argparse.Namespace) -> int:
@@ -242,6 +252,13 @@ def _score_files(args: argparse.Namespace) -> int:
         form = "json"
     given = args.file or [DEFAULT_PREDICTION]
     is_ranking = form == "csv" or (len(given) > 1 and form != "json")
+    gate = ""
+    if args.fail_under is not None:
+        gate = "--fail-under"
+    # Of several files the table below all of them has these columns.
+    columns = args.columns
+    if is_ranking:
+        columns = ""
     ranked: list[Results] = []
     shown = 0
 
@@ -251,10 +268,8 @@ def _score_files(args: argparse.Namespace) -> int:
 
     datasets = _find_datasets(args)
     names = [*chain(*find_named(given, args.root, scorer.has_questions, datasets))]
-    is_new = args.unread and args.unread.suffix == ".jsonl" and not os.path.lexists(args.unread)
-    if args.unread and (len(names) > 1 or not is_new):
-        expected = "expected one file to score, and a name.jsonl that does not exist yet"
-        raise InputError(f"--unread {printable(args.unread)}", expected)
+    if args.unread:
+        _require_new_list(args.unread, names)
     for results in score_names(scorer, args.root, names, datasets, fail):
         try:
             report = _report_result(results, scorer, args.by)
@@ -263,13 +278,10 @@ def _score_files(args: argparse.Namespace) -> int:
                 print_result(results, report, args.json, form)
                 shown += 1
                 continue
-            gate_of = "--fail-under" if args.fail_under is not None else ""
-            if _warn_of_model([results], gate_of):
+            if _warn_of_model([results], gate):
                 is_degraded = True
-            elif gate_of:
-                from forecasteval.ranking import gate
-
-                breaches += gate.find_breach(results, args.fail_under)
+            else:
+                breaches += _find_breaches(results, args.fail_under)
             _write_files(results, args, scorer.output, saved, names[0])
         except EvaluationError as error:
             fail(error)
@@ -277,7 +289,7 @@ def _score_files(args: argparse.Namespace) -> int:
         if form != "csv":
             if shown and form != "json":
                 print()
-            print_result(results, report, args.json, form, "" if is_ranking else args.columns)
+            print_result(results, report, args.json, form, columns)
         if is_ranking:
             ranked.append(results)
         shown += 1
@@ -287,9 +299,33 @@ def _score_files(args: argparse.Namespace) -> int:
         from forecasteval.ranking.gate import GateError
 
         raise GateError(f"below --fail-under {args.fail_under}: {', '.join(breaches)}")
-    if failures and not shown:
+    return _choose_code(bool(failures), is_degraded, bool(shown))
+
+
+def _find_breaches(results: Results, threshold: float | None) -> list[str]:
+    """Find the scores of a result that are below a threshold."""
+    if threshold is None:
+        return []
+    from forecasteval.ranking.gate import find_breach
+
+    return find_breach(results, threshold)
+
+
+def _choose_code(has_failed: bool, is_degraded: bool, has_result: bool) -> ExitCode:
+    """Choose the exit code of scored files."""
+    if has_failed and not has_result:
         return ExitCode.REFUSED
-    return ExitCode.PARTLY_FAILED if failures or is_degraded else ExitCode.DONE
+    if has_failed or is_degraded:
+        return ExitCode.PARTLY_FAILED
+    return ExitCode.DONE
+
+
+def _require_new_list(path: Path, names: Sequence[str]) -> None:
+    """Raise InputError unless the unread answers of one file can be written to a path."""
+    is_new = path.suffix == ".jsonl" and not os.path.lexists(path)
+    if len(names) > 1 or not is_new:
+        expected = "expected one file to score, and a name.jsonl that does not exist yet"
+        raise InputError(f"--unread {printable(path)}", expected)
 
 
 def _report_result(results: Results, scorer: Scorer, by: str | None) -> Report:
@@ -366,10 +402,14 @@ def _print_items(ranked: Sequence[Results], columns: str) -> None:
 
     rows: list[dict[str, object]] = []
     for results in ranked:
-        system = {"System": results["name"]} if len(ranked) > 1 else {}
+        system: dict[str, object] = {}
+        if len(ranked) > 1:
+            system["System"] = results["name"]
         rows += [{**system, **item} for item in results.list_items()]
     titles = list(dict.fromkeys(chain.from_iterable(rows)))
-    chosen = columns.split(",") if columns else titles
+    chosen = titles
+    if columns:
+        chosen = columns.split(",")
     for title in chosen:
         if title not in titles:
             expected = f"expected columns of the items: {', '.join(sorted(titles))}"
@@ -396,11 +436,13 @@ def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None
         print(f"{PROGRAM}: --unread: every answer was read", file=sys.stderr)
         return
     write_atomic(args.unread, "".join(dump_json(row) + "\n" for row in rows))
-    dataset = args.root / "dataset" / results["dataset"] if results["dataset"] else None
-    questions = _find_datasets(args) or [dataset or find_prediction(name, args.root / "prediction")]
-    file = args.unread if args.unread.parent.name else f".{os.sep}{args.unread}"
-    options = [word for path in questions for word in ("--dataset", str(path))]
-    words = shlex.join(["-f", str(file), *options])
+    datasets = _find_datasets(args)
+    if not datasets and results["dataset"]:
+        datasets = [args.root / "dataset" / results["dataset"]]
+    # Predictions that have their questions are their own dataset.
+    datasets = datasets or [find_prediction(name, args.root / "prediction")]
+    options = [word for path in datasets for word in ("--dataset", str(path))]
+    words = shlex.join(["-f", _add_folder(args.unread), *options])
     todo = "fill in each answer, add the answers that were read (else they count as missing)"
     todo += f", then run {command_line(PROGRAM)} {words}"
     print(printable(f"{len(rows)} in {args.unread}: {todo}"), file=sys.stderr)
@@ -410,19 +452,22 @@ def _warn_of_model(results: Iterable[Results], gate: str) -> bool:
     """Say how the language model failed in results, and that these do not pass a gate; whether it
     did.
     """
-    degraded = False
-    for each in results:
-        if not (each.get("llm") or each.get("llm_names")):
+    is_degraded = False
+    for result in results:
+        if not (result.get("llm") or result.get("llm_names")):
             continue
         from forecasteval.ranking.files import model_failures
 
-        if (failures := model_failures(each)) is not None:
-            kinds = ", ".join(f"{kind} {count}" for kind, count in failures.items())
-            line = f"{each['name']}: degraded: the language model failed: {kinds}"
-            line += f"; {gate} is not passed" if gate else ""
-            print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
-            degraded = True
-    return degraded
+        failures = model_failures(result)
+        if failures is None:
+            continue
+        is_degraded = True
+        kinds = ", ".join(f"{kind} {count}" for kind, count in failures.items())
+        line = f"{result['name']}: degraded: the language model failed: {kinds}"
+        if gate:
+            line += f"; {gate} is not passed"
+        print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
+    return is_degraded
 
 
 def _parse_threshold(text: str) -> float:
@@ -468,8 +513,11 @@ def _find_problem(key: str, value: object) -> str:
     option = _folder_options().get(f"--{key}")
     if option is None:
         return "expected the name of an option that a folder can have"
-    values = value if isinstance(value, list) and option.repeatable else [value]
-    return next(filter(None, map(option.find_problem, values)), "")
+    values = [value]
+    if isinstance(value, list) and option.repeatable:
+        values = value
+    problems = map(option.find_problem, values)
+    return next(filter(None, problems), "")
 
 
 def _folder_options() -> dict[str, Option]:
@@ -519,7 +567,9 @@ def evaluate_path(path: Path, dataset: str | Path | None, options: Mapping[str, 
     known = {option.name for benchmark in benchmarks for option in benchmark.options}
     for name in options.keys() - known:
         raise InputError(printable(name, 60), f"expected one of {', '.join(sorted(known))}")
-    datasets = rxnopt.find_datasets(str(dataset), Path("dataset")) if dataset else []
+    datasets: list[Path] = []
+    if dataset:
+        datasets = rxnopt.find_datasets(str(dataset), Path("dataset"))
     scorer = Scorer(benchmarks, options, Path("evaluation"))
     (results,) = score_names(scorer, Path(), [str(path)], datasets, _refuse)
     scorer.report_options(results["benchmark"])
@@ -604,13 +654,20 @@ def compare(argv: Sequence[str]) -> int:
         pages.write_comparison(compared, scorer.output)
     report = compared.report()
     tables: Report = [block for block in report if isinstance(block, Table)]
-    if args.format == "csv":  # the pairs, which stand behind the systems, or their parts
-        report = tables[-1:] if args.by else tables[1:2]
+    # A CSV is the pairs, which stand behind the systems, or their parts, which come last.
+    if args.format == "csv" and args.by:
+        report = tables[-1:]
+    elif args.format == "csv":
+        report = tables[1:2]
     print_result(compared, report, args.json, args.format, args.columns)
-    if _warn_of_model(results, "--fail-if-worse" if args.fail_if_worse else ""):
+    gate = ""
+    if args.fail_if_worse:
+        gate = "--fail-if-worse"
+    if _warn_of_model(results, gate):
         return ExitCode.PARTLY_FAILED
-    for line in require_not_worse(compared) if args.fail_if_worse else ():
-        print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
+    if gate:
+        for line in require_not_worse(compared):
+            print(printable(f"{PROGRAM}: {line}"), file=sys.stderr)
     return ExitCode.DONE
 
 
@@ -726,13 +783,11 @@ def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]
         systems = [file.system for file in files if name in file.system_names]
         systems = systems or [file.system for file in files if name in file.file_names]
         if not systems:
-            listed = sorted({file.system for file in files})
-            known = grouped_names(listed) if listed else "none with a dataset"
-            raise InputError(
-                printable(name, 60),
-                "expected a system of prediction/",
-                f"another name; known: {known}",
-            )
+            known = "none with a dataset"
+            if files:
+                known = grouped_names(sorted({file.system for file in files}))
+            expected = "expected a system of prediction/"
+            raise InputError(printable(name, 60), expected, f"another name; known: {known}")
         require_no_clash(file for file in files if file.system == systems[0])
         named[systems[0]] = None
     if len(named) < 2:
@@ -779,13 +834,15 @@ def check(argv: Sequence[str]) -> int:
     _, options = _read_folder_options((args.base or args.root) / SETTINGS_FILE)
     given = {name: value for name, value in vars(args).items() if value is not None}
     scorer = Scorer(benchmarks, options | given, args.root)
-    work = partial(_check_change if args.owner is not None else _check_file, args, scorer)
+    work = _check_file
+    if args.owner is not None:
+        work = _check_change
     operators = [SETTINGS_FILE, f"prediction/{SYSTEMS_FILE}"]
     files = [*list_datasets(args.root), *list_predictions(args.root)]
     codes: list[int] = [ExitCode.DONE]
     for name in args.names or [*operators, *map(str, files)]:
         try:
-            codes.append(work(name))
+            codes.append(work(args, scorer, name))
         except InputError as error:  # which costs only its file
             print(f"{PROGRAM}: {error}", file=sys.stderr)
             codes.append(error.exit_code)
@@ -820,7 +877,9 @@ def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
         else:
             results = scorer.check(path)
     print_result(results, results.report(), args.json)
-    return ExitCode.FOUND if results["findings"] else ExitCode.DONE
+    if results["findings"]:
+        return ExitCode.FOUND
+    return ExitCode.DONE
 
 
 def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
@@ -833,9 +892,10 @@ def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
     truths_close = settings.words.get("--late-files", keep) != keep
     change = ProposedChange(args.root, args.base, args.owner, now(), truths_close)
     problem = find_refusal(Path(name), change, scorer)
-    if problem:
-        print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)
-    return ExitCode.FOUND if problem else ExitCode.DONE
+    if not problem:
+        return ExitCode.DONE
+    print(printable(f"{PROGRAM}: {name}: {problem}", 300), file=sys.stderr)
+    return ExitCode.FOUND
 
 
 def init(argv: Sequence[str]) -> int:
@@ -882,8 +942,9 @@ def ask(argv: Sequence[str]) -> int:
     scored = [_score_run(run, scorer, args) for run in asked.runs]
     if asked.last_line:
         command.print_message(asked.last_line)
-    is_complete = all(scored) and not asked.has_failed
-    return ExitCode.DONE if is_complete else ExitCode.PARTLY_FAILED
+    if asked.has_failed or not all(scored):
+        return ExitCode.PARTLY_FAILED
+    return ExitCode.DONE
 
 
 def _score_run(run: Run, scorer: Scorer, args: argparse.Namespace) -> bool:
@@ -981,8 +1042,12 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: ExitC
 
     The other parameters are those of `describe`.
     """
-    texts = describe(PROGRAM, (command.__doc__ or "").partition("\n")[0], examples, done, *codes)
-    parser = Parser(prog=PROGRAM if command is score else f"{PROGRAM} {command.__name__}", **texts)
+    what, _, _ = (command.__doc__ or "").partition("\n")
+    texts = describe(PROGRAM, what, examples, done, *codes)
+    name = PROGRAM
+    if command is not score:
+        name = f"{PROGRAM} {command.__name__}"
+    parser = Parser(prog=name, **texts)
     add = parser.add_argument
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
