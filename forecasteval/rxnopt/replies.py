@@ -105,17 +105,22 @@ _WORDS: Final = {
     " · seventh · eighth · ninth · tenth · last",
     # However, this is misleading: what takes the clause before it back
     "HOWEVER": "however · but · yet · though · although · nevertheless · and · in fact · sadly"
-    " · unfortunately · in reality · in practice · on closer (?:inspection|look) · actually",
+    " · still · no · wait · no wait · unfortunately · in reality · in practice · actually"
+    " · on closer (?:inspection|look)",
     "BE": "['’]s · is · was · seems · looks · appears · turns out · would · will · can · could"
     " · may · might · does",
     "ADVERB": "to be · be · likely · probably · clearly · quite · very · just · only · simply · a"
-    " · actually · really · in fact · also · an · the · hold",
-    "UNTRUE": "misleading · deceptive · wrong · incorrect · false · untrue · mistaken · mistake"
+    " · actually · really · in fact · also · an · the · entirely · necessarily",
+    "CLAIM": "choice · answer · option · pick · conclusion · claim · impression · appearance"
+    " · intuition · assumption · reasoning · view",
+    "UNTRUE": "misleading · deceptive · deceiving · questionable · doubtful · premature"
+    " · wrong · incorrect · false · untrue · mistaken · mistake"
     " · error · trap · illusion · fallacy · flawed · red herring",
-    "TRUE": "so · case · true · right · correct · answer · best · it · optimal · valid · up",
+    "TRUE": "so · case · true · right · correct · answer · best · it · valid · hold · hold up",
     # Option 2, closely followed by option 3: what names a runner-up
-    "AHEAD": "followed (?:very )?(?:closely )?by · ahead of · over · edges out · edging out · beats"
-    " · beating · close behind,? · just behind,? · (?<=[0-9] )(?:and )?then",
+    "AHEAD": "(?:followed|trailed)(?: [a-z]+){0,4} by · ahead of · over · edges out · edging out"
+    " · beats · beating · before · close behind,? · just behind,? · secondly"
+    " · (?<=[0-9] )(?:and )?then · (?<=[0-9] )> · 优于 · 胜过",
     "WAIT": "wait · actually · correction · on reflection · on second thought"
     " · on second thoughts · upon reflection · edit · update · sorry · scratch that",
 }
@@ -162,9 +167,15 @@ _PARTS: Final = {
     # A clause, and what may take it back
     "CLAUSE": r"(?:^|(?<=[.;!?] )|(?<=[。\"{(]))(?:[^.;!?。\"{}()\n]|[.](?! )|\([^()\n]{0,99}\)"
     r"|\{[^{}\n\"]{0,20}\}){1,400}",
-    "ANAPHOR": r"(?:this|that|it|which)(?: {NOUN})?(?:,? {HOWEVER},?)? ?",
-    "UNTRUTH": r"{BE}(?:,? {HOWEVER},)?(?: {ADVERB}){0,4} {UNTRUE}(?! (?:to|that)\b)"
-    r"|{BE}(?: not|n['’]t)(?:(?: {ADVERB}){0,4} {TRUE}|(?=\W{0,3}$))|fails",
+    "ANAPHOR": r"(?:this|that|it|which|(?:this|that|the|such an?) {CLAIM})(?:,? {HOWEVER},?)? ?",
+    "UNTRUTH": r"{BE}(?:,? {HOWEVER},)?(?: {ADVERB}){0,4} {UNTRUE}(?! (?:to|that|whether)\b)"
+    r"|{BE} ?(?:not|n?['’]t)(?:(?: {ADVERB}){0,4} {TRUE}(?! (?!here|since|because|as|if)[a-z])"
+    r"|(?=\W{0,3}$))|fails",
+    "DISSENT": r"i (?:disagree|(?:do not|don['’]t) (?:think so|agree)"
+    r"|(?:doubt|take|(?:do not|don['’]t) believe) (?:it|this|that)(?: back)?)(?! [a-z])"
+    r"|or (?:so it (?:seems|appears)|(?:is|does) it\b)"
+    r"|appearances |the opposite is|reality is|just kidding"
+    r"|(?:on (?:second thoughts?|reflection),? )?no(?=\W{0,3}$)",
     # A statement
     "MARK": r"(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|{答案}",
     "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[-–—=]+>|[:=>]|\|(?! ?$)| [-–—](?= )|】)"
@@ -228,11 +239,13 @@ _REPLACED: Final = _pattern(
 # Option 2 looks best; however, this is misleading: nothing of the first clause counts.
 _TAKEN_BACK: Final = _pattern(
     r"{CLAUSE}[.;!?,:。…–—-]{1,3}[ \n]?(?:{HOWEVER},? ){0,3}(?:{ANAPHOR}{UNTRUTH}(?![a-z-])"
-    r"|or so it (?:seems|appears)|i take (?:it|this|that) back"
-    r"|(?:但|不过|然而|可)?是?,?这.{0,4}?[是属].{0,3}?(?:误导|错|陷阱|不对|不正确|不成立))"
+    r"|{DISSENT}|(?:但|不过|然而|可)?是?,?(?:这.{0,4}?[是属].{0,3}?"
+    r"(?:误导|错|陷阱|不对|不正确|不成立)|(?:其实|事实|实际)上?并?[不非](?:然|是|对|如此)))"
 )
 # Option 2 followed closely by option 3 are best: whoever is praised, it is not 3.
-_RUNNER_UP: Final = _pattern(r"({AHEAD}) (?:the )?{NAMED}(?:{AND}{NAME}?{NUMBER})*(?=,? [a-z])")
+_RUNNER_UP: Final = _pattern(
+    r"({AHEAD}) ?(?:the )?{NAMED}(?:{AND}{NAME}?{NUMBER})*(?=,? [a-z]|[最产])"
+)
 _MARKER: Final = _pattern(r"^(?:- )*(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # of a heading, a list
 # What follows the last of these replaces what stands before.
 _LATER: Final = _pattern(
