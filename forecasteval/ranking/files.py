@@ -17,12 +17,19 @@ Signature = dict[str, object]  # as JSON has it: levels are texts there
 Parts = dict[str, dict[str, Any]]  # score, interval and n by the values of a column of the dataset
 
 
+def read_level(value: Any) -> Level:
+    """Read a level, which may be a number as text."""
+    if str(value).isdecimal():
+        return int(value)
+    level: Level = value
+    return level
+
+
 def read_weights(signature: Signature) -> dict[Level, float]:
     """Read the weights of a signature by level; {"": 1} of a benchmark without levels."""
     weights = signature.get("weights", {"": 1.0})
     if isinstance(weights, dict):
-        levels = {text: int(text) for text in weights if str(text).isdecimal()}
-        weights = {levels.get(level, level): weight for level, weight in weights.items()}
+        weights = {read_level(level): weight for level, weight in weights.items()}
     return from_record(dict[Level, float], weights, "weights")
 
 

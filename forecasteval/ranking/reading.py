@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 from forecasteval.common.errors import InputError
@@ -13,15 +12,14 @@ from forecasteval.common.forms import from_record
 from forecasteval.common.records import JsonObject, dump_json, question_key
 from forecasteval.display.clusters import list_clusters
 
-from .files import FileRow, ForecasterTable, model_failures, read_weights
+from .files import FileRow, ForecasterTable, model_failures, read_level, read_weights
 from .scale import Level, read_scale
 from .systems import QuestionColumns, System
 
 _GUESS: Final = "avg_relative_score"  # of RxnOptBench, the mean of its items' scores
-_COPIED: Final = (
-    *("benchmark", "dataset", "prediction", "system"),
-    *("damaged_lines", "usage", "missing_score"),
-)
+_REQUIRED: Final = ("benchmark", "dataset", "prediction")
+_OPTIONAL: Final = ("system", "damaged_lines", "usage", "missing_score")
+_NOISE: Final = 1e-9  # beyond the bounds of scores; no benchmark makes more
 
 
 def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:
@@ -30,10 +28,7 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
     """
     if "ranking" not in results:
         system = read_system(results, name)
-        low, high, _ = system.scale
-        for score in chain.from_iterable(each.scores for each in system.questions.values()):
-            if not low - 1e-9 <= score <= high + 1e-9:  # no benchmark made it
-                raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
+        _require_scores_in_bounds(system)
         return system
     row = _file_row(results, name or str(results.get("name", "forecasts")))
     table = {
@@ -45,6 +40,14 @@ def read_result(results: Mapping[str, object], name: str | None = None) -> Syste
         "pending": results.get("n_pending", 0),
     }
     return from_record(ForecasterTable, table, row.name)
+
+
+def _require_scores_in_bounds(system: System) -> None:
+    low, high, _ = system.scale
+    for questions in system.questions.values():
+        for score in questions.scores:
+            if not low - _NOISE <= score <= high + _NOISE:
+                raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
 
 
 def _count_series(results: JsonObject) -> object:
@@ -79,29 +82,28 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     by_level: dict[Level, list[JsonObject]] = {level: [] for level in read_weights(row.signature)}
     try:
         for item in results["items"]:
-            level = item["level"] if has_levels else ""
-            by_level[int(level) if str(level).isdecimal() else level].append(item)
+            level = read_level(item["level"]) if has_levels else ""
+            by_level[level].append(item)
         questions = {level: _columns(items) for level, items in by_level.items()}
     except (LookupError, TypeError, AttributeError):
         raise InputError(name, "expected items with the keys of this version") from None
     void = from_record(int, results.get("void", 0), f"{name}: void")
     guesses = from_record(dict[str, float], results.get("uniform_guess", {}), name)
-    guess = guesses.get(_GUESS)
-    return System(row=row, questions=questions, void=void, guess=guess, **scale.describe())
+    return System(
+        row=row, questions=questions, void=void, guess=guesses.get(_GUESS), **scale.describe()
+    )
 
 
 def _columns(items: Sequence[JsonObject]) -> QuestionColumns:
     outcomes = Counter(item["outcome"] for item in items)
-    items = sorted((item for item in items if item["outcome"] != "pending"), key=question_key)
+    resolved = [item for item in items if item["outcome"] != "pending"]
+    resolved.sort(key=question_key)
     for flag in ("padded", "late"):
-        outcomes[flag] = sum(bool(item.get(flag)) for item in items)
-    return QuestionColumns(
-        ids=[item["id"] for item in items],
-        scores=[item["score"] or 0.0 for item in items],
-        answered=[item["outcome"] == "scored" for item in items],
-        clusters=list_clusters(items),
-        outcomes=outcomes,
-    )
+        outcomes[flag] = sum(bool(item.get(flag)) for item in resolved)
+    ids = [item["id"] for item in resolved]
+    scores = [item["score"] or 0.0 for item in resolved]
+    answered = [item["outcome"] == "scored" for item in resolved]
+    return QuestionColumns(ids, scores, answered, list_clusters(resolved), outcomes=outcomes)
 
 
 def _file_row(results: JsonObject, name: str) -> FileRow:
@@ -110,23 +112,26 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
     # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
     # texts in a file.
     signature = json.loads(dump_json(results["signature"]))
-    pairs = from_record(dict[str, Any], results.get("pairs", {}), name).get("overall", {})
-    gains = ("mean_difference", "interval") if pairs.get("pairs") else ()
     record = {
-        **dict.fromkeys(("benchmark", "dataset", "prediction")),
-        **dict(zip(("gain", "gain_interval"), map(pairs.get, gains), strict=False)),
-        **{key: results[key] for key in _COPIED if key in results},
         "name": name,
         "warnings": len(results.get("warnings", ())),
         "degraded": model_failures(results) is not None,
         "signature": {key: signature[key] for key in results["signature"]},
     }
+    record |= {key: results.get(key) for key in _REQUIRED}
+    record |= {key: results[key] for key in _OPTIONAL if key in results}
+    pairs = from_record(dict[str, Any], results.get("pairs", {}), name).get("overall", {})
+    if pairs.get("pairs"):
+        record["gain"] = pairs.get("mean_difference")
+        record["gain_interval"] = pairs.get("interval")
     return from_record(FileRow, record, name)
 
 
 def list_results(results: object) -> list[Mapping[str, object]]:
     """List results; InputError for what is none, as the keys of one that is in no list."""
-    listed: list[Any] = list(results) if isinstance(results, Iterable) else [results]
+    listed: list[Any] = [results]
+    if isinstance(results, Iterable):
+        listed = [*results]
     for result in listed:
         if not isinstance(result, Mapping):
             raise InputError("results", "expected a list of results", type(result).__name__)
@@ -140,5 +145,7 @@ def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
     names: list[str] = []
     for number, result in enumerate(results, 1):
         name = str(result.get("name", f"system {number}"))
-        names.append(f"{name} ({number})" if name in names else name)
+        if name in names:
+            name = f"{name} ({number})"
+        names.append(name)
     return names
