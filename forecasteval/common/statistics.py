@@ -95,8 +95,8 @@ _MIN_VARIANCE: Final = 1e-30  # below it, equal values differ by rounding errors
 
 
 def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean, exactly rounded so that the order of values does not matter; nan without
-    values.
+    """Compute the arithmetic mean, exactly rounded so that the order of values does not matter; nan
+    without values.
     """
     if not values:
         return math.nan
@@ -104,7 +104,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def variance(values: Sequence[float]) -> float:
-    """Sample variance with n−1; 0 for fewer than two values."""
+    """Compute the sample variance with n−1; 0 for fewer than two values."""
     if len(values) < 2:
         return 0.0
     centre = mean(values)
@@ -112,7 +112,12 @@ def variance(values: Sequence[float]) -> float:
 
 
 def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
-    """Σ w·mean / Σ w over the strata `(weight, values)` that have values; nan if no stratum has."""
+    """Compute the mean of strata `(weight, values)`:
+
+        Σ w·mean / Σ w
+
+    over those that have values; nan if none has.
+    """
     used = [(weight, mean(values)) for weight, values in strata if values]
     if len(used) == 1:
         return used[0][1]
@@ -123,12 +128,18 @@ def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
 
 
 def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[float, float] | None:
-    """Standard error of the stratified mean Σ wᵢ·meanᵢ and its degrees of freedom; weights as
-    `stratified_mean`.
+    """Compute the standard error of `stratified_mean`, √V, and its degrees of freedom.
 
-    Variance V = Σ wᵢ²sᵢ²/nᵢ with sᵢ² over n−1 (Cochran, Sampling Techniques, 1977, 5.4);
-    Satterthwaite's (1946) degrees of freedom V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1). None if a stratum with
-    weight has fewer than two values, or if every variance is 0: then nothing measures the error.
+    With weights wᵢ that add up to 1 and variances sᵢ² over nᵢ−1 the variance is
+
+        V = Σ wᵢ²sᵢ²/nᵢ
+
+    (Cochran, Sampling Techniques, 1977, 5.4), with Satterthwaite's (1946) degrees of freedom
+
+        V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1)
+
+    None if a stratum with weight has fewer than two values, or if every variance is 0: then nothing
+    measures the error.
     """
     used = [(weight, values) for weight, values in strata if values and weight > 0]
     if not used or any(len(values) < 2 for _, values in used):
@@ -167,8 +178,12 @@ def stratified_interval(
     bounds: tuple[float, float] = (0.0, 1.0),
     added: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[float, float] | None:
-    """95 % confidence interval of the stratified mean by Student's t, clipped to `bounds`; see
-    `stratified_error`. `added` is a variance with its degrees of freedom (`add_variance`).
+    """Compute the 95 % confidence interval of the stratified mean by Student's t.
+
+    Args:
+        strata: as in `stratified_error`.
+        bounds: to which it is clipped.
+        added: a variance with its degrees of freedom (`add_variance`).
     """
     error = add_variance(stratified_error(strata), *added)
     if error is None:
@@ -185,31 +200,44 @@ def clip_interval(centre: float, half: float, bounds: tuple[float, float]) -> tu
 
 def cluster_values(values: Sequence[float], clusters: Sequence[object]) -> list[float]:
     """Compute a value per cluster, in the order of their first values. Their mean is that of all,
-    their error is clustered.
+    their error is clustered:
 
-    uᵢ = x̄ + G/n · Σ (x − x̄) over the n values of G clusters: s²(u)/G is then `clustered_error`².
-    With clusters of one value each they are the values themselves but for rounding.
+        uᵢ = x̄ + G/n · Σ (x − x̄) over the values of cluster i, of n values in G clusters
+
+    s²(u)/G is then `clustered_error`². With clusters of one value each they are the values
+    themselves but for rounding.
     """
     if not values:
         return []
     centre = mean(values)
-    residuals: dict[object, list[float]] = {}
+    sums = sum_by_cluster([value - centre for value in values], clusters)
+    scale = len(sums) / len(values)
+    return [centre + scale * total for total in sums]
+
+
+def sum_by_cluster(values: Sequence[float], clusters: Sequence[object]) -> list[float]:
+    """Sum the values of each cluster; without clusters each value is its own sum."""
+    if not clusters:
+        return list(values)
+    parts: dict[object, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
-        residuals.setdefault(cluster, []).append(value - centre)
-    scale = len(residuals) / len(values)
-    return [centre + scale * math.fsum(cluster) for cluster in residuals.values()]
+        parts.setdefault(cluster, []).append(value)
+    return list(map(math.fsum, parts.values()))
 
 
 def clustered_error(
     values: Sequence[float], clusters: Sequence[object]
 ) -> tuple[float, float] | None:
-    """Standard error of a mean whose values come in clusters, and its degrees of freedom, clusters
-    − 1.
+    """Compute the standard error of a mean whose n values come in G clusters, √V, and its degrees
+    of freedom, G − 1.
 
-    Values of a cluster may be anything to each other: V = G/(G−1) · Σ (Σ residuals of a cluster)² /
-    n² (Liang & Zeger 1986; Miller, Adding error bars to evals, 2024). With clusters of one value
-    each this is s²/n. None for fewer than two clusters, or if the variance is 0: then nothing
-    measures the error.
+    Values of a cluster may be anything to each other:
+
+        V = G/(G−1) · Σ (Σ residuals of a cluster)² / n²
+
+    (Liang & Zeger 1986; Miller, Adding error bars to evals, 2024). With clusters of one value each
+    this is s²/n. None for fewer than two clusters, or if the variance is 0: then nothing measures
+    the error.
     """
     return stratified_error([(1.0, cluster_values(values, clusters))])
 
@@ -217,7 +245,7 @@ def clustered_error(
 def clustered_interval(
     values: Sequence[float], clusters: Sequence[object], bounds: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float] | None:
-    """95 % confidence interval of a mean by Student's t, clipped to `bounds`; see
+    """Compute the 95 % confidence interval of a mean by Student's t, clipped to `bounds`; see
     `clustered_error`.
     """
     return stratified_interval([(1.0, cluster_values(values, clusters))], bounds)

@@ -19,6 +19,7 @@ from forecasteval.common.statistics import (
     mean,
     stratified_interval,
     stratified_mean,
+    sum_by_cluster,
 )
 from forecasteval.common.version import __version__
 
@@ -47,7 +48,6 @@ from .systems import (
     join_clusters,
     levels_that_count,
     require_same_policy,
-    sum_by_cluster,
 )
 
 SYSTEMS: Final = 50  # that are compared at a time

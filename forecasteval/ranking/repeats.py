@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forecasteval.common.statistics import mean
+from forecasteval.common.statistics import mean, sum_by_cluster
 
 from .scale import Level
-from .systems import System, join_clusters, sum_by_cluster
+from .systems import System, join_clusters
 
 
 class RunVariation(NamedTuple):

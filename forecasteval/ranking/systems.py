@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -63,16 +62,6 @@ def count_series(parts: Sequence[QuestionColumns]) -> int:
     names = join_clusters(parts)
     count = len(set(names))
     return count if count < len(names) else 0
-
-
-def sum_by_cluster(values: Sequence[float], clusters: Sequence[str]) -> list[float]:
-    """Sum the values of each cluster; without clusters each value is its own sum."""
-    if not clusters:
-        return list(values)
-    parts: defaultdict[str, list[float]] = defaultdict(list)
-    for value, cluster in zip(values, clusters, strict=True):
-        parts[cluster].append(value)
-    return [math.fsum(part) for part in parts.values()]
 
 
 @dataclass(frozen=True, kw_only=True)
