@@ -276,10 +276,14 @@ def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[P
     diagonal = ((0, 0), (1, 1))
     panels = []
     for row in ranked[:_SMALL]:
-        bins = [one for one in results["reliability"][row.name] if one["n"]]
-        largest = max(known["n"] for known in bins)
-        points = [(known["mean_probability"] or 0.0, known["frequency"] or 0.0) for known in bins]
-        line = ChartLine(row.shown, points, [known["n"] / largest for known in bins])
+        points = []
+        counts = []
+        for cell in results["reliability"][row.name]:
+            if cell["n"]:
+                counts.append(cell["n"])
+                points.append((cell["mean_probability"] or 0.0, cell["frequency"] or 0.0))
+        largest = max(counts)
+        line = ChartLine(row.shown, points, [count / largest for count in counts])
         panels.append(Panel(row.shown, [line], x, y, diagonal, False, 140))
     return panels
 

@@ -68,5 +68,5 @@ def test_runs_of_a_system_share_the_rest_of_their_names(stem: str, run: str) -> 
         (["\x1b[2J", "é"], ["\\x1b[2J", "é"]),
     ],
 )
-def test_show_distinct(names: list[str], shown: list[str]) -> None:
+def test_format_distinct(names: list[str], shown: list[str]) -> None:
     assert format_distinct(names) == shown
