@@ -42,6 +42,7 @@ PREDICTION: Final = (
 # in a sample's metadata: the id of its question, where several have the same id
 QUESTION_ID: Final = "forecasteval_id"
 _ATTACHMENT: Final = "attachment://"
+_MAX_ATTEMPTS: Final = 10**6
 _EMPTY: Final = ("", "[]", "{}", "NaN", "Infinity", "-Infinity")
 _NO_BOX: Final = (
     r"No \boxed{} content found in the final answer."  # MiroFlow's words where a model gave no box
@@ -105,7 +106,8 @@ def _collect(
             runs[1].left_out["no object"].append(name_bad_row(row, number))
             continue
         for answer in read(row):
-            run, name = runs[answer.run], clean_id(answer.id, table)
+            run = runs[answer.run]
+            name = clean_id(answer.id, table)
             problem, looks = _find_problem(answer.value)
             if not name.strip():
                 run.left_out["without an id"].append(f"record {number}")
@@ -150,10 +152,12 @@ def _find_problem(answer: object) -> tuple[str, str]:
     """
     if as_text(answer).strip() in _EMPTY:
         return "without an answer", ""
-    for value in answer if isinstance(answer, list) else [answer]:
+    values = answer if isinstance(answer, list) else [answer]
+    for value in values:
         if isinstance(value, Mapping):
             return "an object, neither text nor a number", f" with {', '.join(map(str, value))}"
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        is_scalar = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+        if not is_scalar:
             return "neither text nor a number", f": {as_text(value) or 'null'}"
     return "", ""
 
@@ -173,7 +177,8 @@ def _read_sample(row: Row) -> Iterator[SourceAnswer]:
     elif stated and stated[0] is None:
         problem = "no index in the reply"
     answer = stated[0] if stated else _read_output(row)
-    name, alias = row.get("id"), ""
+    name = row.get("id")
+    alias = ""
     question_id = value_at(row, ["metadata", QUESTION_ID])
     if question_id is not None:
         name, alias = question_id, str(name)
@@ -184,10 +189,12 @@ def _list_predictions(scores: object) -> list[object]:
     """List the indices that scorers read in the output of a sample."""
     if not isinstance(scores, Mapping):
         return []
-    metadata = [value_at(score, ["metadata"]) for score in scores.values()]
-    return [
-        each[PREDICTION] for each in metadata if isinstance(each, Mapping) and PREDICTION in each
-    ]
+    predictions = []
+    for score in scores.values():
+        metadata = value_at(score, ["metadata"])
+        if isinstance(metadata, Mapping) and PREDICTION in metadata:
+            predictions.append(metadata[PREDICTION])
+    return predictions
 
 
 def _read_output(row: Row) -> object:
@@ -221,11 +228,13 @@ def _read_task(row: Row) -> Iterator[SourceAnswer]:
     if all(type(attempt.get("retry_id")) is int for attempt in attempts):
         attempts.sort(key=itemgetter("retry_id"))
     numbers = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
-    if not all(type(number) is int and 0 <= number < 10**6 for number in numbers):
+    are_numbers = all(type(number) is int and 0 <= number < _MAX_ATTEMPTS for number in numbers)
+    if not are_numbers:
         numbers = [*range(1, len(attempts) + 1)]
     runs = dict(zip(numbers, attempts, strict=True)) or {1: row}
     for number, attempt in runs.items():
-        answer, problem = attempt.get("model_boxed_answer"), ""
+        answer = attempt.get("model_boxed_answer")
+        problem = ""
         if answer == _NO_BOX:
             problem = "no box in the reply"
         elif not answer and attempt.get("status") in ("failed", "run_failed"):
@@ -332,32 +341,42 @@ def _split_systems(
 ) -> tuple[Sequence[Any], Shape]:
     """Tell the systems of joined rows apart; what answers no question is none."""
     if questions is not None:
-        known = {row[SYSTEM_KEY] for row in rows if shape.read_id(row).strip() in questions.ids}
+        known = set()
+        for row in rows:
+            if shape.read_id(row).strip() in questions.ids:
+                known.add(row[SYSTEM_KEY])
         rows = [row for row in rows if row[SYSTEM_KEY] in known]
     is_split = shape.run or shape.system
-    return rows, shape if is_split else shape._replace(system=(SYSTEM_KEY,))
+    if not is_split:
+        shape = shape._replace(system=(SYSTEM_KEY,))
+    return rows, shape
 
 
 def _is_map(rows: Sequence[Any]) -> bool:
-    return all(isinstance(row, Mapping) and [*row] == ["id", paths.VALUE_KEY] for row in rows)
+    keys = ["id", paths.VALUE_KEY]
+    return all(isinstance(row, Mapping) and [*row] == keys for row in rows)
 
 
 def _names_answers(problem: Exception) -> bool:
     """Return whether a problem names parts that may be the answer."""
-    return isinstance(problem, UnclearError) and any(shape.answer for shape in problem.shapes)
+    if not isinstance(problem, UnclearError):
+        return False
+    return any(shape.answer for shape in problem.shapes)
 
 
 def _find_shape(
     table: Loaded, rows: Sequence[Any], named: Named, questions: Questions | None
 ) -> Shape:
     """Find what counts in rows; InputError for a path that the user names and no row has."""
-    names = [*dict.fromkeys(key for row in rows if isinstance(row, Mapping) for key in row)]
+    objects = [row for row in rows if isinstance(row, Mapping)]
+    names = [*dict.fromkeys(key for row in objects for key in row)]
     id_path, answer, run, system = (_parse(text, names) for text in named)
     # Of {id: {"answer": …}}, whose rows are {"id", "prediction": {"answer": …}}.
     is_within = table.is_map and answer and answer[0] not in names
     if is_within:
         answer = ("prediction", *answer)
-    for text, place in zip(named, (id_path, answer, run, system), strict=True):
+    named_paths = (id_path, answer, run, system)
+    for text, place in zip(named, named_paths, strict=True):
         if text and not _is_once(table, place, rows):
             unknown = f"no single column {printable(text, 60)} with values: {EXPECTED}"
             raise InputError(str(table.path), unknown, show_names(names))
@@ -375,21 +394,26 @@ def _parse(text: str, names: Sequence[str]) -> paths.Path:
 
 def _is_once(table: Loaded, place: paths.Path, rows: Sequence[Any]) -> bool:
     """Return whether a path has values, and the header of a CSV names its column once."""
-    is_twice = table.names.count(place[0]) > 1
-    return not is_twice and any(value_at(row, place) is not None for row in rows)
+    if table.names.count(place[0]) > 1:
+        return False
+    return any(value_at(row, place) is not None for row in rows)
 
 
 def _read_rows(table: Loaded, rows: Sequence[Any], shape: Shape) -> SourceFile:
     """Read the runs of rows whose shape is known."""
     prompt = next((key for key in _PROMPTS if key in table.names), "")
     labels = [shape.read_labels(row) for row in rows]
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels), 1)}
+    distinct_labels = dict.fromkeys(labels)
+    numbers = {label: number for number, label in enumerate(distinct_labels, 1)}
 
     def read_row(row: Row) -> Iterator[SourceAnswer]:
-        problem = "with a key that is given twice" * has_two_values(row, shape.id, shape.answer)
-        run = numbers[shape.read_labels(row)]
+        name = shape.read_id(row)
         value = value_at(row, shape.answer)
-        yield SourceAnswer(shape.read_id(row), value, row.get(prompt), run, problem)
+        run = numbers[shape.read_labels(row)]
+        problem = ""
+        if has_two_values(row, shape.id, shape.answer):
+            problem = "with a key that is given twice"
+        yield SourceAnswer(name, value, row.get(prompt), run, problem)
 
     source = _collect(table.form, table, read_row, rows)
     source.notes.append(shape.describe())
@@ -410,8 +434,10 @@ def _read_format(
     elsewhere, which the user may name.
     """
     source = _collect(name, table, read)
-    ids = {answer.id.strip() for run in source.runs.values() for answer in run.answers}
-    if not named.id and (questions is None or ids & questions.ids.keys()):
+    answers = [answer for run in source.runs.values() for answer in run.answers]
+    ids = {answer.id.strip() for answer in answers}
+    are_known = questions is None or not ids.isdisjoint(questions.ids)
+    if are_known and not named.id:
         return source
     shape = Shape(parse_path(named.id), ())
     if not named.id:
@@ -421,9 +447,8 @@ def _read_format(
         except UnclearError:
             return source
     elif all(value_at(row, shape.id) is None for row in table):
-        raise InputError(
-            str(table.path), f"no single column {printable(named.id, 60)} with values", name
-        )
+        unknown = f"no single column {printable(named.id, 60)} with values"
+        raise InputError(str(table.path), unknown, name)
 
     def read_elsewhere(row: Row) -> Iterator[SourceAnswer]:
         for answer in read(row):

@@ -7,7 +7,7 @@ of a column that has dots in its name is that column.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from forecasteval.common.records import Loaded, repeated_keys
 
@@ -59,15 +59,20 @@ def join_parts(value: object, within: Sequence[str] = ()) -> object:
     within: the key of the value. Of two objects with a text that are called something else than the
     parts of a message, each may be an answer.
     """
-    if not isinstance(value, list) or not all(isinstance(part, Mapping) for part in value):
+    if not _is_list_of_objects(value):
         return value
     are_parts = {*within} <= _PARTS or all("type" in part for part in value)
     if len(value) > 1 and not are_parts:
         return value
-    texts = [part["text"] for part in value if "text" in part and not part.get("thought")]
+    spoken = [part for part in value if not part.get("thought")]
+    texts = [part["text"] for part in spoken if "text" in part]
     if not texts or not all(isinstance(text, str) for text in texts):
         return value
     return "".join(texts)
+
+
+def _is_list_of_objects(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
+    return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
 
 
 def list_leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
@@ -91,9 +96,9 @@ def list_leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]
 
 
 def _is_chat(value: object) -> bool:
-    if not isinstance(value, list) or not value:
+    if not value or not _is_list_of_objects(value):
         return False
-    return all(isinstance(message, Mapping) and _read_role(message) for message in value)
+    return all(map(_read_role, value))
 
 
 def _read_role(message: Mapping[str, Any]) -> object:
@@ -162,7 +167,7 @@ def _name_rows(holder: Mapping[str, Any], ids: Set[str] | None) -> list[dict[str
         rows: list[Any] = []
         if isinstance(held, Mapping) and (ids is None or not ids.isdisjoint(held)):
             rows = [{"id": key, VALUE_KEY: value} for key, value in held.items()]
-        elif isinstance(held, list) and all(isinstance(row, Mapping) for row in held):
+        elif _is_list_of_objects(held):
             rows = held
         named += [{SYSTEM_KEY: name, **row} for row in rows]
     return named
@@ -170,7 +175,7 @@ def _name_rows(holder: Mapping[str, Any], ids: Set[str] | None) -> list[dict[str
 
 def _list_inner(value: object, depth: int = 0) -> Iterator[list[Any]]:
     """List the outermost lists of objects within a value."""
-    if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
+    if value and _is_list_of_objects(value):
         yield value
     elif isinstance(value, Mapping) and depth < _MAX_TABLE_DEPTH:
         for inner in value.values():
@@ -179,7 +184,8 @@ def _list_inner(value: object, depth: int = 0) -> Iterator[list[Any]]:
 
 def _turn_columns(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Make rows of columns; [] if a value holds none."""
-    names, rows = value.get("columns"), value.get("data")
+    names = value.get("columns")
+    rows = value.get("data")
     if isinstance(names, list) and isinstance(rows, list):
         return _name_cells(names, rows)
     columns = [*value.values()]
@@ -208,4 +214,7 @@ def _turn_mappings(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     keys = [*first]
     if any([*column] != keys for column in others):
         return []
-    return [{name: column[key] for name, column in columns.items()} for key in keys]
+    rows = []
+    for key in keys:
+        rows.append({name: column[key] for name, column in columns.items()})
+    return rows

@@ -51,9 +51,15 @@ class Questions:
             if not isinstance(record, Mapping):
                 continue
             prompt = record.get("prompt")
-            if isinstance(prompt, str) and len(prompt.strip()) >= _MIN_PROMPT:
-                names[prompt.strip()].add(id_text(record.get("id")).strip())
-        return {text: min(ids) for text, ids in names.items() if len(ids) == 1}
+            text = prompt.strip() if isinstance(prompt, str) else ""
+            if len(text) >= _MIN_PROMPT:
+                name = id_text(record.get("id"))
+                names[text].add(name.strip())
+        prompts = {}
+        for text, ids in names.items():
+            if len(ids) == 1:
+                (prompts[text],) = ids
+        return prompts
 
 
 def _read_id(record: object) -> str | None:
@@ -77,6 +83,6 @@ def id_text(name: object) -> str:
 def is_value(value: object) -> bool:
     """Return whether a value may be an answer: text, a number, or a list of these."""
     values = value if isinstance(value, list) else [value]
-    return bool(values) and all(
-        isinstance(item, (str, int, float)) and not isinstance(item, bool) for item in values
-    )
+    if any(isinstance(item, bool) for item in values):
+        return False
+    return bool(values) and all(isinstance(item, (str, int, float)) for item in values)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from typing import Any, Final, NamedTuple
 
 from forecasteval.common.errors import printable
@@ -191,13 +191,16 @@ def _find_known(columns: Columns, names: Iterable[str]) -> Path:
             matches[path] = found
     if not matches:
         return ()
+    # Of equal ones `id`, else the outermost.
     best = max(matches, key=lambda path: (len(matches[path]), path == ("id",), -len(path)))
+    if best == ("id",):
+        return best  # row numbers may happen to be ids, too
     for path, found in matches.items():
-        # Row numbers may happen to be ids; `id` is right even then.
-        is_rival = len(found) > _RIVAL * len(matches[best]) and best != ("id",)
+        is_rival = len(found) > _RIVAL * len(matches[best])
         if is_rival and columns[path] != columns[best]:
-            shapes = [Shape(each, ()) for each in (best, path)]
-            shown = {each: columns[each][0] for each in (best, path)}
+            rivals = (best, path)
+            shapes = [Shape(rival, ()) for rival in rivals]
+            shown = {rival: columns[rival][0] for rival in rivals}
             raise UnclearError("two columns hold ids of the questions", shown, shapes)
     return best
 
@@ -211,11 +214,11 @@ def _first_values(columns: Columns) -> dict[Path, object]:
 
 def _find_answer(columns: Columns, shape: Shape) -> Shape:
     """Find the answer to the ids of a shape; UnclearError if there is none, or several differ."""
-    held = {
-        path: values
-        for path, values in columns.items()
-        if path != shape.id and _may_be_reply(columns, path) and any(map(is_value, values))
-    }
+    held = {}
+    for path, values in columns.items():
+        may_be_reply = path != shape.id and _may_be_reply(columns, path)
+        if may_be_reply and any(map(is_value, values)):
+            held[path] = values
     named = [path for path in held if is_called_reply(path)]
     if named:
         return _choose_answer(held, named, shape, columns)
@@ -243,11 +246,12 @@ def _choose_answer(held: Columns, paths: Sequence[Path], shape: Shape, columns: 
         choice = sorted({*paths, *others}, key=lambda path: (path in may_be_truth, path))
     shapes = [shape._replace(answer=path) for path in choice]
     shown = {path: held[path][0] for path in choice}
-    are_equal = all(held[path] == held[paths[0]] for path in paths)
+    path = paths[0]
+    values = held[path]
+    are_equal = all(held[other] == values for other in paths)
     if not are_equal:
         raise UnclearError("several parts may be the answer", shown, shapes)
-    path = paths[0]
-    holds_lists = any(isinstance(value, list) and len(value) > 1 for value in held[path])
+    holds_lists = any(isinstance(value, list) and len(value) > 1 for value in values)
     if holds_lists and path[-1] not in ANSWER_KEYS:
         first = [shape._replace(answer=(*path, "0"))]
         raise UnclearError("a list, which may be several answers", shown, first)
@@ -275,8 +279,9 @@ def _list_words(path: Path) -> list[str]:
 
 def _may_be_reply(columns: Columns, path: Path) -> bool:
     words = _list_words(path)
-    is_id = len(words) == 1 and words[0].replace("_", "").endswith("id")
-    if is_id or any(map(_NO_REPLY.fullmatch, words)):
+    if len(words) == 1 and words[0].replace("_", "").endswith("id"):
+        return False
+    if any(map(_NO_REPLY.fullmatch, words)):
         return False
     return not _is_asked(columns, path)
 
@@ -296,8 +301,9 @@ def is_called_reply(path: Path) -> bool:
     words = _list_words(path)
     if not words:
         return False
-    is_part = len(words) > 1 and _PART_OF_REPLY.fullmatch(words[-1])
-    return bool(_REPLY.fullmatch(words[-1]) or is_part)
+    last = words[-1]
+    is_part = len(words) > 1 and _PART_OF_REPLY.fullmatch(last)
+    return bool(is_part or _REPLY.fullmatch(last))
 
 
 # --- Several answers to a question ---
@@ -326,14 +332,19 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
         if _tells_apart(repeated, system, run):
             return shape._replace(system=system, run=run)
     others = [path for path in labels if _tells_apart(repeated, path)]
-    paired = () if others else combinations(labels[:_MAX_PAIRED], 2)
-    pairs = [pair for pair in paired if _tells_apart(repeated, *pair)]
+    pairs = []
+    if not others:
+        paired = combinations(labels[:_MAX_PAIRED], 2)
+        pairs = [pair for pair in paired if _tells_apart(repeated, *pair)]
     shapes = [shape._replace(run=path) for path in others]
     for first, second in pairs:
-        system, run = (second, first) if second in systems else (first, second)
+        system, run = first, second
+        if second in systems:
+            system, run = second, first
         shapes.append(shape._replace(system=system, run=run))
     if shapes or (labels and _tells_apart(repeated, *labels)):
-        shown = {path: value_at(repeated[0][0], path) for path in others or labels}
+        row = repeated[0][0]
+        shown = {path: value_at(row, path) for path in others or labels}
         problem = "the rows of a question differ by what may be a run or a system"
         raise UnclearError(problem, shown, shapes)
     return shape
@@ -354,7 +365,11 @@ def _cut_rows(groups: Sequence[list[Any]]) -> list[list[Any]]:
 def require_distinct(rows: Iterable[Any], shape: Shape, questions: Questions | None) -> None:
     """Raise UnclearError if most questions have several answers that differ."""
     repeated = _list_repeated(rows, shape, questions)
-    differing = [group for group in repeated if len({_key(row, shape.answer) for row in group}) > 1]
+    differing = []
+    for group in repeated:
+        answers = {_key(row, shape.answer) for row in group}
+        if len(answers) > 1:
+            differing.append(group)
     if 2 * len(differing) > len(repeated):
         raise UnclearError("several answers to most questions, which no column tells apart")
 
@@ -379,18 +394,17 @@ def _list_repeated(
 
 def _list_labels(groups: Sequence[Sequence[Any]], shape: Shape) -> list[Path]:
     """List the columns with several values, but no more of them than a question has rows."""
-    paths = {
-        path
-        for row in groups[0][:_SAMPLE]
-        for path, value in islice(list_leaves(row), _MAX_PARTS)
-        if _is_label(value)
-    }
-    near = sorted(paths - {shape.id, shape.answer}, key=lambda path: (len(path), path))
+    paths: set[Path] = set()
+    for row in groups[0][:_SAMPLE]:
+        leaves = islice(list_leaves(row), _MAX_PARTS)
+        paths.update(path for path, value in leaves if _is_label(value))
+    paths -= {shape.id, shape.answer}
+    outermost_first = sorted(paths, key=lambda path: (len(path), path))
     max_values = max(map(len, groups))
     labels = []
-    for path in near[:_MAX_LABELS]:
+    for path in outermost_first[:_MAX_LABELS]:
         values: set[tuple[str, ...]] = set()
-        for row in (row for group in groups for row in group):
+        for row in chain.from_iterable(groups):
             values.add(_key(row, path))
             if len(values) > max_values:
                 break
@@ -410,14 +424,21 @@ def _key(row: object, *paths: Path) -> tuple[str, ...]:
 
 def _tells_apart(groups: Iterable[Sequence[Any]], *paths: Path) -> bool:
     """Return whether no two rows of a group have the same values."""
-    return all(len({_key(row, *paths) for row in group}) == len(group) for group in groups)
+    for group in groups:
+        distinct = {_key(row, *paths) for row in group}
+        if len(distinct) < len(group):
+            return False
+    return True
 
 
 def _is_called(path: Path, names: Sequence[str]) -> bool:
     """Return whether a column is called so: `model`, `model_id`, `provider.name`."""
     words = _list_words(path)
-    endings = (words[-1:], words[-2:])
-    return any(_ENDS_OF_LABELS.sub("", "_".join(ending)) in names for ending in endings)
+    for count in (1, 2):
+        ending = "_".join(words[-count:])
+        if _ENDS_OF_LABELS.sub("", ending) in names:
+            return True
+    return False
 
 
 def has_two_values(row: object, *paths: Path) -> bool:

@@ -62,7 +62,8 @@ def read_table(path: Path, any_form: bool = True, strict: bool = True) -> Loaded
     if any_form and begin.startswith(_ZIP) and _is_eval(path):
         return _read_samples(path, _read_eval(path))
 
-    is_json = begin.removeprefix(BYTE_ORDER_MARK).lstrip(_BLANKS)[:1] in (b"{", b"[")
+    text = begin.removeprefix(BYTE_ORDER_MARK).lstrip(_BLANKS)
+    is_json = text.startswith((b"{", b"["))
     return as_table(load_records(path, is_json, any_form=any_form, strict=strict))
 
 
@@ -74,7 +75,10 @@ def as_table(loaded: Loaded) -> Loaded:
         value = {row["id"]: row[VALUE_KEY] for row in loaded}
         if value.keys() >= _LOG_KEYS:
             return _read_samples(Path(loaded.path), value)
-    names = dict.fromkeys(key for row in loaded if isinstance(row, dict) for key in row)
+    names: dict[str, None] = {}
+    for row in loaded:
+        if isinstance(row, dict):
+            names |= dict.fromkeys(row)
     return replace(loaded, names=[*names])
 
 
@@ -150,8 +154,9 @@ def _read_samples(path: Path, log: Any) -> Loaded:
     samples = value_at(log, ["samples"])
     if not isinstance(samples, list) or not samples:
         raise InputError(str(path), "expected a log with samples", "none")
-    names = [printable(value_at(log, ["eval", key]), 60) for key in ("task", "model")]
-    notes = [" of ".join(names)]
+    task = value_at(log, ["eval", "task"])
+    model = value_at(log, ["eval", "model"])
+    notes = [f"{printable(task, 60)} of {printable(model, 60)}"]
     if log["status"] != "success":
         notes.append(f"the evaluation did not finish: status {printable(log['status'], 40)}")
     sha256 = hashlib.sha256(read_file(path)).hexdigest()
