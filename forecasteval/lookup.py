@@ -23,6 +23,8 @@ from forecasteval.common.files import (
     TRUTHS_END,
     find_dataset,
     find_file,
+    is_path,
+    locate,
     readable,
     require_folder,
     spool_stdin,
@@ -50,9 +52,10 @@ def find_prediction(name: str, folder: Path) -> Path:
     """
     if name == "-":
         return spool_stdin()
-    if name.endswith(".csv") and not os.path.exists(folder / name) and os.path.isfile(name):
+    is_table = name.endswith(".csv")
+    if is_table and not os.path.exists(folder / name) and os.path.isfile(name):
         return Path(name)
-    if os.sep not in name and "/" not in name:
+    if not is_path(name):
         require_folder(folder)
     try:
         path = find_file(name, folder)
@@ -60,15 +63,14 @@ def find_prediction(name: str, folder: Path) -> Path:
         _require_no_part(name, folder)
         raise
     if path.name == SYSTEMS_FILE and path.resolve().parent == folder.resolve():
-        raise InputError(
-            str(path), "expected predictions", "metadata about systems; name another file"
-        )
+        got = "metadata about systems; name another file"
+        raise InputError(str(path), "expected predictions", got)
     return path
 
 
 def _require_no_part(name: str, folder: Path) -> None:
     """Raise InputError, with what goes on, if the questions of a file are still being asked."""
-    base = Path(name) if os.sep in name or "/" in name else folder / name
+    base = locate(name, folder)
     if not base.name:  # a folder such as "/" or "."
         return
     part = part_of(base.with_name(f"{base.name.removesuffix('.jsonl')}.jsonl"))
@@ -101,21 +103,20 @@ class NamedFile(NamedTuple):
 
 def name_files(root: Path, has_questions: Test) -> list[NamedFile]:
     """Name the files of `root/prediction` that have a dataset."""
-    found = [
-        (task.path, task.dataset)
-        for task in find_tasks(root, has_questions)[0]
-        if task.dataset is not None
-    ]
+    tasks, _, _ = find_tasks(root, has_questions)
+    found = [(task.path, task.dataset) for task in tasks if task.dataset is not None]
     systems = read_systems(root / "prediction")
     clashes = systems.find_clashes([(path.stem, dataset.name) for path, dataset in found])
     files = []
     for path, dataset in found:
         system = systems.system_of(path.stem, dataset.name)
-        names = frozenset(systems.names_of(system))
-        own = {path.stem, without_run(path.stem, dataset.name)}
-        whole = {f"{dataset.stem}-{name}" for name in names}
-        clash = clashes.get(system, "")
-        files.append(NamedFile(path, dataset, system, names, frozenset(own | whole), clash))
+        system_names = frozenset(systems.names_of(system))
+        file_names = {f"{dataset.stem}-{name}" for name in system_names}
+        file_names |= {path.stem, without_run(path.stem, dataset.name)}
+        file = NamedFile(
+            path, dataset, system, system_names, frozenset(file_names), clashes.get(system, "")
+        )
+        files.append(file)
     return files
 
 
@@ -141,10 +142,11 @@ def require_no_clash(files: Iterable[NamedFile]) -> None:
 
 def is_file_name(name: str, folder: Path) -> bool:
     """Return whether a name is a path, or that of a file in a folder, with or without its runs."""
-    if "/" in name or os.sep in name or find_runs(name, folder) != [name]:
+    if is_path(name) or find_runs(name, folder) != [name]:
         return True
     # Path.exists raises for a name of 300 characters
-    return any(os.path.exists(folder / f"{name}{end}") for end in ("", *SUFFIXES))
+    paths = [folder / f"{name}{end}" for end in ("", *SUFFIXES)]
+    return any(map(os.path.exists, paths))
 
 
 def find_named(
@@ -155,25 +157,29 @@ def find_named(
     dataset alone; any other is itself, whatever is wrong.
     """
     folder = root / "prediction"
-    if all(is_file_name(name, folder) for name in names) or not list_predictions(root):
+    are_file_names = all(is_file_name(name, folder) for name in names)
+    if are_file_names or not list_predictions(root):
         return [[name] for name in names]
     files = name_files(root, has_questions)
     systems = {name for file in files for name in file.system_names}
-    own = (find_dataset(Path(name), root / "dataset") for name in names if name not in systems)
-    typed = {path.name for path in (*datasets, *filter(None, own))}
-    found = []
+    typed = {path.name for path in datasets}
     for name in names:
-        same = [file for file in files if name in file.system_names | file.file_names]
-        if is_file_name(name, folder) or not same:
-            found.append([name])
+        if name not in systems:
+            dataset = find_dataset(Path(name), root / "dataset")
+            typed |= {dataset.name} if dataset else set()
+    named_files = []
+    for name in names:
+        matches = [file for file in files if name in file.system_names | file.file_names]
+        if is_file_name(name, folder) or not matches:
+            named_files.append([name])
             continue
-        require_no_clash(same)
-        chosen = [file for file in same if not typed or file.dataset.name in typed]
+        require_no_clash(matches)
+        chosen = [file for file in matches if not typed or file.dataset.name in typed]
         if not chosen:
-            listed = ", ".join(file.path.name for file in same)
+            listed = ", ".join(file.path.name for file in matches)
             raise InputError(name, f"expected a file for {' or '.join(sorted(typed))}", listed)
-        found.append([str(file.path) for file in chosen])
-    return found
+        named_files.append([str(file.path) for file in chosen])
+    return named_files
 
 
 def find_runs(name: str, folder: Path) -> list[str]:
@@ -183,18 +189,21 @@ def find_runs(name: str, folder: Path) -> list[str]:
     With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself,
     whatever is wrong.
     """
-    base = Path(name) if os.sep in name or "/" in name else folder / name
+    base = locate(name, folder)
     if base.suffix in SUFFIXES or without_run(base.name) != base.name:
         return [name]
     names: list[str] = []
     with contextlib.suppress(OSError, ValueError):  # reading the file will say so
         names = os.listdir(base.parent)
-    stems = {Path(other).stem for other in names if other.endswith(SUFFIXES) and other[0] != "."}
-    same = sorted(stem for stem in stems if without_run(stem) == base.name)
-    is_alone = same in ([], [base.name])
-    if is_alone:
+    stems = set()
+    for file_name in names:
+        stem = Path(file_name).stem
+        is_run = file_name.endswith(SUFFIXES) and without_run(stem) == base.name
+        if is_run and file_name[0] != ".":
+            stems.add(stem)
+    if not stems or stems == {base.name}:
         return [name]
-    return [os.path.join(base.parent, stem) for stem in same]
+    return [os.path.join(base.parent, stem) for stem in sorted(stems)]
 
 
 # --- A folder to what is scored together ---
@@ -215,8 +224,12 @@ def group_files(
     for number, (path, datasets) in enumerate(pairs):
         is_set = len(datasets) == 1 and ranks_together(datasets[0])
         key: object = datasets[0] if is_set else number
-        events = frozenset() if datasets or len(pairs) == 1 else list_events(path)
-        key = next((first_files[event] for event in sorted(events) if event in first_files), key)
+        events: Set[str] = frozenset()
+        if not datasets and len(pairs) > 1:
+            events = list_events(path)
+        known_events = sorted(events & first_files.keys())
+        if known_events:
+            key = first_files[known_events[0]]
         first_files |= dict.fromkeys(events, key)
         files = groups.get(key, Files((), datasets))
         if path not in files.predictions:  # a file that is named twice counts once
@@ -242,7 +255,8 @@ def failure(file: str, reason: str, fault: bool = False) -> Failure:
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
     """Return an error's message about a file, without the names of the file and the root."""
     begin = re.escape(f"{printable(root)}{os.sep}")
-    return re.sub(rf"(?<!\S){begin}", "", str(error).removeprefix(f"{printable(path)}: "))
+    message = str(error).removeprefix(f"{printable(path)}: ")
+    return re.sub(rf"(?<!\S){begin}", "", message)
 
 
 def find_tasks(
@@ -277,26 +291,24 @@ def find_tasks(
         else:
             pairs.append((path, (dataset,) if dataset else ()))
     usable: list[Files] = []
-    for name, same in group_by(group_files(pairs, ranks_together), attrgetter("name")).items():
+    tasks_by_name = group_by(group_files(pairs, ranks_together), attrgetter("name"))
+    for name, tasks in tasks_by_name.items():
         result = f"{name}.json"
-        sets = [task for task in same if len(task.predictions) > 1]
+        sets = [task for task in tasks if len(task.predictions) > 1]
         if name == BOARD:
-            of = ""
-            if sets:
-                of = " of the dataset"
-            problem = f"expected another name{of}: evaluation/{result} is the leaderboard"
+            whose = " of the dataset" if sets else ""
+            problem = f"expected another name{whose}: evaluation/{result} is the leaderboard"
         elif len(os.fsencode(result)) > _LONGEST_NAME:
-            problem = (
-                f"expected a shorter name: {_LONGEST_NAME} bytes at most for that of its result"
-            )
-        elif sets and same != sets:
+            at_most = f"{_LONGEST_NAME} bytes at most"
+            problem = f"expected a shorter name: {at_most} for that of its result"
+        elif sets:
             problem = f"expected another name: evaluation/{result} is that of its dataset"
             usable += sets
-            same = [task for task in same if task not in sets]
+            tasks = [task for task in tasks if task not in sets]
         else:
-            usable += same
+            usable += tasks
             continue
-        failures += [failure(task.prediction, problem) for task in same]
+        failures += [failure(task.prediction, problem) for task in tasks]
     return usable, failures, list_unread(root)
 
 
@@ -307,14 +319,12 @@ def list_datasets(root: Path) -> list[Path]:
         return []
     with readable(folder):
         paths = sorted(folder.iterdir())
-    return [
-        path
-        for path in paths
-        if path.suffix in DATASET_SUFFIXES
-        and path.name[0] != "."
-        and not path.stem.endswith(TRUTHS_END)
-        and path.is_file()
-    ]
+    datasets = []
+    for path in paths:
+        is_named_so = path.suffix in DATASET_SUFFIXES and not path.stem.endswith(TRUTHS_END)
+        if is_named_so and path.name[0] != "." and path.is_file():
+            datasets.append(path)
+    return datasets
 
 
 def list_predictions(root: Path) -> list[Path]:
@@ -330,8 +340,10 @@ _COPY: Final = lazy(r" \(\d+\)(?=\.[a-z]+$)")
 
 def _is_prediction(name: str, names: Container[str]) -> bool:
     """Return whether a file is one of predictions, and not a browser's copy of another one."""
-    is_copy = _COPY.search(name) is not None and _COPY.sub("", name) in names
-    return name.endswith(SUFFIXES) and not is_copy
+    if not name.endswith(SUFFIXES):
+        return False
+    original = _COPY.sub("", name)
+    return original == name or original not in names
 
 
 def list_unread(root: Path) -> list[str]:

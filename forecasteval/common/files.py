@@ -200,13 +200,23 @@ def _only(paths: Sequence[Path], where: Path, expected: str) -> Path | None:
     return next(iter(paths), None)
 
 
+def is_path(name: str) -> bool:
+    """Return whether a name has a separator, so that it is a path."""
+    return os.sep in name or "/" in name
+
+
+def locate(name: str, folder: Path) -> Path:
+    """Return the path that a name is, or that it has in a folder."""
+    return Path(name) if is_path(name) else folder / name
+
+
 def find_file(name: str, folder: Path) -> Path:
     """Find the JSON, JSONL or CSV file that `name` means, with or without extension.
 
     A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no
     such file (the nearest names that exist), or two files with one stem.
     """
-    base = Path(name) if os.sep in name or "/" in name else folder / name
+    base = locate(name, folder)
     ends = [end + pack for pack in ("", *PACKS) for end in SUFFIXES]
     paths = [base, *(base.parent / (base.name + end) for end in ends)]
     matches = [path for path in paths if os.path.isfile(path)]

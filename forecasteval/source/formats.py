@@ -182,7 +182,8 @@ def _read_sample(row: Row) -> Iterator[SourceAnswer]:
     question_id = value_at(row, ["metadata", QUESTION_ID])
     if question_id is not None:
         name, alias = question_id, str(name)
-    yield SourceAnswer(name, answer, row.get("input"), epoch_of(row), problem, alias)
+    prompt = row.get("input")
+    yield SourceAnswer(name, answer, prompt, epoch_of(row), problem, alias)
 
 
 def _list_predictions(scores: object) -> list[object]:
