@@ -21,7 +21,7 @@ from forecasteval.boards import board_page, report, tables
 from forecasteval.common.forms import from_record
 from forecasteval.display.html import Page
 from forecasteval.display.tables import Report
-from forecasteval.nightly.run import evaluate_folder
+from forecasteval.nightly.run import run_night
 from forecasteval.nightly.tasks import NightOptions
 from forecasteval.ranking.board import Board, Comparison, SeasonComparison, read_board
 from forecasteval.scoring import Scorer
@@ -181,7 +181,8 @@ def evaluate(
     found = evaluator.settings() if settings is None else settings
     scorer: Any = Scorer([futurex.BENCHMARK], {}, root / "evaluation")
     scorer.score, scorer.settings = score or evaluator.evaluate_files, lambda benchmark: found
-    return evaluate_folder(root, scorer, NightOptions(**options))
+    board, _ = run_night(root, scorer, NightOptions(**options))
+    return board
 
 
 def failures(done: Done, code: int = 3) -> list[str]:

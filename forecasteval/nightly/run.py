@@ -69,37 +69,36 @@ from forecasteval.scoring import Scorer
 
 from .pages import run_key
 
-DEFAULTS: Final = NightOptions()
 _MAX_MISTAKES: Final = 5  # of `systems.json` that are named
 _BY_FILE: Final[Callable[[Any], Any]] = itemgetter("file", "reason")
 Rows = Mapping[str, FileRow]  # of the files in the last leaderboard, by name
 
 
-def evaluate_folder(root: Path, scorer: Scorer, options: NightOptions = DEFAULTS) -> BoardResults:
-    """Return the board of a nightly run (`run_night`)."""
-    return run_night(root, scorer, options)[0]
-
-
 @share_reads()
-def run_night(
-    root: Path, scorer: Scorer, options: NightOptions = DEFAULTS
-) -> tuple[BoardResults, NightFiles]:
-    """Score every file of `root/prediction`, store the results and the leaderboard in the folder
-    `scorer.output`.
+def run_night(root: Path, scorer: Scorer, options: NightOptions) -> tuple[BoardResults, NightFiles]:
+    """Score every file of `root/prediction`, and store results and leaderboard in `scorer.output`.
 
-    A stored result is reused if its signature still holds: `scorer.settings(benchmark)`, the sha256
-    of its prediction and dataset, and its own, and with `pages` if its page stands beside it.
-    `scorer.score` must be picklable if there are `processes` or a `cluster`. The files of a dataset
-    for which `scorer.ranks_together` holds are one set of predictions, and have one result, of the
-    dataset's name. Returns the board: `rank` of all results, with `failed` (file, reason, fault),
-    `evaluated` and `reused` (counts), `ignored` (names), `llm_failures` (by kind, the files of
-    degraded results and how often), `twins` (names that look alike) and `notes`. Raises LockedError
-    if another run is at work, and EvaluationError if nothing can be read or written. The files that
-    the night read and wrote come second.
+    A stored result is reused as long as its signature holds: the settings of its benchmark, the
+    checksums of its prediction and dataset, and its own. With `options.pages` its page must stand
+    beside it. The files of a dataset that are ranked together have one result, of the dataset's
+    name. `scorer.score` must be picklable if there are processes or a cluster.
+
+    Returns the board, and the files that the run read and wrote. Beside its tables the board has
+
+        evaluated, reused  how many files were scored, and how many results were reused
+        ignored            names of files that are not read
+        twins              names of systems that look alike
+        llm_failures       how often the language model failed, by kind and file
+        notes              lines for the operator
+        record_notes       lines about the entry book
+        changes            what changed since the run before
+
+    Raises LockedError if another run is at work, and EvaluationError if nothing can be read or
+    written.
     """
     date = today()
     inputs = list_inputs(root)
-    # First: a folder that was mistyped is not made.
+    # This comes first, so that a folder that was mistyped is not made.
     tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
     folder = scorer.output
 
@@ -122,7 +121,7 @@ def run_night(
         tasks = [_add_owners(task, last) for task in observed.tasks]
         plan = _plan(root, scorer, options, tasks, rows, hash_once)
         scored = _score(root, scorer, options, plan.todo, rows, is_partial)
-        # Now: a file may have gone meanwhile.
+        # A file may have gone since the run began.
         names = [path.name for path in list_predictions(root)]
         present = [name for name in names if name not in observed.left_out]
         waiting = chain.from_iterable(scored.waiting.values())
