@@ -13,6 +13,11 @@ from browser import NAMES, Watched
 pytestmark = pytest.mark.extra("chromium", "playwright", "axe_playwright_python")
 
 
+# What a question costs, beside its bar: five digits need the width of a column of their own.
+_ON_TWO_LINES: Final = """(costs) => costs.filter((cost) =>
+  cost.scrollHeight > cost.clientHeight + 4).map((cost) => cost.textContent)"""
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_said_asked_for_or_too_wide(
     pages: dict[str, Path], browser: Any, name: str
@@ -26,6 +31,7 @@ def test_nothing_is_said_asked_for_or_too_wide(
         assert watched.asked == [pages[name].as_uri()]
         assert watched.page.title() != "owned"
         assert watched.page.evaluate("document.documentElement.scrollWidth") == width
+        assert watched.page.locator(".co").evaluate_all(_ON_TWO_LINES) == []
         assert watched.said == []
         watched.context.close()
 
