@@ -39,7 +39,7 @@ from forecasteval.display.marks import (
     draw_bar_of,
     draw_shares,
 )
-from forecasteval.display.pages import BYTES, MOST, make_keys, show_read, show_text
+from forecasteval.display.pages import BYTES, MAX_SHOWN, make_keys, show_read, show_text
 from forecasteval.display.results import Item, Results
 from forecasteval.display.rows import (
     Choice,
@@ -233,7 +233,7 @@ def _draw_lines(
 def _tabulate_pairs(comparison: AnyComparison) -> Table:
     """Make the table of all pairs."""
     lines = []
-    for pair in comparison.pairs[:MOST]:
+    for pair in comparison.pairs[:MAX_SHOWN]:
         line = next(_list_lines(comparison, pair))
         remark = f"p (Holm) {show_p(pair.p_holm)}"
         lines.append(line._replace(title=_title(pair), remark=remark))
@@ -383,7 +383,7 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
         items = sorted(result["items"], key=question_key)
         answers[row.name] = items, _read_texts(result, copies)
     is_single = len(comparison.pairs) == 1
-    limit = MOST // len(comparison.pairs)
+    limit = MAX_SHOWN // len(comparison.pairs)
     for number, pair in enumerate(comparison.pairs, 1):
         a = _Side(f"A {_cut(pair.a)}", *answers[pair.a])
         b = _Side(f"B {_cut(pair.b)}", *answers[pair.b])

@@ -311,8 +311,8 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
 
 def _draw_marks(ax: Axes, table: Table) -> None:
     """Draw the first column of marks, a row each, the first on top."""
-    at = next(place for place, column in enumerate(table.columns) if column.kind == "mark")
-    names = next(place for place, column in enumerate(table.columns) if column.kind == "text")
+    at = next(index for index, column in enumerate(table.columns) if column.kind == "mark")
+    names = next(index for index, column in enumerate(table.columns) if column.kind == "text")
     marks: list[Any] = [row[at] for row in table.rows]
     for y, (value, bounds, mark, kind) in enumerate(marks):
         colour = _MARKS[kind]

@@ -17,7 +17,7 @@ from forecasteval.common.records import hash_text
 from .html import escaped
 from .tables import Cell, Marked
 
-MOST: Final = 3000  # records that a page shows
+MAX_SHOWN: Final = 3000  # records that a page shows
 BYTES: Final = 2_400_000  # of the long texts of all its records: 3,000 rows need 3.4 MB besides
 TEXT: Final = 20_000  # characters of an untrusted text in an opened row
 CHARTED: Final = 40  # rows of a chart
@@ -64,20 +64,22 @@ def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
     return keys
 
 
-def choose_shown(groups: Sequence[object], costs: Sequence[float], most: int = MOST) -> list[int]:
+def choose_shown(
+    groups: Sequence[object], costs: Sequence[float], max_shown: int = MAX_SHOWN
+) -> list[int]:
     """Choose which records a page shows, as their places, the costliest first.
 
-    Of too many, each group has its share of the `most` that are shown, rounded down, and at least
-    one, so that no common cause pushes a rare one off the page.
+    If there are too many, each group has its share of those that are shown, rounded down, and at
+    least one, so that no common cause pushes a rare one off the page.
 
-    >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2, 0.0], most=3)
+    >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2, 0.0], max_shown=3)
     [0, 2, 3]
     """
     order = sorted(range(len(costs)), key=lambda index: -costs[index])
-    if len(order) <= most:
+    if len(order) <= max_shown:
         return order
     sizes = Counter(groups)
-    shares = {group: max(1, most * size // len(order)) for group, size in sizes.items()}
+    shares = {group: max(1, max_shown * size // len(order)) for group, size in sizes.items()}
     chosen: list[int] = []
     others: list[int] = []
     for index in order:
@@ -88,7 +90,7 @@ def choose_shown(groups: Sequence[object], costs: Sequence[float], most: int = M
         else:
             others.append(index)
     # What rounding left over goes to the costliest of the others.
-    chosen = [*chosen, *others][:most]
+    chosen = [*chosen, *others][:max_shown]
     return sorted(chosen, key=lambda index: -costs[index])
 
 

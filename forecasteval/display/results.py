@@ -312,6 +312,6 @@ def list_findings(findings: Iterable[JsonObject], key: str, column: Column) -> R
     report: Report = []
     name = Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}")
     detail = Column("Detail", lambda finding: printable(finding["detail"]))
-    for kind, same in group_by(findings, itemgetter(key)).items():
-        report += ["", f"{kind}: {len(same)}", make_table([name, column, detail], same)]
+    for kind, group in group_by(findings, itemgetter(key)).items():
+        report += ["", f"{kind}: {len(group)}", make_table([name, column, detail], group)]
     return report

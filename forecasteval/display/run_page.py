@@ -36,7 +36,7 @@ from .html import (
     tag,
 )
 from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares
-from .pages import MOST, choose_shown, count_rows, make_keys, show_text
+from .pages import MAX_SHOWN, choose_shown, count_rows, make_keys, show_text
 from .results import Results, list_warnings
 from .rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows, show_marked
 from .tables import (
@@ -115,7 +115,7 @@ class RunPage:
     lead: str = ""
     share: Callable[[float], float] = float
     more: Callable[[], Iterable[Html]] = tuple  # further sections
-    most: int = MOST  # questions that the page shows
+    max_shown: int = MAX_SHOWN  # questions that the page shows
 
     @property
     def below(self) -> list[Chart]:
@@ -167,7 +167,7 @@ class RunPage:
             if item["score"] is None:
                 cost = -1.0
             order.append(cost)
-        indexes = choose_shown(groups, order, self.most)
+        indexes = choose_shown(groups, order, self.max_shown)
         ids = ["(no id)" if item["id"] is None else item["id"] for item in items]
         keys = make_keys(ids)
         questions = []

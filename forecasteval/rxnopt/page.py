@@ -74,7 +74,7 @@ def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page
         charts=charts,
         filters=[draw_chips("questions", "type", chips, "seg")],
         lead=_describe_verdict(results),
-        most=_MAX_QUESTIONS,
+        max_shown=_MAX_QUESTIONS,
     )
     return page.page()
 

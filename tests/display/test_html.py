@@ -17,7 +17,7 @@ from cli import ROOT, assert_refused, q, run, run_process, write
 from eval import FutureXEvaluator
 from forecasteval.boards import compare, rank
 from forecasteval.display.html import render
-from forecasteval.display.pages import MOST
+from forecasteval.display.pages import MAX_SHOWN
 from forecasteval.nightly.pages import RESERVED
 from forecasteval.nightly.store import is_current
 from hostile import TEXTS, hostile_results
@@ -101,12 +101,12 @@ def test_hostile_names_are_text() -> None:
 
 
 def test_very_many_questions_are_cut_and_that_is_said() -> None:
-    rows = [q(f"q{n}", answer="B" if n % 2 else "A") for n in range(MOST + 500)]
+    rows = [q(f"q{n}", answer="B" if n % 2 else "A") for n in range(MAX_SHOWN + 500)]
     rows[7]["answer"] = "no idea"
     parsed = check_page(page := render(FutureXEvaluator().evaluate_all(rows).page()))
     assert len(page.encode()) < 6_000_000
-    assert len(parsed.records) == MOST
-    assert any(f"{MOST} of {MOST + 500} questions" in text for text in parsed.texts)
+    assert len(parsed.records) == MAX_SHOWN
+    assert any(f"{MAX_SHOWN} of {MAX_SHOWN + 500} questions" in text for text in parsed.texts)
     # Each cause has its share, and its chip says how many of it the page has.
     shown = Counter(row["data-cause"] for row in parsed.find("details") if "data-cause" in row)
     assert shown == {"right": 1500, "wrong option": 1499, "unparsed: refusal": 1}
@@ -117,7 +117,7 @@ def test_very_many_questions_are_cut_and_that_is_said() -> None:
 
 def test_many_long_questions_fit_a_page() -> None:
     prompt = "y" * 2000 + "\nA. a\nB. b"
-    rows = [q(f"q{n}", prompt=prompt, answer="x" * 1000) for n in range(MOST + 500)]
+    rows = [q(f"q{n}", prompt=prompt, answer="x" * 1000) for n in range(MAX_SHOWN + 500)]
     assert len(render(FutureXEvaluator().evaluate_all(rows).page()).encode()) < 6_000_000
 
 

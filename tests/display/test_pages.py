@@ -17,7 +17,7 @@ from cli import RAW_CONTROL, ROOT
 from forecasteval.display.pages import (
     BYTES,
     CUT,
-    MOST,
+    MAX_SHOWN,
     TEXT,
     make_keys,
     mark,
@@ -62,7 +62,7 @@ def test_what_stands_around_is_cut_not_the_part() -> None:
 
 
 def test_texts_are_cut_so_that_they_fit_a_page() -> None:
-    assert text_limit(["short"] * MOST) == TEXT
+    assert text_limit(["short"] * MAX_SHOWN) == TEXT
     texts = ["\u202e" * 4000, "&" * 4000, "长" * 4000] * 1000
     limit = text_limit(texts)
     assert CUT <= limit < 2 * BYTES / len(texts)
