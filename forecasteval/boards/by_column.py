@@ -146,14 +146,15 @@ def _keep_frequent(rows: Sequence[Any]) -> list[Any]:
 
 
 def report_parts(table: Ranking, column: str) -> Report:
-    """Report a table by the values of a column; nothing if no row has any."""
+    """Report a table by the values of a column; without a column, nothing."""
+    if not column:
+        return []
+    name = printable(column, 40)
     columns = [part for part in list_part_columns(table, column) if part.title]
     if not columns:
-        return []
-    name = Column("System", attrgetter("shown"))
-    title = f"By {printable(column, 40)}"
-    parts = make_table([name, *columns], list_entries(table))
-    return [title, "", parts, "", *describe_parts(table, column), ""]
+        return [f"None of these results was stored with a column {name}.", ""]
+    parts = make_table([Column("System", attrgetter("shown")), *columns], list_entries(table))
+    return [f"By {name}", "", parts, "", *describe_parts(table, column), ""]
 
 
 def describe_parts(table: Ranking, column: str) -> list[str]:
@@ -164,6 +165,10 @@ def describe_parts(table: Ranking, column: str) -> list[str]:
     lines = [f"{table.unit.capitalize()}s: {sizes}."]
     if table.datasets or table.unit == "event":
         lines.append(f"Scores are means of the {table.unit}s that each has, not adjusted.")
+    asked = {row.name: sum(part["n"] for part in row.by.values()) for row in table.rows}
+    fewer = [name for name, count in asked.items() if 0 < count < max(asked.values())]
+    if fewer:
+        lines.append(f"With fewer of these {table.unit}s: {grouped_names(fewer)}.")
     without = [row.name for row in table.rows if not row.by]
     if without:
         name = printable(column, 40)

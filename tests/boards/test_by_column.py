@@ -71,6 +71,13 @@ def test_over_all_datasets_questions_of_all_weeks_count(tmp_path: Path) -> None:
     assert parts["c"]["sport"]["score"] == 0.0
 
 
+def test_systems_with_fewer_questions_are_named(tmp_path: Path) -> None:
+    make_folder(tmp_path, "a", "b", "c")
+    (tmp_path / "prediction" / f"{WEEKS[0]}-c.json").unlink()
+    text = run(tmp_path, "nightly", "--by", "topic").out
+    assert "With fewer of these questions: 1 (c)." in text
+
+
 def test_runs_count_by_their_mean(tmp_path: Path) -> None:
     make_folder(tmp_path, "a", "b@1", "b@2", "b@3")
     for table in night(tmp_path, "--by", "topic")["tables"]:
@@ -123,6 +130,7 @@ def test_a_column_that_no_result_has_is_said_every_night(tmp_path: Path) -> None
     for _ in range(2):
         done = run(tmp_path, "nightly", "--by", "city")
         assert message in done.err
+        assert "None of these results was stored with a column city." in done.out
         assert "By city" not in done.out
     assert "By topic" not in run(tmp_path, "nightly").out
 
