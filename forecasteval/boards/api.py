@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+from forecasteval.common.errors import InputError
 from forecasteval.common.forms import to_record
 from forecasteval.display.breakdown import PartDifference, compare_parts, differences_table
 from forecasteval.display.results import Results
@@ -16,6 +17,7 @@ from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
 from forecasteval.ranking.systems import rename
 
 from . import report
+from .by_column import add_parts
 from .metadata import add_about, show_names
 from .tables import AnyComparison, report_table
 
@@ -27,7 +29,10 @@ NO_PARTS: Final[Mapping[str, Sequence[PartDifference]]] = {}
 
 
 def rank(
-    results: Sequence[Mapping[str, object]], min_questions: int = 0, min_datasets: int | None = None
+    results: Sequence[Mapping[str, object]],
+    min_questions: int = 0,
+    min_datasets: int | None = None,
+    by: str | None = None,
 ) -> Results:
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
@@ -37,13 +42,20 @@ def rank(
     Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
     renormalised, as on the public leaderboard. `rank_interval` are the ranks that no paired
     test of two systems contradicts (`paired_test`), at 0.05 with Holm's adjustment over all pairs
-    of the table. Raises InputError if a result
-    leaves missing answers out, and if results on the same questions were not scored by the same
-    version and policies.
+    of the table. `by`: a column of the datasets; each row then has its scores by the values of it.
+    Raises InputError if a result leaves missing answers out, if results on the same questions were
+    not scored by the same version and policies, and if no result has the column.
     """
     listed = reading.list_results(results)
-    read = map(reading.read_result, listed, reading.distinct_names(listed))
-    return report.BoardResults(datasets.rank_results(read, min_questions, min_datasets))
+    names = reading.distinct_names(listed)
+    read = map(reading.read_result, listed, names)
+    board = datasets.rank_results(read, min_questions, min_datasets)
+    if by is not None:
+        by_name = dict(zip(names, listed, strict=True))
+        board, messages = add_parts(board, by, lambda name: by_name.get(name, {}))
+        if messages:
+            raise InputError("rank", messages[0])
+    return report.BoardResults(board)
 
 
 def rank_files(results: Sequence[Results], systems: Systems, with_single: bool = False) -> Report:

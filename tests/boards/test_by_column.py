@@ -11,8 +11,9 @@ import pytest
 
 from boards_folders import format_csv, format_markdown, typed
 from cli import ROOT, Record, q, run, write
-from forecasteval.boards import board_page
+from forecasteval.boards import board_page, rank
 from forecasteval.boards.by_column import add_parts
+from forecasteval.common.errors import InputError
 from forecasteval.display.breakdown import break_down
 from forecasteval.display.html import render
 
@@ -181,3 +182,18 @@ def test_the_values_with_the_most_questions_are_kept(tmp_path: Path) -> None:
     for row in table["rows"]:
         assert len(row["by"]) == 50
         assert row["by"]["many"]["n"] == 20
+
+
+def test_rank_has_the_scores_of_a_night(tmp_path: Path) -> None:
+    make_folder(tmp_path, "a", "b@1", "b@2")
+    board = night(tmp_path, "--by", "topic")
+    names = [path.stem for path in (tmp_path / "prediction").glob("*.json")]
+    results = [stored(tmp_path, name) for name in names]
+    ranked = rank(results, by="topic")
+    for part in ("pooled", "tables"):
+        tables = json.loads(json.dumps(ranked[part]))
+        assert [row["by"] for table in tables for row in table["rows"]] == [
+            row["by"] for table in board[part] for row in table["rows"]
+        ]
+    with pytest.raises(InputError, match="rank: no result has the column city"):
+        rank(results, by="city")
