@@ -99,7 +99,8 @@ class Answer:
             if "\n" in text:
                 head = text.lstrip("# ")
                 begin = find_lead_in(head)
-                text = head[begin:] if "\n" in head[:begin] else text
+                if "\n" in head[:begin]:
+                    text = head[begin:]
             self._cleaned = text
         return self._cleaned
 
@@ -112,8 +113,12 @@ class Answer:
     def sentence(self) -> str:
         """Return the cleaned text up to a remark, of a statement only its first sentence."""
         text = self.cleaned
-        stops = SENTENCE_END if self.stated else LIST_END
-        for end in () if "\n" in text or self.is_bare else stops.finditer(text):
+        if self.is_bare or "\n" in text:
+            return text
+        stops = LIST_END
+        if self.stated:
+            stops = SENTENCE_END
+        for end in stops.finditer(text):
             if text.count("(", 0, end.start()) == text.count(")", 0, end.start()):
                 return text[: end.start()]
         return text
@@ -141,17 +146,14 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     if raw is None:
         return None
     if isinstance(raw, list):
-        if any(isinstance(part, (list, dict)) for part in raw):  # however deep it goes
-            return Answer("")
-        parts = [part.text for part in map(parse_answer, raw) if part]
-        return hold_answer(parts) if parts else None
+        return _parse_list(raw)
     if not isinstance(raw, str):
         text = number_text(raw)
-        return Answer(text, boxed=bool(text), problem=Unparsed("" if text else "no text"))
+        return Answer(text) if text else _hold_problem(NO_TEXT)
     is_marked = "<" in raw
     raw = _drop_frame(raw)
     if is_marked and not raw.strip():
-        return Answer("", boxed=False, problem=THOUGHTS_ALONE)
+        return _hold_problem(THOUGHTS_ALONE)
     has_box, one = "ox" in raw, None
     if not has_box and raw.isprintable():  # most truths
         text, in_box = raw, False
@@ -165,7 +167,22 @@ def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer |
     if not in_box:
         return _parse_prose(raw, text, prompt)
     answer = _parse_box(raw, text, prompt)
-    return answer if one or not answer else _correct(answer, raw, prompt)
+    if one or not answer:
+        return answer
+    return _correct(answer, raw, prompt)
+
+
+def _parse_list(raw: Sequence[object]) -> Answer | None:
+    """Parse an answer that is a list, however deep it goes."""
+    if any(isinstance(part, (list, dict)) for part in raw):
+        return Answer("")
+    parts = [part.text for part in map(parse_answer, raw) if part]
+    return hold_answer(parts) if parts else None
+
+
+def _hold_problem(problem: Unparsed) -> Answer:
+    """Return an answer of which nothing is read."""
+    return Answer("", boxed=False, problem=problem)
 
 
 def _drop_frame(raw: str) -> str:
@@ -182,10 +199,12 @@ def _drop_frame(raw: str) -> str:
 
 def _parse_box(raw: str, text: str, prompt: str) -> Answer | None:
     """Parse an answer with a box: what stands around it counts where the box says nothing."""
-    if not text or is_placeholder(text):
-        return find_statement(raw, prompt) or (hold_text(text) if text else None)
+    if not text:
+        return find_statement(raw, prompt)
+    if is_placeholder(text):
+        return find_statement(raw, prompt) or hold_text(text)
     if is_echo(raw, prompt):
-        return Answer("", boxed=False, problem=ECHO)
+        return _hold_problem(ECHO)
     answer = hold_text(text)
     if len(raw) >= len(text) + _MIN_AROUND:
         answer.outside = raw, prompt
@@ -208,9 +227,9 @@ def _correct(answer: Answer, raw: str, prompt: str) -> Answer | None:
 def _parse_prose(raw: str, text: str, prompt: str) -> Answer | None:
     """Parse an answer without a box: its statement, or all of it."""
     if not text:
-        return Answer("", boxed=False, problem=TWO_BOXES) if "ox" in raw else None
+        return _hold_problem(TWO_BOXES) if "ox" in raw else None
     if "ox" in raw and is_echo(raw, prompt):
-        return Answer("", boxed=False, problem=ECHO)
+        return _hold_problem(ECHO)
     answer = find_statement(text, prompt)
     prose = hold_text(text, boxed=False)
     prose.outside = text, prompt
@@ -231,7 +250,9 @@ def find_statement(text: str, prompt: str = "", before: Answer | None = None) ->
     >>> find_statement("Both are even.\\n\\n**Final answer:** B").text
     'B'
     """
-    mapped = find_mapping(text[: text.rfind("}") + 1]) if "}" in text else None
+    mapped = None
+    if "}" in text:
+        mapped = find_mapping(text[: text.rfind("}") + 1])
     if mapped and text.rstrip("` \n").endswith("}"):
         return _hold_stated(mapped)
     answer = before
@@ -241,7 +262,7 @@ def find_statement(text: str, prompt: str = "", before: Answer | None = None) ->
             following.before = answer
         answer = following
     if mapped and mapped.text and answer and answer.text != mapped.text:
-        return Answer("", boxed=False, problem=CONTRADICTION)
+        return _hold_problem(CONTRADICTION)
     return answer
 
 
@@ -250,12 +271,14 @@ def hold_text(text: str, boxed: bool = True, stated: bool = False) -> Answer:
     if text[:1] != "[":  # most
         return Answer(text, (), boxed, stated)
     elements = parse_literal(text)
-    return Answer(elements[0] if len(elements) == 1 else text, elements, boxed, stated)
+    if len(elements) == 1:
+        (text,) = elements
+    return Answer(text, elements, boxed, stated)
 
 
 def _hold_stated(stated: Stated) -> Answer:
     if stated.problem:
-        return Answer("", boxed=False, problem=stated.problem)
+        return _hold_problem(stated.problem)
     answer = hold_text(stated.text, boxed=False, stated=not stated.is_whole)
     answer.corrects = stated.corrects
     return answer
@@ -270,6 +293,7 @@ def hold_answer(passages: Sequence[str]) -> Answer:
 
 # --- What is no answer to any question ---
 
+NO_TEXT: Final = Unparsed("no text")
 TWO_BOXES: Final = Unparsed("boxes that name two answers", "contradiction")
 THOUGHTS_ALONE: Final = Unparsed("thoughts without an answer", "prose")
 ECHO: Final = Unparsed("no box, and words of the prompt", "prose", is_silent=True)
@@ -310,14 +334,18 @@ def find_status(text: str) -> tuple[str, str]:
     head = text[:200].replace(" / ", "/")
     word = _STATUSES.find(head)
     kind = _KINDS.get(word)
-    said = len(word) if kind == "refusals" else end_of(_CANNOT, head)
+    said = len(word)
+    if kind != "refusals":
+        said = end_of(_CANNOT, head)
     if said and _ENDS.match(head, said):
         return "refusal", head[:said]
     if kind == "lacks" or head.replace(",", "").startswith(_DECLINES):
         return "refusal", head[: len(word)]
     if kind == "errors":
         return "error of a program", ""
-    return ("placeholder" if is_placeholder(text) else ""), ""
+    if is_placeholder(text):
+        return "placeholder", ""
+    return "", ""
 
 
 def is_echo(raw: str, prompt: str) -> bool:
@@ -393,8 +421,11 @@ class TruthOf(Generic[Read]):
             return self.compare(read)
         if not read.is_silent:
             return unparsed(read)
-        if before := answer.before:
-            return self.score(before) if before.text else unparsed(before.problem)
+        before = answer.before
+        if before and not before.text:
+            return unparsed(before.problem)
+        if before:
+            return self.score(before)
         if answer.boxed and (stated := find_statement(*answer.outside)):
             scored = self.score(stated)
             if scored.outcome == "scored":
@@ -412,20 +443,22 @@ class TruthOf(Generic[Read]):
         lines = [line for line in text.split("\n") if _FILLED.search(line)]
         if len(lines) < 2:
             return None
-        ends = {number: self._read_bare(lines[number]) for number in (0, len(lines) - 1)}
-        said = [number for number, read in ends.items() if read is not None]
-        if len(said) != 1 or any(self._read_bare(line) is not None for line in lines[1:-1]):
+        first, *others, last = lines
+        at_first, at_last = self._read_bare(first), self._read_bare(last)
+        if (at_first is None) == (at_last is None):
             return None
-        (number,) = said
-        read = ends[number]
+        if any(self._read_bare(line) is not None for line in others):
+            return None
+        read = at_first or at_last
         if read is None or isinstance(read, Unparsed):
             return None
-        if number == 0:
-            beside, is_alone = lines[1], self._is_first(lines[0], lines[1], read)
+        if at_last is None:
+            beside, is_alone = lines[1], self._is_first(first, lines[1], read)
         else:
-            beside, is_alone = lines[-2], _is_last(lines[-2], lines[-1])
+            beside, is_alone = lines[-2], _is_last(lines[-2], last)
         # An option of a prompt that is cut off stands below the prompt's words.
-        return read if is_alone and not is_quoted(beside[-_MAX_QUOTED:], prompt) else None
+        is_alone = is_alone and not is_quoted(beside[-_MAX_QUOTED:], prompt)
+        return read if is_alone else None
 
     def _is_first(self, line: str, below: str, read: object) -> bool:
         """Return whether the line below does not take a value back, or give another: `Or C`."""
@@ -437,4 +470,5 @@ class TruthOf(Generic[Read]):
         if find_lead_in(line):
             return None
         read = self.read(Answer(line.lstrip("> "), boxed=False))
-        return None if isinstance(read, Unparsed) and read.is_silent else read
+        is_silent = isinstance(read, Unparsed) and read.is_silent
+        return None if is_silent else read

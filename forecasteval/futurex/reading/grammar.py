@@ -356,6 +356,12 @@ def write_plain(text: str) -> str:
     return _SPACED.sub(lambda groups: groups[0].replace(" ", ""), text)
 
 
+def parse_plain_number(text: str) -> Quantity | None:
+    """Read a text that is nothing but digits and at most one point."""
+    is_plain = text.isascii() and text.replace(".", "", 1).isdecimal()
+    return Quantity(float(text), None, "") if is_plain else None
+
+
 @lru_cache(maxsize=4096)
 def parse_number(text: str) -> Quantity | None:
     """Read a cleaned text that is a number: sign, currency, digits, power, scale, %, unit, range.
@@ -367,8 +373,8 @@ def parse_number(text: str) -> Quantity | None:
     """
     if len(text) > 80:
         return None
-    if text.isascii() and text.replace(".", "", 1).isdecimal():  # most
-        return Quantity(float(text), None, "")
+    if plain := parse_plain_number(text):  # most
+        return plain
     text = write_plain(text)
     found = parse_quantity(text, 0)
     if not found or not _END.fullmatch(text, found[1]):

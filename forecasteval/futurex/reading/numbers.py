@@ -17,6 +17,7 @@ from .grammar import (
     Quantity,
     find_lead,
     parse_number,
+    parse_plain_number,
     parse_quantity,
     read_scale,
 )
@@ -88,8 +89,9 @@ def find_quantity(text: str, position: int) -> tuple[Quantity, int, int] | None:
         is_name = lead == begin and _NO_VALUE_BEFORE.search(text, max(0, begin - 6), begin)
         if not is_name and not _is_glued(text, quantity, end):
             # Behind another number the words in front belong to the gap: `or about 5`.
-            has_words = position and text[lead:begin].strip("-+$€£¥ ")
-            return quantity, begin if has_words else lead, end
+            if position and text[lead:begin].strip("-+$€£¥ "):
+                lead = begin
+            return quantity, lead, end
     return None
 
 
@@ -132,8 +134,10 @@ def interpret_number(
     if "=" in text:
         text = text[end_of(_EQUATION, text) :]  # 251 + 42 = 293
     read: Quantity | Unparsed | None = parse_number(text)
-    if not read:
-        read = _read_sentence(text, percent, wording) if in_sentence else _read_with_error(text)
+    if not read and in_sentence:
+        read = _read_sentence(text, percent, wording)
+    elif not read:
+        read = _read_with_error(text)
     if isinstance(read, Unparsed):
         return read
     return sign_fall(read, wording) if read else _NONE
@@ -185,7 +189,9 @@ def _parse_fraction(text: str) -> Quantity | None:
     if not fraction or not int(fraction[4]):
         return None
     value = int(fraction[2] or 0) + int(fraction[3]) / int(fraction[4])
-    return Quantity(-value if fraction[1] else value, None, "")
+    if fraction[1]:
+        value = -value
+    return Quantity(value, None, "")
 
 
 def _parse_days(text: str) -> Quantity | None:
@@ -214,7 +220,10 @@ def _choose_number(
 ) -> Quantity | Unparsed | None:
     """Choose by the rules of the walk, with what numbers alone have: units, and ranges."""
     stated = [said for said in values if said.joint != NOT and not takes_back(said.behind)]
-    if not stated or denies(SENTENCE_STOP.split(text[: stated[0].begin])[-1]):
+    if not stated:
+        return None
+    front = SENTENCE_STOP.split(text[: stated[0].begin])[-1]
+    if denies(front):
         return None
     if point := _find_point(stated):
         return point
@@ -235,12 +244,11 @@ def _choose_number(
 def _find_point(said: Sequence[Said[Quantity]]) -> Quantity | None:
     """Find the only further value within a range: `10-50, most likely 25`."""
     first = said[0].value
-    points = [
-        one
-        for one in said[1:]
-        if one.value.scale == first.scale and abs(one.value.value - first.value) <= first.span
-    ]
-    return points[0].value if first.span and len(_amounts(points)) == 1 else None
+    if not first.span:
+        return None
+    alike = [one.value for one in said[1:] if one.value.scale == first.scale]
+    points = [value for value in alike if abs(value.value - first.value) <= first.span]
+    return points[0] if len(set(map(_amount, points))) == 1 else None
 
 
 def _is_asked(quantity: Quantity, percent: bool | None) -> bool:
@@ -305,8 +313,9 @@ def asks_change(words: str) -> bool:
 
 def sign_fall(quantity: Quantity, wording: Wording) -> Quantity:
     """Return a fall as a negative number where the question asks for a change."""
-    falls = quantity.falls and wording.ask(asks_change)
-    return quantity._replace(value=-abs(quantity.value)) if falls else quantity
+    if quantity.falls and wording.ask(asks_change):
+        return quantity._replace(value=-abs(quantity.value))
+    return quantity
 
 
 # --- What a number means ---
@@ -323,8 +332,7 @@ _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")
 def question_scale(words: str) -> float | None:
     """Read the scale a question asks for: `in hundreds of millions of yuan` 1e8, `%多少` 0.01."""
     for asks in _ASKS.finditer(words):
-        money = _MONEY.match(words, asks.end())
-        begin = money.end() if money else asks.end()
+        begin = end_of(_MONEY, words, asks.end())
         scale = read_scale(words, begin)
         name = words[begin + 1 : begin + 2] in ("科", "达")  # 万科, 万达
         if (scale >= 1e3 or scale == PERCENT) and not name:
@@ -370,10 +378,12 @@ class NumberTruth(TruthOf[Reading]):
 
     def read(self, answer: Answer) -> Reading | Unparsed:
         """Read the number that an answer is, in the meaning that is nearest."""
+        if plain := parse_plain_number(answer.text):  # most
+            return self._convert(plain)
         text = answer.cleaned[end_of(_LIST_NUMBER, answer.cleaned) :]
         account = _ACCOUNT.fullmatch(answer.text)  # (79,000)
-        quantity: Quantity | Unparsed | None = _parse_fraction(text)
-        quantity = quantity or parse_number(clean(account[1]) if account else text)
+        bare = clean(account[1]) if account else text
+        quantity: Quantity | Unparsed | None = _parse_fraction(text) or parse_number(bare)
         if not quantity and (status := self.find_status(answer)):
             return status
         if isinstance(quantity, Quantity):
@@ -399,8 +409,12 @@ class NumberTruth(TruthOf[Reading]):
         if not self.loose or answer.boxed or scored.reason != _PROSE.reason:
             return scored
         quantity = read_loosely(answer.outside[0], self.wording)
-        read = self._convert(quantity) if quantity else _PROSE
-        return scored if isinstance(read, Unparsed) else self.compare(read._replace(loose=True))
+        if not quantity:
+            return scored
+        read = self._convert(quantity)
+        if isinstance(read, Unparsed):
+            return scored
+        return self.compare(read._replace(loose=True))
 
     def _convert(self, quantity: Quantity) -> Reading | Unparsed:
         """Convert a quantity to the unit of the truth, in the meaning that is nearest."""
@@ -430,7 +444,9 @@ class NumberTruth(TruthOf[Reading]):
     def compare(self, read: Reading) -> AnswerScore:
         """Score a value in the truth's unit."""
         true, value = self.quantity.value, read.value
-        sigmas = (value - true) / self.sigma if self.sigma else None
+        sigmas = None
+        if self.sigma:
+            sigmas = (value - true) / self.sigma
         shown = f"{value + 0.0:.12g}"  # no "-0"
         score = score_number(true, value, self.sigma)
         return AnswerScore(score, "scored", shown, read.note, sigmas, loose=read.loose)
@@ -449,16 +465,14 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
     if stated == PERCENT and scale is None and _BASIS_POINTS.fullmatch(prediction.unit):
         return [Reading(value * 0.01, "basis points")]
     if scale is not None:
-        face = [] if stated else [Reading(value, "face value")]
-        return [Reading(value * (scale / unit), "converted"), *face]
+        converted = [Reading(value * (scale / unit), "converted")]
+        return converted if stated else [*converted, Reading(value, "face value")]
     if not stated:
         return [Reading(value)]
     asked = (truth.asked_scale or unit) / unit
     notes = {asked: "in the question's unit", 1.0 / unit: "as the full amount"}
-    return [
-        Reading(value),
-        *(Reading(value * factor, note) for factor, note in notes.items() if factor != 1.0),
-    ]
+    others = [Reading(value * factor, note) for factor, note in notes.items() if factor != 1.0]
+    return [Reading(value), *others]
 
 
 def score_number(truth: float, prediction: float, sigma: float | None) -> float:
