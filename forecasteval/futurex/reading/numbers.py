@@ -185,7 +185,7 @@ def _drop_past(text: str, values: Sequence[Said[Quantity]]) -> list[Said[Quantit
 
 def _parse_fraction(text: str) -> Quantity | None:
     """Read a text that is a fraction: `58/100`, `2 1/2`."""
-    fraction = _FRACTION.fullmatch(text)
+    fraction = _FRACTION.fullmatch(text) if "/" in text else None
     if not fraction or not int(fraction[4]):
         return None
     value = int(fraction[2] or 0) + int(fraction[3]) / int(fraction[4])
@@ -381,7 +381,7 @@ class NumberTruth(TruthOf[Reading]):
         if plain := parse_plain_number(answer.text):  # most
             return self._convert(plain)
         text = answer.cleaned[end_of(_LIST_NUMBER, answer.cleaned) :]
-        account = _ACCOUNT.fullmatch(answer.text)  # (79,000)
+        account = _ACCOUNT.fullmatch(answer.text) if "(" in answer.text else None  # (79,000)
         bare = clean(account[1]) if account else text
         quantity: Quantity | Unparsed | None = _parse_fraction(text) or parse_number(bare)
         if not quantity and (status := self.find_status(answer)):

@@ -65,7 +65,9 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     a sentence.
     """
     word, kinds = _look_up(text, position)
-    return _end_lead_in(text, position, is_line, word, kinds) if word else position
+    if not word:  # most
+        return position
+    return _end_lead_in(text, position, is_line, word, kinds)
 
 
 def _end_lead_in(text: str, position: int, is_line: bool, word: str, kinds: frozenset[str]) -> int:
@@ -93,13 +95,16 @@ def _end_lead_in(text: str, position: int, is_line: bool, word: str, kinds: froz
         at = end_of(_HYPHENS, text, at + len(word))
         word, kinds = _look_up(text, at)
     if "places" in kinds and (places := _PLACES.match(text, at)):
-        copula = _COPULAS.find(text, places.end())
-        return end_of(_COLON, text, places.end() + len(copula)) if copula else position
+        if copula := _COPULAS.find(text, places.end()):
+            return end_of(_COLON, text, places.end() + len(copula))
+        return position
     is_choice = "choices" in kinds and (is_line or at > begin)
     is_option = "options" in kinds and at > begin  # the best option is
     if "nouns" in kinds or is_choice or is_option:
         return _find_end(text, at + len(word), is_line, word) or position
-    return _end_opener(text, position, at) if is_opened else position
+    if is_opened:
+        return _end_opener(text, position, at)
+    return position
 
 
 def _look_up(text: str, at: int) -> tuple[str, frozenset[str]]:
@@ -113,7 +118,8 @@ def _end_opener(text: str, position: int, at: int) -> int:
     if not _begins_sentence(text, position):
         return position
     end = end_of(_IS, text, at)
-    return end if end > at or _SHORT.match(text, at) else position
+    is_ended = end > at or _SHORT.match(text, at)
+    return end if is_ended else position
 
 
 def _begins_sentence(text: str, position: int) -> bool:
@@ -205,7 +211,7 @@ DECLINING: Final = (  # I cannot say; the figure is not available
         r"|disclose)"
     ),
 )
-_PREDICATES: Final = (  # B is the right answer, 选项B是正确的
+_PREDICATES: Final[tuple[re.Pattern[str], ...]] = (  # B is the right answer, 选项B是正确的
     lazy(
         r"(?:is|are) (?:(?:the|my|our) "
         rf"(?:(?:{alternatives('owners')}) ){{0,2}}"
@@ -269,7 +275,10 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
         clause = _read_clause(text, masked, begin, follows)
         if clause and not _is_of_others(text, begin) and not is_quoted(clause.words, prompt):
             placed.append((begin, clause.stated))
-    for pattern in _PREDICATES[: 1 if masked.isascii() else 2]:
+    patterns = _PREDICATES
+    if masked.isascii():  # most
+        patterns = _PREDICATES[:1]
+    for pattern in patterns:
         for predicate in pattern.finditer(masked):
             placed += _read_predicate(text, predicate.start())
     placed.sort(key=itemgetter(0))
@@ -347,7 +356,9 @@ class _Clause(NamedTuple):
 def _find_tail(text: str) -> int:
     """Find where the last lines of a text begin that are not empty."""
     first = max(0, len(text) - _MAX_TAIL)
-    line_end = text.find("\n", first - 1) if first else -1
+    line_end = -1
+    if first:
+        line_end = text.find("\n", first - 1)
     if text[line_end:].strip():  # else one line of megabytes
         first = max(first, line_end + 1)
     begin = len(text)
@@ -363,8 +374,9 @@ def _find_cuts(masked: str) -> list[re.Match[str]]:
     """Find where the first words of lines and clauses begin."""
     cuts = [cut for pattern in _CUTS for cut in pattern.finditer(masked)]
     cuts.sort(key=re.Match.start)
-    first = _FIRST_CUT.match(masked)
-    return [first, *cuts] if first else cuts
+    if first := _FIRST_CUT.match(masked):
+        cuts.insert(0, first)
+    return cuts
 
 
 def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause | None:
@@ -422,7 +434,10 @@ def _read_lead_in(text: str, masked: str, begin: int) -> _Clause | None:
         return None
     is_heading = "\n" in text[begin:end]
     end = end_of(_RULE, text, end)
-    value = (_PARAGRAPH if is_heading else _LINE_END).split(text[end:], 1)[0]
+    stop = _LINE_END
+    if is_heading:
+        stop = _PARAGRAPH
+    value = stop.split(text[end:], 1)[0]
     if not value.strip():
         return None
     return _Clause(Stated(value.strip(" *_`\t\n")), text[begin:end] + value)
@@ -431,18 +446,22 @@ def _read_lead_in(text: str, masked: str, begin: int) -> _Clause | None:
 def _read_whole(text: str, begin: int, at: int) -> _Clause | None:
     """Read the rest of a sentence, which states something only if all of it is a value."""
     value = _SENTENCE.match(text, at)
-    return _Clause(Stated(value[0], is_whole=True), text[begin:at] + value[0]) if value else None
+    if not value:
+        return None
+    return _Clause(Stated(value[0], is_whole=True), text[begin:at] + value[0])
 
 
 def _is_of_others(text: str, begin: int) -> bool:
     """Return whether the words in front of a clause quote somebody, or say that others say it."""
     front = text[text.rfind("\n", 0, begin) + 1 : begin]
-    if front.startswith(">") or front.count('"') % 2 or front.count("“") > front.count("”"):
+    is_quoting = front.count('"') % 2 or front.count("“") > front.count("”")
+    if is_quoting or front.startswith(">"):
         return True
     sentence = SENTENCE_STOP.split(front)[-1][-_MAX_SENTENCE:]
     # It is unlikely that the answer is B
-    is_denied = sentence.endswith("that ") and denies(_COMMAS.split(sentence)[-1])
-    return is_denied or bool(THEIRS.search(sentence))
+    if sentence.endswith("that ") and denies(_COMMAS.split(sentence)[-1]):
+        return True
+    return bool(THEIRS.search(sentence))
 
 
 def _read_predicate(text: str, end: int) -> Iterator[tuple[int, Stated]]:
@@ -507,8 +526,9 @@ def find_mapping(text: str) -> Stated | None:
         return Stated("", problem=_NO_OBJECT)
     # {"ranking": ["Hart", "Solberg"]}, not {"excluded": […]}
     ((key, value),) = pairs
-    is_answer = isinstance(value, list) and key.lower() not in _NO_ANSWER_KEYS and not denies(key)
-    return _state_value(value) if is_answer else Stated("", problem=_NO_OBJECT)
+    if isinstance(value, list) and key.lower() not in _NO_ANSWER_KEYS and not denies(key):
+        return _state_value(value)
+    return Stated("", problem=_NO_OBJECT)
 
 
 def _list_ranked(pairs: Sequence[tuple[str, object]]) -> list[object]:
@@ -516,16 +536,18 @@ def _list_ranked(pairs: Sequence[tuple[str, object]]) -> list[object]:
     unless these count on.
     """
     ranks = [_RANK_KEY.fullmatch(key) for key, _ in pairs]
-    ranked = [(int(rank[1]), value) for rank, (_, value) in zip(ranks, pairs, strict=True) if rank]
-    ranked.sort(key=itemgetter(0))
-    count_on = [*range(ranked[0][0], ranked[0][0] + len(pairs))] if ranked else []
-    is_list = ranked and [rank for rank, _ in ranked] == count_on
-    return [value for _, value in ranked] if is_list else []
+    by_rank = {int(rank[1]): value for rank, (_, value) in zip(ranks, pairs, strict=True) if rank}
+    if not by_rank:
+        return []
+    first = min(by_rank)
+    count_on = range(first, first + len(pairs))
+    return [by_rank[rank] for rank in count_on] if by_rank.keys() == {*count_on} else []
 
 
 def _state_value(value: object) -> Stated:
-    text = _write_value(value)
-    return Stated(text) if text else Stated("", problem=_NO_OBJECT)
+    if text := _write_value(value):
+        return Stated(text)
+    return Stated("", problem=_NO_OBJECT)
 
 
 def _write_value(value: object) -> str:
@@ -534,7 +556,11 @@ def _write_value(value: object) -> str:
     """
     if isinstance(value, bool):
         return "Yes" if value else "No"
-    if isinstance(value, list):
-        texts = [*map(_write_value, value)]
-        return json.dumps(texts, ensure_ascii=False) if texts and all(texts) else ""
-    return value.strip() if isinstance(value, str) else number_text(value)
+    if isinstance(value, str):
+        return value.strip()
+    if not isinstance(value, list):
+        return number_text(value)
+    texts = [*map(_write_value, value)]
+    if not texts or not all(texts):
+        return ""
+    return json.dumps(texts, ensure_ascii=False)
