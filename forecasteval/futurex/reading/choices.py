@@ -69,7 +69,9 @@ def find_options(prompt: str) -> Sequence[str]:
     Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are
     none.
     """
-    for form in _FORMS if _SECOND.search(prompt) else ():
+    if not _SECOND.search(prompt):
+        return ()
+    for form in _FORMS:
         texts: list[str] = []
         for label, text in form.findall(prompt):
             if len(texts) < MAX_OPTIONS and label == _LABELS[len(texts)]:
@@ -185,9 +187,12 @@ class Options:
 
     def __init__(self, texts: Sequence[str], count: int = 0, sides: bool = False) -> None:
         self.texts = texts
-        self.sides = texts if sides else ()
-        self.names: Sequence[str] = texts if sides else _LABELS
-        self.labels = label_set(0 if sides else len(texts) or count)
+        self.sides: Sequence[str] = ()
+        self.names: Sequence[str] = _LABELS
+        self.labels = label_set(len(texts) or count)
+        if sides:
+            self.sides = self.names = texts
+            self.labels = label_set(0)
 
     @cached_property
     def keys(self) -> list[str]:
@@ -215,12 +220,14 @@ class Options:
         >>> Options(["Ada Lee win the award", "Bo Day win the award"]).parts
         ['ada lee', 'bo day']
         """
-        space = " " if "".join(self.keys).isascii() else ""  # Chinese signs have none between
-        rows = [key.split(space) if space else list(key) for key in self.keys]
+        space, rows = " ", [key.split(" ") for key in self.keys]
+        if not "".join(self.keys).isascii():  # Chinese signs have none between
+            space, rows = "", [list(key) for key in self.keys]
         front = _count_shared(rows)
         back = _count_shared([row[front:][::-1] for row in rows])
         parts = [space.join(row[front : len(row) - back]) for row in rows]
-        return parts if front + back and all(map(_LETTER.search, parts)) else []
+        is_shared = front + back > 0
+        return parts if is_shared and all(map(_LETTER.search, parts)) else []
 
     @cached_property
     def printed(self) -> dict[str, str]:
@@ -261,9 +268,10 @@ class Options:
 
     def find_label(self, token: str) -> str:
         """Find the label that a token is in any case; "" if it is none."""
-        if token in self.labels:
-            return token
-        return token.upper() if token.upper() in self.labels else ""
+        for label in (token, token.upper()):
+            if label in self.labels:
+                return label
+        return ""
 
     def find_text(self, token: str) -> str:
         """Find the label of the option whose text, or whose own part of it, a token is."""
@@ -330,15 +338,20 @@ class Options:
     def _judge(self, text: str, picks: Picks, end: int) -> tuple[Picks, int]:
         """Return no picks of those that a verdict behind them denies: `A: no, B: yes`."""
         verdict, behind = self._find_verdict(text, end)
-        return (NO_PICKS if YES_NO.get(verdict) == "No" else picks), behind
+        if verdict and YES_NO[verdict] == "No":
+            picks = NO_PICKS
+        return picks, behind
 
     def _find_verdict(self, text: str, end: int) -> tuple[str, int]:
         """Find Yes or No behind an option, where these are none themselves, and where it ends."""
         begin = end_of(_VERDICT, text, end)
-        said = _SAID.find(text, begin) if begin > end else ""
-        if said in self.index or not _BEHIND.match(text, begin + len(said)):
-            said = ""
-        return (said, begin + len(said)) if said else ("", end)
+        if begin == end:  # most
+            return "", end
+        said = _SAID.find(text, begin)
+        behind = begin + len(said)
+        if not said or said in self.index or not _BEHIND.match(text, behind):
+            return "", end
+        return said, behind
 
     def _text_at(self, text: str, at: int) -> tuple[Picks, int] | None:
         """Read an option's text: up to a stop, of which it may hold some itself."""
@@ -361,10 +374,13 @@ class Options:
         """Read a label in any dress, with its option's text; labels side by side, or a range."""
         ends = _RANGE.match(text, at)
         if ends and self.labels.issuperset(ends.groups()) and ends[1] < ends[2]:
-            return frozenset(map(chr, range(ord(ends[1]), ord(ends[2]) + 1))), ends.end()
+            places = range(ord(ends[1]), ord(ends[2]) + 1)
+            return frozenset(map(chr, places)), ends.end()
         letters = _LETTERS.match(text, at)
-        if letters and self.labels.issuperset(letters[1]) and len({*letters[1]}) == len(letters[1]):
-            return frozenset(letters[1]), letters.end()
+        if letters and self.labels.issuperset(letters[1]):
+            labels = frozenset(letters[1])
+            if len(labels) == len(letters[1]):
+                return labels, letters.end()
         label, end = self._lone_label(text, at)
         if not label:
             return None
@@ -385,10 +401,13 @@ class Options:
         found = _LABEL.match(text, at)
         if not found:
             return "", at
-        letter = found[1] or found[2]
-        is_label = found[1] or _BEHIND.match(text, found.end())
-        label = self.find_label(letter) or (letter if letter.isupper() else "")
-        return (label if is_label else ""), found.end()
+        letter, end = found[1] or found[2], found.end()
+        if not (found[1] or _BEHIND.match(text, end)):
+            return "", end
+        label = self.find_label(letter)
+        if not label and letter.isupper():
+            label = letter
+        return label, end
 
     def find(self, text: str, position: int) -> tuple[Picks, int, int] | None:
         """Find the next picks at or behind a position: they stand at the beginning of a clause."""
@@ -521,30 +540,32 @@ def _choose_picks(text: str, said: list[Said[Picks]], options: Options) -> Picks
     """Choose the values of a text that count: the largest share, else by the rules of the walk."""
     shares = [share_of(one.behind) for one in said]
     if are_whole(shares):
-        largest = [
-            one.value for one, share in zip(said, shares, strict=True) if share == max(shares)
-        ]
+        pairs = zip(said, shares, strict=True)
+        largest = [one.value for one, share in pairs if share == max(shares)]
         return largest[0] if len(largest) == 1 else NO_PICKS
     is_minor = 0 < shares[0] < 0.5 or 1 <= shares[0] < 50
     if is_minor and not options.labels:  # Yes (30%)
         return NO_PICKS
     if options.sides and not _is_winner(text, said[0], options.sides):
         return NO_PICKS
-    joined = said[:1]
-    for before, one in pairwise(said):
-        name, gap = text[one.begin : one.end], text[before.end : one.begin]
-        if gap.strip() in ("(", "（") and (name.lower() in YES_NO or len(name) < 3):
-            joined.append(one._replace(joint=OR))  # B (C), No (Yes is possible)
-        elif one.joint == AND and _GOES_ON.match(one.behind):
-            # Another answer in `B; A is second`, none in `B, though A is likely`
-            is_other = not (one.inside or any(map(str.isalpha, gap)) or takes_back(one.behind))
-            joined.append(one._replace(joint=OR if is_other else NOT))
-        else:
-            joined.append(one)
     if _is_second(said):
         return NO_PICKS
+    joined = [said[0], *(_join(text, *pair) for pair in pairwise(said))]
     values = choose(joined, lambda value: options.agreeing in value)
     return NO_PICKS.union(*values or ())
+
+
+def _join(text: str, before: Said[Picks], said: Said[Picks]) -> Said[Picks]:
+    """Return a value that is joined to the one before by what stands behind it, too."""
+    name, gap = text[said.begin : said.end], text[before.end : said.begin]
+    is_short = len(name) < 3 or name.lower() in YES_NO
+    if is_short and gap.strip() in ("(", "（"):  # B (C), No (Yes is possible)
+        return said._replace(joint=OR)
+    if said.joint != AND or not _GOES_ON.match(said.behind):
+        return said
+    # Another answer in `B; A is second`, none in `B, though A is likely`
+    is_none = said.inside or any(map(str.isalpha, gap)) or takes_back(said.behind)
+    return said._replace(joint=NOT if is_none else OR)
 
 
 def _is_second(said: Sequence[Said[Picks]]) -> bool:
