@@ -175,6 +175,8 @@ ITEMS: Final = {
     "two where two are asked for": ("Red and Blue", 2, (), ["Red", "Blue"]),
     "one where one is asked for": ("Red and Blue", 1, (), ["Red and Blue"]),
     "Chinese": ("甲、乙和丙", None, (), ["甲", "乙", "丙"]),
+    "Chinese where one is asked for": ("甲、乙和丙", 1, (), ["甲", "乙", "丙"]),
+    "a lone name parted by blanks": ("甲 乙 丙", 3, (), ["甲", "乙", "丙"]),
 }
 
 

@@ -92,24 +92,35 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     if not compounds and not _MARKED.search(text):  # most
         return list(filter(_is_name, map(str.strip, ITEM_SEPARATOR.split(text))))
     text = _ranked_lines(text)
-    masked = text
+    items = []
+    for rank, begin, end in _find_parts(_shield(text, compounds)):
+        item = text[begin:end].strip().rstrip(_PUNCTUATION)
+        if item.endswith(_TRAILING_AND):
+            item = item.rpartition(" ")[0]
+        items.append((rank, item))
+    return _in_order(items)
+
+
+def _shield(text: str, compounds: Sequence[str]) -> str:
+    """Mask what brackets, quotes and compounds hold, which nothing splits."""
     for name in compounds:
         whole = rf"(?<![^\s,;|、>→:]){re.escape(name)}(?![^\s,;|、>→。])"
-        masked = re.sub(whole, lambda match: "_" * len(match[0]), masked, flags=re.I)
-    masked = _SHIELD.sub(
-        lambda held: f"{held[0][0]}{'_' * (len(held[0]) - 2)}{held[0][-1]}", masked
-    )
-    items = []
-    for rank, begin, end in _find_parts(masked):
-        item = text[begin:end].strip().rstrip(_PUNCTUATION)
-        items.append((rank, item.rpartition(" ")[0] if item.endswith(_TRAILING_AND) else item))
-    return _in_order(items)
+        text = re.sub(whole, lambda match: "_" * len(match[0]), text, flags=re.I)
+    return _SHIELD.sub(_mask_inside, text)
+
+
+def _mask_inside(match: re.Match[str]) -> str:
+    held = match[0]
+    inside = "_" * (len(held) - 2)
+    return f"{held[0]}{inside}{held[-1]}"
 
 
 def _ranked_lines(text: str) -> str:
     """Return the lines that begin with a rank, if there are several (rule 7)."""
     lines = [line for line in text.split("\n") if _RANK.match(line.lstrip("-•· "))]
-    return "\n".join(lines) if len(lines) > 1 else text
+    if len(lines) < 2:  # most
+        return text
+    return "\n".join(lines)
 
 
 def _in_order(items: Iterable[tuple[int, str]]) -> list[str]:
@@ -143,13 +154,14 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     begins = [(_skip_bullets(masked, begin, end), end) for begin, end in spans]
     heads = {rank.start(): rank for rank in ranks}
     ranked = sum(begin in heads for begin, _ in begins)
-    if len(chain) > 1 and not len(chain) <= ranked == len(begins):
+    is_counted = len(chain) > 1
+    if is_counted and not len(chain) <= ranked == len(begins):
         ends = [*(rank.start() for rank in chain[1:]), len(masked)]
         begins = [(rank.start(), end) for rank, end in zip(chain, ends, strict=True)]
     parts = []
     for begin, end in begins:
         head = heads.get(begin)
-        if head and (_is_rank(head, masked) or (len(chain) > 1 and head in chain)):
+        if head and (_is_rank(head, masked) or (is_counted and head in chain)):
             parts.append((_number(head), _skip_bullets(masked, head.end(), end), end))
         else:
             parts.append((0, begin, end))
@@ -168,9 +180,10 @@ def _find_chain(
         if chain:
             is_next = _number(rank) == _number(chain[-1]) + 1
             goes_on = is_next and _style(rank) == _style(chain[-1])
+        elif in_prose and masked[: rank.start()].rstrip()[-1:] in (":", "："):
+            goes_on = True
         else:
-            is_behind_colon = in_prose and masked[: rank.start()].rstrip()[-1:] in (":", "：")
-            goes_on = rank.start() == begin or not rank["plain"] or is_behind_colon
+            goes_on = rank.start() == begin or not rank["plain"]
         if goes_on:
             chain.append(rank)
     return chain
@@ -200,21 +213,26 @@ def find_labelled(text: str) -> list[str]:
         return []
     last = chain[-1].end()
     stops = [pattern.search(text, last) for pattern in (LIST_END, SENTENCE_END, _LINE_END)]
-    end = min(stop.start() if stop else len(text) for stop in stops)
-    ends = [*(rank.start() for rank in chain[1:]), end]
-    front, behind = text[: chain[0].start()], text[ends[-1] :]
-    if _is_doubtful(front) or _is_doubtful(behind):
+    list_end = min((stop.start() for stop in stops if stop), default=len(text))
+    if _is_doubtful(text[: chain[0].start()]) or _is_doubtful(text[list_end:]):
         return []
-    spans = zip(chain, ends, strict=True)
-    items = [text[end_of(_WILL_BE, text, rank.end()) : end] for rank, end in spans]
-    names = [item.strip(_PUNCTUATION).removesuffix(" and") for item in items]
-    return [] if any(map(_SMALL_WORDS.search, names)) or not all(names) else names
+    ends = [*(rank.start() for rank in chain[1:]), list_end]
+    names = []
+    for rank, end in zip(chain, ends, strict=True):
+        item = text[end_of(_WILL_BE, text, rank.end()) : end]
+        name = item.strip(_PUNCTUATION).removesuffix(" and")
+        if not name or _SMALL_WORDS.search(name):
+            return []
+        names.append(name)
+    return names
 
 
 def _is_rank(rank: re.Match[str], masked: str) -> bool:
     """Return whether no name begins like that: 24: Live, 2.731 and 疯狂动物城2、飞驰人生3 are."""
-    glued = rank["end"] == "." and masked[rank.end() : rank.end() + 1].isdigit() and not rank["gap"]
-    return rank["end"] not in (":", "、") and not glued
+    if rank["end"] in (":", "、"):
+        return False
+    is_glued = masked[rank.end() : rank.end() + 1].isdigit() and not rank["gap"]
+    return rank["end"] != "." or not is_glued
 
 
 def _number(rank: re.Match[str]) -> int:
@@ -228,8 +246,9 @@ def _style(rank: re.Match[str]) -> tuple[object, ...]:
 
 
 def _skip_bullets(masked: str, begin: int, end: int) -> int:
-    plain = masked[begin : begin + 1].isalnum()  # most
-    bullets = None if plain else _BULLETS.match(masked, begin, end)
+    if masked[begin : begin + 1].isalnum():  # most
+        return begin
+    bullets = _BULLETS.match(masked, begin, end)
     return bullets.end() if bullets else begin
 
 
@@ -257,14 +276,19 @@ def parse_plain_items(text: str) -> tuple[Name, ...]:
         return ()
     items = [_PLAIN_ITEM.fullmatch(part) for part in _PLAIN_SEPARATOR.split(text)]
     names = [item["name"] for item in items if item]
-    ranks = [int(item["rank"]) for item in items if item and item["rank"]]
-    count_on = [*range(ranks[0], ranks[0] + len(items))] if ranks else []
-    if len(names) < len(items) or ranks != count_on or _HEDGES.find(names[0]):
+    if len(names) < len(items) or _HEDGES.find(names[0]):
         return ()
-    # Others may be written in another way, as ﬁ is fi.
-    if not all(name.isascii() or "一" <= min(name) <= max(name) <= "\u9fff" for name in names):
+    ranks = [int(item["rank"]) for item in items if item and item["rank"]]
+    if ranks and ranks != [*range(ranks[0], ranks[0] + len(items))]:
+        return ()
+    if not all(map(_is_in_one_writing, names)):
         return ()
     return tuple(map(parse_name, names))
+
+
+def _is_in_one_writing(name: str) -> bool:
+    """Return whether no character of a name may be written in another way, as ﬁ is fi."""
+    return name.isascii() or (min(name) >= "\u4e00" and max(name) <= "\u9fff")
 
 
 # --- The names of an answer ---
@@ -283,8 +307,10 @@ _SURE: Final = lazy(  # , confidence 0.8; with 70% confidence
 
 def _find_likeliest(items: Sequence[str]) -> list[str]:
     """Return the names with the largest share, if all have one and they add up."""
-    spans = [SHARE.search(item, max(0, len(item) - MAX_SHARE)) for item in items]
-    shares = [share_of(share[0]) if share else 0.0 for share in spans]
+    shares = []
+    for item in items:
+        share = SHARE.search(item, max(0, len(item) - MAX_SHARE))
+        shares.append(share_of(share[0]) if share else 0.0)
     if not are_whole(shares):
         return list(items)
     return [item for item, share in zip(items, shares, strict=True) if share == max(shares)]
@@ -307,31 +333,47 @@ def parse_items(
     if answer.elements:
         return tuple([parse_name(clean(item)) for item in answer.elements if _is_name(item)])
     text = answer.sentence
-    sure = _SURE.search(text, max(0, len(text) - MAX_SHARE))
-    items = split_items(text[: sure.start()] if sure else text, compounds)
+    if sure := _SURE.search(text, max(0, len(text) - MAX_SHARE)):
+        text = text[: sure.start()]
+    items = split_items(text, compounds)
+    if not items:
+        return ()
     if len(items) == 1:
         lone = items[0][_HEDGES.skip(items[0]) :]
         items = [_WINS.sub("", lone)]
     elif count == 1:
         items = _find_likeliest(items)
-    last = items[-1] if items else ""
-    names = last.split(" ")
-    cuts = list(_AND.finditer(last))[-8:]
-    if not cuts and len(items) > 1:  # most
+    *others, last = items
+    cuts = [*_AND.finditer(last)][-8:]
+    if others and not cuts:  # most
         return tuple(map(parse_name, items))
-    count = wording.ask(item_count) if count is None else count
-    parts = list(filter(None, _AND.split(last)))
+    if count is None:
+        count = wording.ask(item_count)
+    split = [*others, *_split_last(last, cuts, len(others), count, known)]
+    return tuple(map(parse_name, filter(_is_name, split)))
+
+
+def _split_last(
+    last: str,
+    cuts: Sequence[re.Match[str]],
+    others: int,
+    count: int | None,
+    known: frozenset[str],
+) -> list[str]:
+    """Split the last item of a list, behind so many others, at a final `and`."""
     if cuts and cuts[0].start() == 0:  # Oxford comma
-        items[-1] = last[cuts[0].end() :]
-    elif len(names) == count and all(map(is_cjk, "".join(names))):
-        items = names
-    elif len(items) - 1 + len(parts) == count:
-        items[-1:] = parts
-    elif cuts and 1 < len(items) != count and parse_name(last).key not in known:
-        ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
-        cut = next(ends, cuts[-1])
-        items[-1:] = [last[: cut.start()], last[cut.end() :]]
-    return tuple(map(parse_name, filter(_is_name, items)))
+        return [last[cuts[0].end() :]]
+    names = last.split(" ")
+    if not others and len(names) == count and all(map(is_cjk, "".join(names))):
+        return names
+    parts = [*filter(None, _AND.split(last))]
+    if others + len(parts) == count:
+        return parts
+    if not cuts or not others or others + 1 == count or parse_name(last).key in known:
+        return [last]
+    ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
+    cut = next(ends, cuts[-1])
+    return [last[: cut.start()], last[cut.end() :]]
 
 
 # --- Lists and sentences ---
@@ -361,26 +403,26 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
     """
     if len(text) > 2000 or (bare and _speaks(text)):
         return False
-    if _LONG_RUN.search(text) and not ("|" in text or _RANK.search(text)):  # most prose
+    ranks = [*_RANK.finditer(text)]
+    if not ranks and "|" not in text and _LONG_RUN.search(text):  # most prose
         return False
-    chain = _find_chain(text, [*_RANK.finditer(text)]) if bare else []
+    chain = _find_chain(text, ranks) if bare else []
     if chain and chain[0].start() and _is_doubtful(text[: chain[0].start()]):
         return False
     items = split_items(text)
-    for item in items:
-        length = len(item.split()) + count_cjk(item) / 3
-        name = _BRACKETED.sub(" ", item)
-        end = SENTENCE_END.search(name)
-        ends = end and (len(items) == 1 or end[0][0] in ".。")  # Mamma Mia! Here We Go Again, …
-        remark = item[:1].islower() and _REMARKS.find(item)
-        if (
-            length > MAX_WORDS
-            or ends
-            or remark
-            or (bare and len(_LOW_WORD.findall(name)) > _MAX_PLAIN)
-        ):
-            return False
-    return True
+    return all(_may_be_name(item, bare, is_lone=len(items) == 1) for item in items)
+
+
+def _may_be_name(item: str, bare: bool, is_lone: bool) -> bool:
+    if len(item.split()) + count_cjk(item) / 3 > MAX_WORDS:
+        return False
+    if item[:1].islower() and _REMARKS.find(item):
+        return False
+    name = _BRACKETED.sub(" ", item)
+    end = SENTENCE_END.search(name)
+    if end and (is_lone or end[0][0] in ".。"):  # not Mamma Mia! Here We Go Again, …
+        return False
+    return not bare or len(_LOW_WORD.findall(name)) <= _MAX_PLAIN
 
 
 def are_plain_names(text: str) -> bool:
@@ -394,12 +436,11 @@ def are_plain_names(text: str) -> bool:
 def _speaks(text: str) -> bool:
     """Return whether a text is a sentence: `I would go with`, `Norway will win`, `我认为`."""
     speaker = _SPEAKERS.find(text)
-    return bool(
-        (speaker and _VERB.match(text, len(speaker)))
-        or _SPEAKING.find(text)
-        or not _FORETOLD.isdisjoint(_WORD.findall(text, 1))
-        or _SENTENCE_CJK.fullmatch(text)
-    )
+    if speaker and _VERB.match(text, len(speaker)):
+        return True
+    if _SPEAKING.find(text) or not _FORETOLD.isdisjoint(_WORD.findall(text, 1)):
+        return True
+    return bool(_SENTENCE_CJK.fullmatch(text))
 
 
 def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
