@@ -41,7 +41,7 @@ from forecasteval.source.questions import Questions
 
 from .questions import FIELDS, HEAD, NO_ANSWER, QUOTES, parse_record
 from .reading.choices import ChoiceTruth, find_options
-from .reading.grammar import parse_number
+from .reading.grammar import Quantity, parse_number
 from .reading.numbers import NumberTruth, readings
 from .reading.rankings import RankingTruth
 from .results import Scoring
@@ -108,11 +108,11 @@ def check_dataset(records: Iterable[object]) -> Check:
     alone: list[tuple[str, str]] = []
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            problem = record.problem if isinstance(record, BadRecord) else type(record).__name__
-            findings.append(Finding("no object", "", number, problem))
+            findings.append(Finding("no object", "", number, _describe_no_object(record)))
             continue
-        name = "" if record.get("id") is None else str(record["id"])
-        problems = []
+        name, problems = "", []
+        if record.get("id") is not None:
+            name = str(record["id"])
         if repeated := repeated_keys(record):  # the keys are a stranger's, and there may be many
             problems.append(("key given twice with different values", ", ".join(repeated[:5])))
         if not name:
@@ -153,6 +153,13 @@ def check_dataset(records: Iterable[object]) -> Check:
         notes.append(f"{_NOT_COMPARED}: {grouped_names(not_compared)}")
     notes += describe_likely_series(alone)
     return Check(number, findings, notes)
+
+
+def _describe_no_object(record: object) -> str:
+    """Describe a record that is no object."""
+    if isinstance(record, BadRecord):
+        return record.problem
+    return type(record).__name__
 
 
 def _asked_text(record: Mapping[str, object]) -> str:
@@ -202,18 +209,19 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
         outside = bool(question.warning or bare)
     if all(rf"\boxed{{{word}}}" in prompt for word in ("Yes", "No")) and not find_options(prompt):
         outside = picks not in (["Yes"], ["No"])
-    problems = [("truth not among the options", shown)] if outside else []
+    problems = []
+    if outside:
+        problems.append(("truth not among the options", shown))
     if not isinstance(truth, NumberTruth):
-        return problems + (
-            [("Std for a truth that is not a number", str(std))] if std not in (None, "") else []
-        )
+        if std not in (None, ""):
+            problems.append(("Std for a truth that is not a number", str(std)))
+        return problems
     if truth.sigma is None:
         return [*problems, ("numeric truth without Std", shown)]
     if truth.sigma == 0:
         return [*problems, ("Std is 0", shown)]
-    return problems + _check_sigma(
-        truth, truth.sigma, str(std).strip(), str(record.get("additional values") or "")
-    )
+    past = str(record.get("additional values") or "")
+    return problems + _check_sigma(truth, truth.sigma, str(std).strip(), past)
 
 
 def _check_sigma(
@@ -224,29 +232,24 @@ def _check_sigma(
     """
     from decimal import Decimal
 
-    quantities = [
-        quantity for _, text in _PAST_VALUE.findall(past) if (quantity := parse_number(clean(text)))
-    ]
+    texts = [clean(text) for _, text in _PAST_VALUE.findall(past)]
+    quantities = [*filter(None, map(parse_number, texts))]
     if len(quantities) < 2:
         return [(_NOT_COMPARED, "")]
-    values = [
-        min(
-            (reading.value for reading in readings(quantity, truth)),
-            key=lambda value: abs(truth.quantity.value - value),
-        )
-        for quantity in quantities
-    ]
+    values = [_find_nearest(quantity, truth) for quantity in quantities]
     centre = mean(values)
     expected = math.sqrt(mean([(value - centre) ** 2 for value in values]))
     rounding = 0.5 * 10.0 ** int(Decimal(written).as_tuple().exponent)
     if abs(sigma - expected) <= max(STD_TOLERANCE * expected, rounding):
         return []
-    return [
-        (
-            "Std differs from the past values",
-            f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}",
-        )
-    ]
+    detail = f"{sigma:g}, but {len(values)} days deviate by {expected:.6g}"
+    return [("Std differs from the past values", detail)]
+
+
+def _find_nearest(quantity: Quantity, truth: NumberTruth) -> float:
+    """Find the value of a number, in the truth's unit, in the meaning that is nearest."""
+    values = [reading.value for reading in readings(quantity, truth)]
+    return min(values, key=lambda value: abs(truth.quantity.value - value))
 
 
 # --- Predictions ---
@@ -268,11 +271,15 @@ def check_answers(files: Files) -> Iterator[Checked]:
     scoring = Scoring(Rules(), str(dataset or files.path))
     scoring.add_pending(map(_without_truth, rows))
     for item in scoring.items:
-        name, state = str(item["id"]), "read" if item["read"] else "not read"
-        if item["note"] == NO_ANSWER:
-            is_twice = name.strip() in notes.get(AMBIGUOUS, ())
-            state = "given twice" if is_twice else "missing"
-        yield Checked(item["kind"], name, state, item["note"] if state == "not read" else "")
+        name, note = str(item["id"]), item["note"]
+        if item["read"]:
+            yield Checked(item["kind"], name, "read", "")
+        elif note != NO_ANSWER:
+            yield Checked(item["kind"], name, "not read", note)
+        elif name.strip() in notes.get(AMBIGUOUS, ()):
+            yield Checked(item["kind"], name, "given twice", "")
+        else:
+            yield Checked(item["kind"], name, "missing", "")
     # A truth beside an answer must not be compared.
     repeated = {differs(key): key for key in FIELDS.scored}
     for note, names in notes.items():
@@ -285,5 +292,6 @@ def check_answers(files: Files) -> Iterator[Checked]:
 
 def _without_truth(row: Any) -> Any:
     """Take the truth from a question, and whether it is void."""
-    values = {"ground_truth": None, "void": None}
-    return replace_values(row, values) if isinstance(row, Mapping) else row
+    if not isinstance(row, Mapping):
+        return row
+    return replace_values(row, {"ground_truth": None, "void": None})

@@ -91,7 +91,9 @@ def answer_data(answered: Answered) -> dict[str, str]:
     and the end of the box or else of the text, of which the prompt's words are no part.
     """
     question = question_words(answered.prompt)
-    text = answered.answer.text if answered.answer.boxed else answered.raw
+    text = answered.raw
+    if answered.answer.boxed:
+        text = answered.answer.text
     for part in (question.strip(), answered.prompt[len(question) :].strip()):
         if len(part) > MIN_ECHO:
             text = text.replace(part, "")
@@ -106,8 +108,10 @@ def parse_answer_reply(data: Mapping[str, object], reply: str) -> tuple[str, ...
     if not isinstance(record, dict) or record.keys() != {"answer"}:
         return None
     given = record["answer"]
-    passages = [] if given is None else given
-    if isinstance(given, str):
+    passages = given
+    if given is None:
+        passages = []
+    elif isinstance(given, str):
         passages = [given]
     text = _fold(str(data["answer"]))
     if not isinstance(passages, list) or len(passages) > MAX_PASSAGES:

@@ -81,7 +81,9 @@ def interpret_question(
 ) -> Question:
     """Read a question's truth, options and units as a rule set has them."""
     read = _interpret_truth(level, Wording(prompt), truth, std, rules)
-    shown = truth if isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
+    shown = truth
+    if not isinstance(shown, str):
+        shown = json.dumps(truth, ensure_ascii=False)
     digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
     title = prompt.rpartition(HEAD)[2].lstrip(QUOTES).partition("\n")[0].rstrip(QUOTES)
     if len(title) > TITLE:
@@ -102,8 +104,7 @@ def _interpret_truth(
 ) -> Truth | None:
     if isinstance(truth, str) and not truth.strip():
         return make_pending_truth(level, wording, numeric=std is not None)
-    raw = list(truth) if isinstance(truth, tuple) else truth
-    answer = parse_answer(raw, boxed=True)
+    answer = parse_answer(truth if isinstance(truth, str) else [*truth], boxed=True)
     if not answer:
         return None
     if level > 2:
@@ -126,7 +127,9 @@ def score_answer(question: Question, answer: Answer | None) -> AnswerScore:
     scored = _score_answer(question.truth, answer)
     if not question.pending:
         return scored
-    note = "" if scored.read else scored.note or NO_ANSWER
+    note = ""
+    if not scored.read:
+        note = scored.note or NO_ANSWER
     return AnswerScore(math.nan, "pending", scored.read, note)
 
 
@@ -150,8 +153,11 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
         problem = record.problem if isinstance(record, BadRecord) else got
         raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
     std, truth, level = record.get("Std"), record.get("ground_truth"), record.get("level")
-    level = level if type(level) is int else _as_float(level)
-    sigma = None if std is None or std == "" else _as_float(std)
+    if type(level) is not int:  # few
+        level = _as_float(level)
+    sigma = None
+    if std is not None and std != "":
+        sigma = _as_float(std)
     if level not in LEVELS:
         _refuse(record, where, number, "level", "must be 1–4")
     if sigma is not None and not 0 <= sigma < math.inf:
@@ -172,8 +178,9 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
 
 def _refuse(record: Mapping[str, object], where: str, number: int, key: str, rule: str) -> NoReturn:
     value = record.get(key)
-    got = printable(repr(value) if isinstance(value, str) else value, 60)
-    raise InputError(_place(record, where, number), f"'{key}' {rule}", got)
+    if isinstance(value, str):
+        value = repr(value)
+    raise InputError(_place(record, where, number), f"'{key}' {rule}", printable(value, 60))
 
 
 def _place(record: Mapping[str, object], where: str, number: int) -> str:
@@ -279,7 +286,9 @@ def _split_tokens(answer: Answer) -> list[str]:
 
 def _is_exact(level: int, count: int, rules: Rules) -> bool:
     """Return whether a choice of so many truths scores 1 or 0, and not F1."""
-    return count == 1 if rules.by_truths else level == 1
+    if rules.by_truths:
+        return count == 1
+    return level == 1
 
 
 _PACKED: Final = lazy(r"\s*[;|]\s*")

@@ -76,7 +76,9 @@ def describe_size(results: Results) -> str:
     size = describe_questions(results["items"])
     if pending:
         size += f", {total - pending} resolved, {pending} pending"
-    return f"{size}, {void} void left out" if void else size
+    if void:
+        size += f", {void} void left out"
+    return size
 
 
 def score_table(results: Results) -> Table:
@@ -172,13 +174,17 @@ def name_cause(item: AnswerItem) -> str:
     """
     if item["outcome"] == "pending":
         return "pending"
+    if item["outcome"] == "unparsed" and item["reason"]:
+        return f"unparsed: {item['reason']}"
     if item["outcome"] != "scored" or item["score"] is None:
-        return f"unparsed: {item['reason']}" if item["reason"] else item["outcome"]
+        return item["outcome"]
     if item["score"] >= 1:
         return "right"
     if item["kind"] == "number" and item["sigmas"] is None:
         return _UNEQUAL
-    return "partly right" if item["score"] > 0 else _WRONG.get(item["kind"], "wrong option")
+    if item["score"] > 0:
+        return "partly right"
+    return _WRONG.get(item["kind"], "wrong option")
 
 
 def explain(item: AnswerItem, truth: Truth | None = None) -> str:
@@ -197,8 +203,10 @@ def _explain(item: AnswerItem, truth: Truth | None) -> str:
         return f"no truth yet; {_say_read(item)}"
     if item["outcome"] == "missing":
         return "no answer"
+    if item["outcome"] == "unparsed" and item["reason"] == "refusal":
+        return "refusal"
     if item["outcome"] == "unparsed":
-        return "refusal" if item["reason"] == "refusal" else f"not read: {item['note']}"
+        return f"not read: {item['note']}"
     read = printable(item["read"], _SHOWN)
     true = printable(show_truth(item["truth"]), _SHOWN)
     if item["kind"] == "number":

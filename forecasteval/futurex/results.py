@@ -244,13 +244,16 @@ def _find_prompt(record: Mapping[str, object]) -> str:
 def _hash_record(record: Mapping[str, object], name: str, question: Question) -> str:
     """Hash what is asked: results that know of different series are not on the same questions."""
     text = f"{name} {question.digest}"
-    series = read_series(record)
-    return hash_question(f"{text}\0{series}" if series else text)
+    if series := read_series(record):
+        text += f"\0{series}"
+    return hash_question(text)
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:
     """Cut out the part of a long answer that an item keeps: around what counts, or its end."""
     span = answer.find_in(text) if answer else None
-    begin = span[0] - SHOWN // 2 if span else len(text)
+    begin = len(text)
+    if span:
+        begin = span[0] - SHOWN // 2
     begin = max(0, min(begin, len(text) - SHOWN))
     return text[begin : begin + SHOWN]
