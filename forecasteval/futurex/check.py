@@ -110,9 +110,8 @@ def check_dataset(records: Iterable[object]) -> Check:
         if not isinstance(record, Mapping):
             findings.append(Finding("no object", "", number, _describe_no_object(record)))
             continue
-        name, problems = "", []
-        if record.get("id") is not None:
-            name = str(record["id"])
+        name = "" if record.get("id") is None else str(record["id"])
+        problems = []
         if repeated := repeated_keys(record):  # the keys are a stranger's, and there may be many
             problems.append(("key given twice with different values", ", ".join(repeated[:5])))
         if not name:
