@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 import pytest
@@ -166,3 +167,13 @@ def test_thoughts_and_examples_are_no_answers(kind: str, form: str) -> None:
 def test_an_answer_beside_thoughts_and_examples_counts(kind: str, form: str) -> None:
     text = QUESTIONS[kind][3]
     assert score(form.format(box=f"\\boxed{{{text}}}", text=text), kind, text) == 1
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+@pytest.mark.parametrize("word", ["hmm，", "等等，x，", "sorry, ", "but, ", "so, so "])
+def test_endless_second_thoughts_end(kind: str, word: str) -> None:
+    old = QUESTIONS[kind][3]
+    begin = time.process_time()
+    for text in (f"\\boxed{{{old}}}\n\n{word * 1200}", f"Final answer: {word * 400}"):
+        assert score(text[:9900], kind, old) in (0, 1)
+    assert time.process_time() - begin < 5

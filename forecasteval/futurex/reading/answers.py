@@ -61,6 +61,7 @@ _THOUGHTS: Final = lazy(
     rf"(?is)\A.*</{_THINKING}>|<{_THINKING}>(?:.*(?=<answer>[^<]*</answer>)|.*)"
 )
 _FENCE: Final = lazy(r"\s*```(?:python|json|text|[a-z]{0,8})?[ \t]*\n([^`]*)\n?```\s*")
+_MAX_STATEMENTS: Final = 20  # the last of a text, of which one may be the answer
 _MIN_AROUND: Final = 12  # characters around the content of a box that may say something
 _MIN_BEHIND: Final = 4  # those behind it: `}更正否`
 _FILLED: Final = lazy(r"\w")
@@ -256,7 +257,8 @@ def find_statement(text: str, prompt: str = "", before: Answer | None = None) ->
     if mapped and text.rstrip("` \n").endswith("}"):
         return _hold_stated(mapped)
     answer = before
-    for stated in find_statements(text, prompt, corrects=before is not None):
+    statements = find_statements(text, prompt, corrects=before is not None)
+    for stated in statements[-_MAX_STATEMENTS:]:
         following = _hold_stated(stated)
         if not (stated.problem or stated.withdraws):  # what is withdrawn leaves nothing
             following.before = answer

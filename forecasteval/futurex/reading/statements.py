@@ -227,6 +227,7 @@ _LEANINGS: Final = table_of("leanings")
 _ONLY: Final = table_of("only")
 _CORRECTIONS: Final = table_of("corrections", "second thoughts")
 _NOTES: Final = frozenset(words("notes"))
+_MAX_OPENERS: Final = 5  # words in front of a correction: sorry, oops, actually
 _REPLACEMENTS: Final = table_of("replacements", "claims", "it is")
 _PUNCTUATION: Final = lazy(r"[\s,，.。:：;；!！(（—–-]*")
 _IS_CJK: Final = lazy(r"[为是](?=[^\s的。，,])|")
@@ -313,11 +314,11 @@ def _begins_correction(masked: str, begin: int) -> bool:
 
 
 def _skip_words(table: WordTable, masked: str, at: int) -> int:
-    """Return the position behind words and marks."""
-    at = end_of(_PUNCTUATION, masked, at)
-    while word := table.find(masked, at):
-        at = end_of(_PUNCTUATION, masked, at + len(word))
-    return at
+    """Return the position behind some words and marks; not behind thousands of them."""
+    for _ in range(_MAX_OPENERS):
+        at = end_of(_PUNCTUATION, masked, at)
+        at += len(table.find(masked, at))
+    return end_of(_PUNCTUATION, masked, at)
 
 
 def _read_withdrawal(masked: str, begin: int) -> tuple[int, bool]:
@@ -399,7 +400,7 @@ def _read_correction(text: str, masked: str, begin: int) -> _Clause | None:
     """Read a clause that replaces what stands before it: `I change my answer to B`, `Sorry, C`."""
     at = start = _skip_words(_OPENERS, masked, begin)
     withdraws = corrects = False
-    while True:
+    for _ in range(_MAX_OPENERS):
         end, is_followed = _read_withdrawal(masked, at)
         if is_followed:
             value = text[end : end_of(_SENTENCE, text, end)]
