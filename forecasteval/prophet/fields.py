@@ -255,6 +255,8 @@ def _are_given(lists: Sequence[object]) -> Bools:
 
 def _parse_lists(lists: Sequence[object], sizes: Ints) -> Floats:
     """Prices in a row; nan for what is no list with one for every option."""
+    if all(row is None for row in lists):
+        return np.full(int(sizes.sum()), math.nan)
     rows: list[Any] = [*lists]
     for at, size in enumerate(sizes.tolist()):
         row = rows[at]

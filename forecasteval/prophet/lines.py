@@ -109,27 +109,24 @@ def _read_line(line: Line, cells: Cells) -> Line:
     is_numeric = cells.type != "" and str(cells.type).casefold() in _NO_OPTION_TYPES
     if is_numeric or (has_no_p and has_both_columns):
         return line._replace(fault=NUMERIC)
-    is_resolved = None
     if cells.state != "":
         is_resolved = parse_flag(cells.state)
         if is_resolved is None:
             fault = f"{roles['state']!r} must be true or false"
             return line._replace(fault=fault, cell=str(cells.state))
-
-    if is_resolved is False:
-        cells = cells._replace(result="")
+        if not is_resolved:
+            cells = cells._replace(result="")
     if cells.option != "":
         return _read_option(line, cells)
     if cells.probabilities != "" or cells.options != "" or cells.markets != "":
         return _read_list(line, cells)
-    if is_resolved and cells.result == "":
-        line = line._replace(fault=NO_RESULT)
     return _read_question(line, cells)
 
 
 def _read_option(line: Line, cells: Cells) -> Line:
     option, p, word = as_text(cells.option), _read_p(cells.probability), fold_word(cells.result)
-    return line._replace(parts=((option, p, word, cells.price, cells.bid),), is_flag=False)
+    part = option, p, word, cells.price, cells.bid
+    return Line(line.sheet, line.row, (part,), is_flag=False)
 
 
 def _read_question(line: Line, cells: Cells) -> Line:
@@ -139,10 +136,13 @@ def _read_question(line: Line, cells: Cells) -> Line:
     """
     p, no, price, bid = cells.probability, cells.no, cells.price, cells.bid
     word, fault = _read_result(str(cells.result))
+    if cells.result == "" and parse_flag(cells.state):
+        fault = NO_RESULT
+    cell = ""
     if fault:
-        line = line._replace(fault=fault, cell=str(cells.result))
+        cell = str(cells.result)
     if no != "" and abs(parse_number(p) + parse_number(no) - 1) > _ROUNDING:
-        line = line._replace(fault=_SUM, cell=f"{p} and {no}")
+        fault, cell = _SUM, f"{p} and {no}"
 
     yes = _read_p(p)
     no_word: Word = ""
@@ -151,8 +151,9 @@ def _read_question(line: Line, cells: Cells) -> Line:
     no_price, no_bid = complement(price), bid
     if bid != "":
         no_price, no_bid = complement(bid), no_price
+    of_yes = "Yes", yes, word, price, bid
     of_no = "No", complement(yes), no_word, no_price, no_bid
-    return line._replace(parts=(("Yes", yes, word, price, bid), of_no))
+    return Line(line.sheet, line.row, (of_yes, of_no), fault=fault, cell=cell)
 
 
 def _read_list(line: Line, cells: Cells) -> Line:

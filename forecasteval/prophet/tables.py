@@ -98,14 +98,19 @@ def _make_forecast(
     first = lines[0]
     username, run, time, _ = (column[first.row] for column in sheet.forecast_columns)
     ids = {"problem_id": event, "username": username}
-    bad = max(lines, key=attrgetter("fault"))
+    bad = first
+    if len(lines) > 1:
+        bad = max(lines, key=attrgetter("fault"))
     if bad.fault and not event:
         return BadRecord(bad.fault)
     if bad.fault:
         return Refusal(bad.fault, bad.cell, **ids)
 
-    given: dict[str, tuple[object, object, object]] = {}
-    for line in lines:
+    given = {option: (p, price, bid) for option, p, _, price, bid in first.parts}
+    rest = lines[1:]
+    if len(given) < len(first.parts):
+        rest = lines
+    for line in rest:
         for option, p, _, price, bid in line.parts:
             if given.setdefault(option, (p, price, bid)) != (p, price, bid):
                 return Refusal(f"{AMBIGUOUS}{sheet.describe_unread()}", **ids)
