@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 
-from forecasteval.common.records import hash_question
+from forecasteval.common.records import hash_question, hash_questions
 
 from .arrays import Columns, Floats, make_rows, plain_values, weighted_means
 from .events import Events
@@ -191,7 +191,6 @@ class Tables(TypedDict):
     """What the forecasts say beside the standings."""
 
     problems: dict[str, ProblemRow]
-    rank_correlation: dict[str, dict[str, Matrix]]  # under "overall", by coefficient
     by_category: dict[str, Category]
     reliability: dict[str, list[Bin]]
     score_curve: dict[str, dict[str, list[Any]]]
@@ -200,6 +199,7 @@ class Tables(TypedDict):
 class Board(Counts, Standings, Tables):
     """What every result has."""
 
+    rank_correlation: dict[str, dict[str, Matrix]]  # under "overall", by coefficient
     excluded: list[Exclusion]
     fits: dict[str, dict[str, object] | None]
     warnings: list[str]
@@ -211,6 +211,40 @@ class ProphetResult(Board):
 
     horizons: NotRequired[list[HorizonRow]]
     items: NotRequired[list[dict[str, object]]]
+
+
+def count_events(
+    scored: ForecastScores, pending: Mapping[str, int], min_events: int, doubtful: dict[str, int]
+) -> Counts:
+    """Count events and forecasts, those that are `pending` and the `doubtful` ones too."""
+    events = scored.events
+    return Counts(
+        n_events=len(events.ids),
+        n_clusters=len(set(events.cluster_names())),
+        n_forecasts=len(scored.runs.event),
+        n_pending=pending["event"],
+        n_pending_forecasts=pending["forecast"],
+        min_events=min_events,
+        event_classes=events.classes(),
+        doubtful_events=doubtful,
+    )
+
+
+def make_tables(
+    everything: ForecastScores, models: Models, bins: Floats, ranked: Collection[int]
+) -> Tables:
+    """Make the tables of all forecasters, of categories of the `ranked` ones; `bins`: as in
+    `sum_bins`, by forecaster.
+    """
+    scored, *_ = everything.split()
+    names = scored.forecasts.names
+    reliability = {name: reliability_table(bins[:, at]) for at, name in enumerate(names)}
+    return Tables(
+        problems=problem_table(scored, models),
+        by_category=score_categories(scored, set(ranked)),
+        reliability=reliability,
+        score_curve=score_curves(everything),
+    )
 
 
 # --- Checksums ---
@@ -228,7 +262,12 @@ def question_checksums(events: Events) -> list[str]:
     return checksums
 
 
-def hash_data(scored: ForecastScores) -> str:
+def hash_board(scored: ForecastScores, checksums: Sequence[str]) -> dict[str, object]:
+    """Hash the data of a board, and its questions by their checksums."""
+    return {"data_sha256": _hash_data(scored), "questions_sha256": hash_questions(checksums)}
+
+
+def _hash_data(scored: ForecastScores) -> str:
     """Hash all that the results depend on."""
     events, data = scored.events, scored.forecasts
     names = (column.tolist() for column in (events.ids, events.category, events.series))

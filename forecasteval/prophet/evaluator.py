@@ -21,7 +21,6 @@ from forecasteval.common.files import join_checksums
 from forecasteval.common.records import (
     JsonObject,
     Loaded,
-    hash_questions,
     number_text,
 )
 from forecasteval.common.version import __version__
@@ -352,49 +351,26 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: named[name] for name in named if name not in forecasters}
         by, why = choose_default_metric([records[at] for at in ranked], len(events.ids))
-        agreement = agreement_tables(
-            {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
-        )
-        categories = details.score_categories(scored, set(ranked))
-        checksums = details.question_checksums(events)
-        counts: details.Counts = {
-            "n_events": len(events.ids),
-            "n_clusters": len(set(events.cluster_names())),
-            "n_forecasts": len(scored.runs.event),
-            "n_pending": notes.pending["event"],
-            "n_pending_forecasts": notes.pending["forecast"],
-            "min_events": least,
-            "event_classes": events.classes(),
-            "doubtful_events": doubtful,
-        }
+        values = {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
+        ranking = _make_ranking(forecasters, provisional, data.owners, unranked)
+        baselines = dict(zip(BASELINES, records[-len(BASELINES) :], strict=True))
         standings: details.Standings = {
             "ranked_by": {"metric": by, "why": why},
-            "ranking": _make_ranking(forecasters, provisional, data.owners, unranked),
+            "ranking": ranking,
             "forecasters": forecasters,
             "provisional": provisional,
-            "baselines": dict(zip(BASELINES, records[-len(BASELINES) :], strict=True)),
+            "baselines": baselines,
         }
-        tables: details.Tables = {
-            "problems": details.problem_table(scored, models),
-            "rank_correlation": {"overall": agreement},
-            "by_category": categories,
-            "reliability": {
-                name: details.reliability_table(bins[:, at]) for at, name in enumerate(names)
-            },
-            "score_curve": details.score_curves(everything),
-        }
-        hashes: dict[str, object] = {
-            "data_sha256": details.hash_data(scored),
-            "questions_sha256": hash_questions(checksums),
-        }
+        checksums = details.question_checksums(events)
         board: details.Board = {
-            **counts,
+            **details.count_events(scored, notes.pending, least, doubtful),
             **standings,
-            **tables,
+            **details.make_tables(everything, models, bins, ranked),
+            "rank_correlation": {"overall": agreement_tables(values)},
             "excluded": notes.excluded(),
             "fits": models.fits,
             "warnings": notes.warnings(),
-            "signature": hashes,
+            "signature": details.hash_board(scored, checksums),
         }
         more: dict[str, object] = {}
         if data.at_horizons:
