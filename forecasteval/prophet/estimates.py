@@ -279,16 +279,11 @@ def _adjust(
     adjusted = board.estimate_model(effects, fit.score, fit.influence, board.scored.weight, promise)
     is_baseline = np.arange(board.rows) >= board.rows - len(BASELINES)
     is_unadjusted = is_baseline & (brier.counts == len(board.cluster))
-
-    def choose(of_brier: Floats, of_adjusted: Floats) -> Floats:
-        return np.where(is_unadjusted, of_brier, of_adjusted)
-
-    return adjusted._replace(
-        values=choose(brier.values, adjusted.values),
-        error=choose(brier.error, adjusted.error),
-        low=choose(brier.low, adjusted.low),
-        high=choose(brier.high, adjusted.high),
-    )
+    chosen = {
+        column: np.where(is_unadjusted, getattr(brier, column), getattr(adjusted, column))
+        for column in ("values", "error", "low", "high")
+    }
+    return adjusted._replace(**chosen)
 
 
 def _spread_discrimination(board: Contestants, irt: Fitted[IrtFit]) -> Floats:
