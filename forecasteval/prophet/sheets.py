@@ -220,8 +220,9 @@ def join_questions(sheet: Sheet, questions: Sheet) -> Sheet:
     roles = [role for role in ("event", "round") if role in sheet.roles and role in questions.roles]
     known = dict(_list_keyed_rows(questions, roles))
     rows = [{**row, **known.get(key, {})} for key, row in _list_keyed_rows(sheet, roles)]
-    names = dict.fromkeys([*sheet.table.names, *questions.table.names])
-    return Sheet(sheet.loaded, Table(sheet.where, [*names], rows), sheet.given, sheet.faults)
+    names = [*dict.fromkeys([*sheet.table.names, *questions.table.names])]
+    loaded = replace(sheet.loaded, names=names)
+    return Sheet(loaded, Table(sheet.where, names, rows), sheet.given, sheet.faults)
 
 
 def _list_keyed_rows(

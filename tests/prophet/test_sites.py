@@ -134,6 +134,8 @@ def test_metaculus_without_its_questions_is_refused(tmp_path: Path) -> None:
     shutil.copy(FORECASTS.with_name("question_data.csv"), tmp_path)
     assert run(tmp_path, "-f", str(tmp_path / FORECASTS.name), "--min-events", "1").code == 0
     assert run(tmp_path, "check", str(tmp_path / FORECASTS.name)).code == 4
+    words = ("-f", str(tmp_path / FORECASTS.name), "--min-events", "1", "--column")
+    assert run(tmp_path, *words, "result=Resolution").code == 0
 
 
 def test_metaculus_joined_by_its_user_is_the_same(tmp_path: Path) -> None:
