@@ -104,11 +104,13 @@ class NamedFile(NamedTuple):
 def name_files(root: Path, has_questions: Test) -> list[NamedFile]:
     """Name the files of `root/prediction` that have a dataset."""
     tasks, _, _ = find_tasks(root, has_questions)
-    found = [(task.path, task.dataset) for task in tasks if task.dataset is not None]
+    files_with_dataset = [(task.path, task.dataset) for task in tasks if task.dataset is not None]
     systems = read_systems(root / "prediction")
-    clashes = systems.find_clashes([(path.stem, dataset.name) for path, dataset in found])
+    clashes = systems.find_clashes(
+        [(path.stem, dataset.name) for path, dataset in files_with_dataset]
+    )
     files = []
-    for path, dataset in found:
+    for path, dataset in files_with_dataset:
         system = systems.system_of(path.stem, dataset.name)
         system_names = frozenset(systems.names_of(system))
         file_names = {f"{dataset.stem}-{name}" for name in system_names}

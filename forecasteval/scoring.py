@@ -220,8 +220,8 @@ def score_together(
     except EvaluationError as error:
         if len(paths) > 1:
             for path in paths:
-                alone = files._replace(predictions=(path,))
-                failed += score_together(score, alone)[1]
+                single_file = files._replace(predictions=(path,))
+                failed += score_together(score, single_file)[1]
         if not failed:
             return None, [(files.path, error)]
     failed_paths = {path for path, _ in failed}

@@ -226,8 +226,8 @@ class ModelClient(Calls):
         if not self._has_answer:
             sent = self.make(dict(islice(jobs.items(), 1)))
             self._has_answer = any(_is_of_model(call.failure) for call in sent.values())
-        others = {prompt: job for prompt, job in jobs.items() if prompt not in sent}
-        sent |= self.make(others)
+        other_jobs = {prompt: job for prompt, job in jobs.items() if prompt not in sent}
+        sent |= self.make(other_jobs)
         calls |= dict.fromkeys(jobs, Call(failure="not sent")) | sent
         done = [calls[prompt] for prompt in prompts]
         usage = _count_usage(done, sent.values(), self.server.requests - requests)

@@ -32,9 +32,9 @@ BLANKS: Final = lazy(r"\s*")
 
 def end_of(pattern: re.Pattern[str], text: str, position: int = 0) -> int:
     """Return where a match ends that begins at a position; the position without one."""
-    found = pattern.match(text, position)
-    if found:
-        return found.end()
+    match = pattern.match(text, position)
+    if match:
+        return match.end()
     return position
 
 

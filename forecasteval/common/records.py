@@ -335,7 +335,7 @@ def _parse_whole(text: str, path: Path, value_key: str, any_form: bool) -> Loade
     }
     for key in WRAPPERS:
         if key in lists:
-            fields = {name: held for name, held in value.items() if name != key}
+            fields = {name: field for name, field in value.items() if name != key}
             return Loaded(path, lists[key], fields=fields)
     # No answer is a list of objects.
     holds_only_lists = value and len(lists) == len(value)
@@ -394,12 +394,12 @@ def _load_lines(path: Path, file: Iterable[bytes], is_large: bool = False) -> Lo
         expected = "expected one JSON record per line"
         expected += ", but no line is JSON" if damaged else ""
         raise InputError(str(path), expected, first or "an empty file")
-    places = lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
+    line_numbers = lines if len(lines) < lines[-1] else range(1, len(lines) + 1)
     return Loaded(
         path,
         _Lines(path) if is_large else records,
         digest.hexdigest(),
-        places,
+        line_numbers,
         damaged=damaged,
         is_cut=is_cut,
         distinct_ids=len(ids),
@@ -588,8 +588,9 @@ def dump_around(
     """Return the text before, between and after the items. With an indent, each item is a line."""
     if not record.get("items"):
         return "", "", dump_json(record, indent, ascii_only)
-    mark = os.urandom(16).hex()
-    before, after = dump_json({**record, "items": [mark]}, indent, ascii_only).split(f'"{mark}"')
+    placeholder = os.urandom(16).hex()
+    text = dump_json({**record, "items": [placeholder]}, indent, ascii_only)
+    before, after = text.split(f'"{placeholder}"')
     return before, ", " if indent is None else ",\n" + " " * 2 * indent, after
 
 

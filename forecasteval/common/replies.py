@@ -45,17 +45,17 @@ def reply_texts(reply: object) -> list[object]:
 
 def _choice_texts(choices: list[Any]) -> list[object]:
     """List the texts of choices by their `index`, None where one lacks; else as they are listed."""
-    places = [choice.get("index") for choice in choices]
-    known = {place for place in places if type(place) is int and 0 <= place < MOST_CHOICES}
+    indices = [choice.get("index") for choice in choices]
+    known = {index for index in indices if type(index) is int and 0 <= index < MOST_CHOICES}
     if len(known) < len(choices):
-        places = list(range(len(choices)))
-    texts: list[object] = [None] * (max(places, default=0) + 1)
-    for place, choice in zip(places, choices, strict=True):
+        indices = list(range(len(choices)))
+    texts: list[object] = [None] * (max(indices, default=0) + 1)
+    for index, choice in zip(indices, choices, strict=True):
         message = choice.get("message")
         # The old API of completions has the text beside the message's place.
-        texts[place] = choice.get("text")
+        texts[index] = choice.get("text")
         if isinstance(message, Mapping):
-            texts[place] = join_parts(message.get("content"))
+            texts[index] = join_parts(message.get("content"))
     return texts
 
 

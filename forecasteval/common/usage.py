@@ -24,7 +24,9 @@ class Parser(argparse.ArgumentParser):
 
             known = [name for name in self._option_string_actions if name.startswith("--")]
             options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
-            near = [name for each in options for name in difflib.get_close_matches(each, known, 1)]
+            near = [
+                name for option in options for name in difflib.get_close_matches(option, known, 1)
+            ]
             hint = ""
             if near:
                 hint = f" (did you mean {', '.join(near)}?)"
@@ -43,10 +45,10 @@ def program_name(path: str) -> str:
     >>> program_name("/usr/bin/forecasteval"), program_name("/src/forecasteval/eval.py")
     ('forecasteval', 'eval.py')
     """
-    place = Path(path)
-    if place.parts[-2:] == ("forecasteval", "__main__.py"):
+    program = Path(path)
+    if program.parts[-2:] == ("forecasteval", "__main__.py"):
         return "python -m forecasteval"
-    if place.stem == "forecasteval":
+    if program.stem == "forecasteval":
         return "forecasteval"
     return "eval.py"
 
@@ -77,13 +79,13 @@ def _wrap_line(line: str, width: int) -> list[str]:
         return textwrap.wrap(line, min(width, _PROSE))
     if len(line) <= width:
         return [line]
-    command, _, about = line.strip().partition("   ")
+    command, _, explanation = line.strip().partition("   ")
     wrapper = textwrap.TextWrapper(
         width - 2, "  ", " " * 6, break_long_words=False, break_on_hyphens=False
     )
     shown = " \\\n".join(wrapper.wrap(command))
     wrapper.initial_indent = wrapper.subsequent_indent
-    return [shown, *wrapper.wrap(about.strip())]
+    return [shown, *wrapper.wrap(explanation.strip())]
 
 
 def describe(
@@ -94,8 +96,8 @@ def describe(
     `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the
     meaning of exit code 0, `codes` are the exit codes of the command besides those of all commands.
     """
-    others = [f"{code} {code.meaning}" for code in sorted({*COMMON, *codes})]
-    exits = f"exit codes: {', '.join([f'{ExitCode.DONE} {done}', *others])}"
+    other_codes = [f"{code} {code.meaning}" for code in sorted({*COMMON, *codes})]
+    exits = f"exit codes: {', '.join([f'{ExitCode.DONE} {done}', *other_codes])}"
     return {
         "description": description,
         "epilog": f"examples:\n{examples.format(command_line(program))}\n\n{exits}",

@@ -20,9 +20,9 @@ def hash_code(*places: Path) -> str:
     on it, and nothing else.
     """
     digest = hashlib.sha256()
-    for place in places:
-        found = place.rglob("*") if place.is_dir() else [place]
-        for path in sorted(file for file in found if file.suffix in _CODE):
-            digest.update(f"{path.relative_to(place.parent).as_posix()}\0".encode())
+    for root in places:
+        files = root.rglob("*") if root.is_dir() else [root]
+        for path in sorted(file for file in files if file.suffix in _CODE):
+            digest.update(f"{path.relative_to(root.parent).as_posix()}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -268,28 +268,28 @@ def _find_lost(
         names = {*line.prediction.split(", ")}
         files[line.benchmark, line.system] |= names & present
     for line in last:
-        there = files[line.benchmark, line.system]
+        present_files = files[line.benchmark, line.system]
         if not line.is_overall:
-            there = there & {*line.prediction.split(", ")}
-        if line.gone or not there <= ranked:
+            present_files = present_files & {*line.prediction.split(", ")}
+        if line.gone or not present_files <= ranked:
             continue
         lost = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
-        if not there:
+        if not present_files:
             lost = replace(lost, gone=True)
-        if not there and line.is_overall:
+        if not present_files and line.is_overall:
             yield replace(lost, reasons=None)
             continue
 
         if line.is_overall:
             code = "no_table"
-        elif not there.isdisjoint(waiting):
+        elif not present_files.isdisjoint(waiting):
             code = "all_pending"
             lost = replace(lost, resolved=0)
             if line.dataset in board.void:
                 code = "all_void"
         elif (line.system, label_dataset(line.dataset)) in withdrawn:
             code = "withdrawn"
-        elif there:
+        elif present_files:
             code = _explain_left_out(forecasters.get((line.dataset, line.system)))
         else:
             code = "removed"

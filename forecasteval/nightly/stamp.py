@@ -207,17 +207,17 @@ def _as_list(value: object) -> Iterable[object]:
 def _stat_code(scorer: Scorer) -> Mapping[str, tuple[int, ...]]:
     """List the files of this package, and those of benchmarks of other packages."""
     states: States = {}
-    places = {str(PACKAGE)}
+    paths = {str(PACKAGE)}
     for benchmark in scorer.benchmarks.values():
         module = sys.modules[benchmark.evaluator.__module__]
         file = Path(str(module.__file__))
         if PACKAGE not in file.parents:
             is_package = file.name == "__init__.py"
-            places.add(str(file.parent if is_package else file))
-    for place in sorted(places):
-        if not os.path.isdir(place):
-            states[place] = _stat(place)
-        for folder, folders, names in os.walk(place):
+            paths.add(str(file.parent if is_package else file))
+    for path in sorted(paths):
+        if not os.path.isdir(path):
+            states[path] = _stat(path)
+        for folder, folders, names in os.walk(path):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
             for name in sorted(names):
                 states[f"{folder}/{name}"] = _stat(f"{folder}/{name}")

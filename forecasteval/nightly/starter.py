@@ -31,11 +31,11 @@ def make_board(root: Path, with_samples: bool) -> tuple[list[str], list[str]]:
     """
     samples = _SAMPLES if with_samples else {"prediction/systems.json": ""}
     written: list[str] = []
-    found: list[str] = []
+    existing: list[str] = []
     for name, template in {**samples, **_FILES}.items():
         path = root / name
         if path.exists():
-            found.append(name)
+            existing.append(name)
             continue
         text = "{}\n"
         if template:
@@ -44,9 +44,9 @@ def make_board(root: Path, with_samples: bool) -> tuple[list[str], list[str]]:
         write_atomic(path, text)
         written.append(name)
     (root / "dataset").mkdir(exist_ok=True)
-    return written, found
+    return written, existing
 
 
-def describe_board(written: Sequence[str], found: Sequence[str]) -> list[str]:
+def describe_board(written: Sequence[str], existing: Sequence[str]) -> list[str]:
     """Describe in a line each what `make_board` wrote, and what it left as it was."""
-    return [*(f"wrote {name}" for name in written), *(f"left {name} as it is" for name in found)]
+    return [*(f"wrote {name}" for name in written), *(f"left {name} as it is" for name in existing)]

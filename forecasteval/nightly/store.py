@@ -63,9 +63,9 @@ def result_pieces(results: JsonObject) -> Iterator[str]:
     same.
     """
     digest = hashlib.sha256()
-    mark = os.urandom(16).hex()
+    placeholder = os.urandom(16).hex()
     plain = dump_around(results)
-    shown = dump_around({**results, "result_sha256": mark}, 1)
+    shown = dump_around({**results, "result_sha256": placeholder}, 1)
     digest.update(plain[0].encode())
     yield shown[0]
     for number, item in enumerate(results.get("items") or ()):
@@ -76,7 +76,7 @@ def result_pieces(results: JsonObject) -> Iterator[str]:
         digest.update(text.encode())
         yield text
     digest.update(plain[2].encode())
-    yield shown[2].replace(mark, digest.hexdigest()) + "\n"
+    yield shown[2].replace(placeholder, digest.hexdigest()) + "\n"
 
 
 def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
@@ -91,8 +91,8 @@ def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
         raw = path.read_bytes()
         record = json.loads(raw)
         checksum = hashlib.sha256(raw).hexdigest()
-        own = record.pop("result_sha256")
-        if checksum == known or own == hash_text(dump_pieces(record)):
+        stated = record.pop("result_sha256")
+        if checksum == known or stated == hash_text(dump_pieces(record)):
             return record, checksum
     return {}, ""
 

@@ -40,19 +40,19 @@ def _map(
     process.
     """
     left = [*tasks]
-    alone = False
+    is_alone = False
     while left:
         try:
-            with contextlib.closing(do(left[:1] if alone else [*left])) as outcomes:
+            with contextlib.closing(do(left[:1] if is_alone else [*left])) as outcomes:
                 for outcome in outcomes:
                     yield outcome
                     del left[0]
-            alone = False
+            is_alone = False
         except (killed, MemoryError):
-            if alone:
+            if is_alone:
                 yield None
                 del left[0]
-            alone = not alone
+            is_alone = not is_alone
 
 
 # --- Processes: one that dies costs only its task, and none outlives the run ---

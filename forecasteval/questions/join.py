@@ -188,8 +188,8 @@ def join_answers(
     left = set(notes.get(AMBIGUOUS, ()))
     unused = [
         name
-        for name, same in predictions.items()
-        for record in same
+        for name, records_with_id in predictions.items()
+        for record in records_with_id
         if id(record) not in used and name not in left
     ]
     if unused:
@@ -279,10 +279,10 @@ def _find_candidates(
     """
     if len(records) < 2 and not shared:
         return records
-    same = [record for record in records if record.get("prompt") == prompt]
-    if records and shared and not same:
+    records_with_id = [record for record in records if record.get("prompt") == prompt]
+    if records and shared and not records_with_id:
         return None
-    return same or records
+    return records_with_id or records
 
 
 def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) -> str:
@@ -364,9 +364,9 @@ def is_void(question: object, where: str = "dataset") -> bool:
     if is_blank(question["void"]):
         return False
     if (known := _VOID.get(str(question["void"]).strip().lower())) is None:
-        place = f"{where}: question {printable(question.get('id'), 60)}"
+        where_in_dataset = f"{where}: question {printable(question.get('id'), 60)}"
         raise InputError(
-            place, "'void' must be true or false", printable(repr(question["void"]), 40)
+            where_in_dataset, "'void' must be true or false", printable(repr(question["void"]), 40)
         )
     return known
 

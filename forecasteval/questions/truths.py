@@ -76,19 +76,19 @@ def _read_truths(file: Loaded) -> dict[str, dict[str, object]]:
     values: dict[str, dict[str, object]] = {}
     keys: dict[str, object] = {}
     for number, record in enumerate(file, 1):
-        place = f"{file.path}: {file.place(number)}"
+        where = f"{file.path}: {file.place(number)}"
         if not isinstance(record, Mapping):
             got = record.problem if isinstance(record, BadRecord) else type(record).__name__
-            raise InputError(place, _EXPECTED, got)
+            raise InputError(where, _EXPECTED, got)
         keys.update(record)
         name = "" if is_blank(record.get("id")) else question_id(record)
         if not name:
-            raise InputError(place, "expected an 'id'", show_keys(record))
+            raise InputError(where, "expected an 'id'", show_keys(record))
         given = {field: record[field] for field in _FIELDS if not is_blank(record.get(field))}
         if str(given.get("ground_truth")).strip().lower() == "void" and "void" not in given:
             given = {"void": True}
         if repeated_keys(record) or values.setdefault(name, given) != given:
-            raise InputError(place, "expected each id once", f"{printable(name, 60)} twice")
+            raise InputError(where, "expected each id once", f"{printable(name, 60)} twice")
     if keys.keys().isdisjoint(_FIELDS) and (keys or file.sha256 == _NO_BYTES):
         raise InputError(str(file.path), _EXPECTED, show_keys(keys))
     return values

@@ -311,8 +311,8 @@ def read_source(
         ids = {*questions.ids, *questions.prompts} if questions else None
         joined, _ = _find_shapes(table, join_systems(table, ids), named, questions)
         # Of {id: {…}} the names are ids.
-        of_systems = [found for found in joined if found[1].id != (SYSTEM_KEY,)]
-        shapes = [_split_systems(*found, questions) for found in of_systems] or shapes
+        of_systems = [match for match in joined if match[1].id != (SYSTEM_KEY,)]
+        shapes = [_split_systems(*match, questions) for match in of_systems] or shapes
     if len(shapes) > 1:
         raise UnclearError("several lists of objects hold answers")
     if not shapes:

@@ -146,8 +146,8 @@ def _name_parts(shape: Shape) -> Named:
     """Name the parts of a shape as a user would; prompts are found by the dataset."""
     is_found = shape.ids or shape.id == ("id",)
     id_path = "" if is_found else format_path(shape.id)
-    found = (shape.answer, shape.run, shape.system)
-    return Named(id_path, *map(format_path, found))
+    paths = (shape.answer, shape.run, shape.system)
+    return Named(id_path, *map(format_path, paths))
 
 
 def _fits(source: SourceFile, questions: Questions) -> bool:

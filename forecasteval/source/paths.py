@@ -210,9 +210,9 @@ def _name_cells(names: Sequence[object], rows: Iterable[Any]) -> list[dict[str, 
 
 def _turn_mappings(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Make rows of columns that are {key of a row: cell}; [] if their keys differ."""
-    first, *others = columns.values()
+    first, *other_columns = columns.values()
     keys = [*first]
-    if any([*column] != keys for column in others):
+    if any([*column] != keys for column in other_columns):
         return []
     rows = []
     for key in keys:

@@ -186,17 +186,17 @@ def _find_known(columns: Columns, names: Iterable[str]) -> Path:
     known = {*names}
     matches: dict[Path, set[str]] = {}
     for path, values in columns.items():
-        found = {id_text(value).strip() for value in values} & known
-        if found:
-            matches[path] = found
+        known_ids = {id_text(value).strip() for value in values} & known
+        if known_ids:
+            matches[path] = known_ids
     if not matches:
         return ()
     # Of equal ones `id`, else the outermost.
     best = max(matches, key=lambda path: (len(matches[path]), path == ("id",), -len(path)))
     if best == ("id",):
         return best  # row numbers may happen to be ids, too
-    for path, found in matches.items():
-        is_rival = len(found) > _RIVAL * len(matches[best])
+    for path, known_ids in matches.items():
+        is_rival = len(known_ids) > _RIVAL * len(matches[best])
         if is_rival and columns[path] != columns[best]:
             rivals = (best, path)
             shapes = [Shape(rival, ()) for rival in rivals]
@@ -214,18 +214,18 @@ def _first_values(columns: Columns) -> dict[Path, object]:
 
 def _find_answer(columns: Columns, shape: Shape) -> Shape:
     """Find the answer to the ids of a shape; UnclearError if there is none, or several differ."""
-    held = {}
+    candidates = {}
     for path, values in columns.items():
         may_be_reply = path != shape.id and _may_be_reply(columns, path)
         if may_be_reply and any(map(is_value, values)):
-            held[path] = values
-    named = [path for path in held if is_called_reply(path)]
+            candidates[path] = values
+    named = [path for path in candidates if is_called_reply(path)]
     if named:
-        return _choose_answer(held, named, shape, columns)
+        return _choose_answer(candidates, named, shape, columns)
     # Where nothing is called so, the only text that varies may be it.
-    texts = [path for path, values in held.items() if _is_text_that_varies(values)]
+    texts = [path for path, values in candidates.items() if _is_text_that_varies(values)]
     if texts:
-        return _choose_answer(held, texts, shape, columns)._replace(is_guess=True)
+        return _choose_answer(candidates, texts, shape, columns)._replace(is_guess=True)
     raise UnclearError("no part that may be the answer", _first_values(columns))
 
 
@@ -234,7 +234,9 @@ def _is_text_that_varies(values: Sequence[object]) -> bool:
     return is_text and len({*map(as_text, values)}) > 1
 
 
-def _choose_answer(held: Columns, paths: Sequence[Path], shape: Shape, columns: Columns) -> Shape:
+def _choose_answer(
+    candidates: Columns, paths: Sequence[Path], shape: Shape, columns: Columns
+) -> Shape:
     """Choose the only one of paths; UnclearError if their values differ."""
     names = {_fold(key) for (key, *inner) in columns if not inner}
     has_question = bool(names & _QUESTION_KEYS)
@@ -242,13 +244,13 @@ def _choose_answer(held: Columns, paths: Sequence[Path], shape: Shape, columns: 
     # A command must not name the truth where it can name something else.
     choice = [*paths]
     if may_be_truth:
-        others = [path for path, values in held.items() if _is_text_that_varies(values)]
+        others = [path for path, values in candidates.items() if _is_text_that_varies(values)]
         choice = sorted({*paths, *others}, key=lambda path: (path in may_be_truth, path))
     shapes = [shape._replace(answer=path) for path in choice]
-    shown = {path: held[path][0] for path in choice}
+    shown = {path: candidates[path][0] for path in choice}
     path = paths[0]
-    values = held[path]
-    are_equal = all(held[other] == values for other in paths)
+    values = candidates[path]
+    are_equal = all(candidates[other] == values for other in paths)
     if not are_equal:
         raise UnclearError("several parts may be the answer", shown, shapes)
     holds_lists = any(isinstance(value, list) and len(value) > 1 for value in values)
@@ -352,14 +354,14 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
 
 def _cut_rows(groups: Sequence[list[Any]]) -> list[list[Any]]:
     """Return the first groups, of so many rows that each of many columns can be looked at."""
-    kept: list[list[Any]] = []
+    chosen_groups: list[list[Any]] = []
     count = 0
     for group in groups:
         count += len(group)
-        if kept and count > _MAX_ROWS:
+        if chosen_groups and count > _MAX_ROWS:
             break
-        kept.append(group[:_MAX_ROWS])
-    return kept
+        chosen_groups.append(group[:_MAX_ROWS])
+    return chosen_groups
 
 
 def require_distinct(rows: Iterable[Any], shape: Shape, questions: Questions | None) -> None:
