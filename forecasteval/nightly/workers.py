@@ -119,7 +119,7 @@ def _do(task: object) -> str:
     return path.name
 
 
-# --- A Dask cluster: workers elsewhere that see the same folder and run the same code ---
+# --- A Dask cluster: workers elsewhere with the same folder and the same code ---
 
 CONNECT_SECONDS: Final = 10  # in which a scheduler must answer
 POLL_SECONDS: Final = 1  # after which a wait looks whether there are still workers

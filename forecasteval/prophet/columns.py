@@ -26,25 +26,27 @@ from .times import parse_time
 # By role the names of its column, the first before the others. A name may stand in two roles: what
 # an `outcome` is depends on what else there is, and on what it holds.
 _NAMES: Final = """
-event: event_id event_ticker event problem_id question_id task_id market_ticker market_id
- contract_id condition_id target_id ticker question question_title question_text market
- slug question_slug id title
-forecaster: forecaster forecaster_username forecaster_name forecaster_anonymized forecaster_id
- model model_name model_id username user_name user user_id predictor_name predictor predictor_id
- system system_name agent agent_name bot bot_name llm team team_name participant participant_name
- contestant competitor author name account submitter
-probability: probability prob p prediction forecast probability_yes prob_yes p_yes yes_prob
- yes_probability probability_of_yes prob_of_yes p_of_yes predicted_probability predicted_prob
- forecast_probability forecast_prob forecast_value predicted pred pred_prob pred_probability
- prediction_probability y_pred y_prob y_hat yhat y_score probwin prob_after probability_after
- estimate likelihood chance confidence
-probabilities: probabilities probs probability_yes_per_category prediction forecast forecasts
+event: event_id event_ticker event problem_id question_id task_id market_ticker
+ market_id contract_id condition_id target_id ticker question question_title
+ question_text market slug question_slug id title
+forecaster: forecaster forecaster_username forecaster_name forecaster_anonymized
+ forecaster_id model model_name model_id username user_name user user_id predictor_name
+ predictor predictor_id system system_name agent agent_name bot bot_name llm team
+ team_name participant participant_name contestant competitor author name account
+ submitter
+probability: probability prob p prediction forecast probability_yes prob_yes p_yes
+ yes_prob yes_probability probability_of_yes prob_of_yes p_of_yes predicted_probability
+ predicted_prob forecast_probability forecast_prob forecast_value predicted pred
+ pred_prob pred_probability prediction_probability y_pred y_prob y_hat yhat y_score
+ probwin prob_after probability_after estimate likelihood chance confidence
+probabilities: probabilities probs probability_yes_per_category prediction forecast
+ forecasts
 no: probability_no prob_no p_no no_prob no_probability
 won: won correct
-result: resolution resolved_to result winner outcome resolved_outcome.value resolved_outcome
- resolved_value correct_answer actual actual_outcome final_outcome true_outcome market_outcome
- came_true y_true ground_truth truth true_label label observed observation target is_yes answer
- probwin_outcome
+result: resolution resolved_to result winner outcome resolved_outcome.value
+ resolved_outcome resolved_value correct_answer actual actual_outcome final_outcome
+ true_outcome market_outcome came_true y_true ground_truth truth true_label label
+ observed observation target is_yes answer probwin_outcome
 index: correct_option_idx
 state: resolved is_resolved
 option: option choice answer candidate market contract outcome
@@ -53,8 +55,8 @@ markets: market_info market_data
 price: price odds ask yes_ask market_price market_prob
 bid: bid bids yes_bid
 time: time timestamp datetime date forecast_due_date start_time as_of asof ts
-closed: close_time actual_close_time scheduled_close_time end_date closes close_date closing_time
- closing_date closed_at predict_by metadata.end_date
+closed: close_time actual_close_time scheduled_close_time end_date closes close_date
+ closing_time closing_date closed_at predict_by metadata.end_date
 category: category topic metadata.category
 series: series cluster
 title: title question_title question_text question

@@ -101,7 +101,7 @@ def connected_parts(present: Floats) -> tuple[Ints, Ints]:
     return part, part_of_event
 
 
-# --- Generalised Bradley–Terry: strengths of forecasters who pool their probabilities ---
+# --- Generalised Bradley–Terry: strengths of those who pool their probabilities ---
 
 
 class BradleyTerryFit(NamedTuple):

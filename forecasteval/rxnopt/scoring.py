@@ -303,7 +303,7 @@ def _by_condition(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, dict
     }
 
 
-# --- References against their controls: the same options with and without results to learn from ---
+# --- References against their controls: options with and without results ---
 
 
 def _find_sides(items: Iterable[ChoiceItem]) -> list[dict[str, ChoiceItem]]:
