@@ -40,6 +40,17 @@ No wait, NEW.
 Hmm, no: NEW
 Scratch that. My answer is NEW.
 I've changed my mind. NEW.
+I'd like to change my answer to NEW.
+I made a mistake. The answer is NEW.
+Hold on, NEW.
+Typo above; should be NEW
+[EDIT] NEW
+Use NEW instead.
+After further review, my answer is NEW.
+Amended answer: NEW
+我重新考虑后改选NEW。
+更改答案：NEW
+Me equivoqué, es NEW.
 I'm changing my answer to NEW
 I have changed my answer to NEW.
 I am switching to NEW.
@@ -96,6 +107,9 @@ That should be clear.
 Instead of OTHER, I chose this.
 To say OTHER would be wrong.
 I take that as given.
+I was wrong last time: OTHER failed.
+Let me explain: OTHER is weak.
+To correct a common belief: OTHER is not strong.
 I now wait for the result.
 Wait and see.
 Please ignore typos above.

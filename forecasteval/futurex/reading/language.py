@@ -28,7 +28,7 @@ _ENGLISH: Final = {
     " I predict that, I conclude that",
     "it is": "it is, it's, it will be, this is, that it is, that it's",
     "articles": "the",
-    "owners": "my, our, final, revised, corrected, updated, new, best, overall, predicted,"
+    "owners": "my, our, final, revised, corrected, updated, amended, new, best, overall, predicted,"
     " most likely, single, correct, right, closest, selected, most, accurate,"
     " comprehensive, appropriate, suitable, plausible, probable, likely",
     "nouns": "answer, answers, prediction, predictions, forecast, forecasts, ans, estimate,"
@@ -93,19 +93,26 @@ _ENGLISH: Final = {
     " make that, make it",
     # Below an answer: what begins another one, what may stand between, and what takes one back
     "second thoughts": "sorry, apologies, I apologize, I apologise, I stand corrected, instead,"
-    " I changed my mind, I've changed my mind, I have changed my mind, I change my mind,"
-    " I was wrong, that was wrong, that is wrong, that's wrong, that was a mistake,"
-    " that is a mistake, I now say, I now think, I now believe, I now predict, I now expect,"
-    " I now choose, I now pick, I'd rather say, I would rather say, that should be,"
-    " that should have been, it should have been, should have been, I am switching to,"
-    " I'm switching to, I switch to, I'll switch to, switching to, changing to",
+    " hold on, upon reflection, on further thought, on further reflection, on reconsideration,"
+    " thinking again, reconsidering, having reconsidered, after reconsidering,"
+    " after reconsideration, after further review, after further thought, after further reflection,"
+    " after further consideration, typo, typo above, I misspoke, I misread, my error, my bad,"
+    " changed my mind, I changed my mind, I've changed my mind, I have changed my mind,"
+    " I change my mind, I was wrong, that was wrong, that is wrong, that's wrong,"
+    " that was a mistake, that is a mistake, I made a mistake, I made a mistake above,"
+    " I made an error, I made an error above, I made a typo, let me revise, let me correct,"
+    " correction to the above, corrected version, amended, amendment, I now say, I now think,"
+    " I now believe, I now predict, I now expect, I now choose, I now pick, I'd rather say,"
+    " I would rather say, that should be, that should have been, it should have been,"
+    " should have been, I am switching to, I'm switching to, I switch to, I'll switch to,"
+    " switching to, changing to, use, please use",
     "replacements": "it should be, it should have been, should be, should read, to, no:",
-    "selves": "I, I'll, I'm, I've, am, will, have to, must, need to, want to, would like to,"
-    " hereby, let me, let us, let's, now, please, sorry",
+    "selves": "I, I'll, I'm, I've, I'd like to, decided to, am, will, have to, must, need to,"
+    " want to, would like to, hereby, let me, let us, let's, now, please, sorry",
     "withdraws": "disregard, ignore, withdraw, retract, scrap, scratch, strike, replace, change,"
     " changing, revise, revising, amend, amending, switch, switching, correct, correcting, update,"
     " updating, take, take back, have changed, have revised, have corrected, have updated",
-    "revised": "revised, corrected, updated, new",
+    "revised": "revised, corrected, updated, amended, new",
     "but": "but, could, might, may, probably",
     # How a line begins that speaks of the one above, or of the lines below
     "above": "this, that, it, one",
@@ -171,7 +178,8 @@ _CHINESE: Final = {
     "corrections": "更正, 修正, 纠正, 等等, 等一下, 补充, 注意, 勘误, 编辑, 其实, 实际上, 改为,"
     " 我改为, 改成, 我改成, 答案改为, 修改为",
     "second thoughts": "抱歉, 对不起, 不对, 写错了, 说错了, 答错了, 选错了, 应为, 应是,"
-    " 应该是, 应该为, 我改变主意, 我改变主意了, 我改主意, 我改主意了, 重新考虑, 重新考虑后",
+    " 应该是, 应该为, 我改变主意, 我改变主意了, 我改主意, 我改主意了, 重新考虑, 重新考虑后,"
+    " 我重新考虑后, 修订, 更改, 更改答案",
     "replacements": "应为, 应是, 应该是, 应该为",
     "notes": "补充, 注意",
     "selves": "我, 请, 现, 现在, 特此, 决定, 还是, 需要, 必须, 那么, 最终",
@@ -231,8 +239,8 @@ _SPANISH: Final = {
     "verbs": "predigo, elijo",
     "hedges": "probablemente",
     "corrections": "corrección, correccion, fe de erratas, mejor dicho",
-    "second thoughts": "perdón, perdon, lo siento",
-    "replacements": "debería ser, deberia ser, debe ser",
+    "second thoughts": "perdón, perdon, lo siento, me equivoqué, me equivoque",
+    "replacements": "debería ser, deberia ser, debe ser, es",
     "guesses": "o, quizá, quizás, tal vez",
     "lacks": "no lo sé, no lo se, no sé, no se sabe, no hay datos, no tengo",
     "declines": "Lo siento, No puedo",
@@ -251,7 +259,8 @@ _OTHERS: Final = {  # French, German, Portuguese, Italian, Japanese, Korean, Rus
     "copulas": "est, ist, lautet, é, è, は, は、, 은, 는",
     "corrections": "Korrektur, correção, correzione, rectification, 訂正, 修正, 정정, 수정,"
     " исправление, поправка",
-    "second thoughts": "désolé, pardon, Entschuldigung, desculpe, scusate, すみません, 죄송합니다,"
+    "second thoughts": "désolé, pardon, Entschuldigung, ich korrigiere, ich korrigiere mich,"
+    " desculpe, scusate, すみません, 죄송합니다,"
     " извините",
     "and": "et, und, и, と, 및",  # no e, which is a label, too
     "or": "ou, oder, или, または, 또는",

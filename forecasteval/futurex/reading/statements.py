@@ -196,7 +196,6 @@ _COMMAS: Final = lazy(r"[,，;；]\s*")
 _LINE_END: Final = lazy(r"\n")
 _RULE: Final = lazy(r"(?:[-=_*]{3,}[ \t]*\n\s*)?")  # below a heading
 _PARAGRAPH: Final = lazy(r"\n[ \t]*\n")
-_FULL_LINE: Final = lazy(r"(?m)^[^\S\n]*\S")
 _MAX_LINES: Final = 15  # that are not empty
 _MAX_TAIL: Final = 3000  # characters
 _MAX_SENTENCE: Final = 300  # characters of it in front of a lead-in
@@ -229,9 +228,11 @@ _CORRECTIONS: Final = table_of("corrections", "second thoughts")
 _NOTES: Final = frozenset(words("notes"))
 _MAX_OPENERS: Final = 5  # words in front of a correction: sorry, oops, actually
 _REPLACEMENTS: Final = table_of("replacements", "claims", "it is")
-_PUNCTUATION: Final = lazy(r"[\s,，.。:：;；!！(（—–-]*")
+_PUNCTUATION: Final = lazy(r"[\s,，.。:：;；!！(（\[\]—–-]*")
 _IS_CJK: Final = lazy(r"[为是](?=[^\s的。，,])|")
-_REASON_GIVEN: Final = lazy(r"[\s,，—–-]+(?:because|since|given|due\sto)\b|[,，]?\s?(?:因为|由于)")
+_REASON_GIVEN: Final = lazy(
+    r"[\s,，—–-]+(?:because|since|given|due\sto)\b|\sinstead\b|[,，]?\s?(?:因为|由于)"
+)
 _SELVES: Final = table_of("selves")
 _WITHDRAWS: Final = table_of("withdraws")
 _ABOVE_CJK: Final = table_of("answer above")
