@@ -31,7 +31,7 @@ from forecasteval.ranking.board import RankedTable
 
 from .by_column import describe_parts
 from .columns import list_part_columns
-from .standings import ShownRanking, files_of, show_cell
+from .standings import ShownRanking, draw_score, files_of
 
 _COLOURED: Final = 3  # leaders whose history is drawn in colour
 _LABEL: Final = 14  # characters of a week at an axis
@@ -174,7 +174,7 @@ def draw_parts(standing: ShownRanking, column: str, name: str) -> Html:
     heads = [Head("System"), *(Head(part.head, "c") for part in parts)]
     lines = []
     for entry in standing.entries:
-        scores = [show_cell(part.cell(entry), table.scale) for part in parts]
+        scores = [draw_score(part.cell(entry), table.scale) for part in parts]
         lines.append(TableLine([join(entry.shown), *scores]))
     title = f"By {printable(column, 40)}"
     note = " ".join(describe_parts(table, column))
@@ -194,7 +194,7 @@ def draw_weeks(standing: ShownRanking, name: str) -> Html:
         cells = {}
         for week, row in standing.weeks_of.get(entry.row.system_name, ()):
             page = standing.page_of(files_of(week, row)[0])
-            cells[id(week)] = show_cell(row.score, standing.table.scale, page)
+            cells[id(week)] = draw_score(row.score, standing.table.scale, page)
         scores = [cells.get(id(week), Html()) for week in standing.weeks]
         lines.append(TableLine([join(entry.shown), *scores]))
     title = "Every system in every week"

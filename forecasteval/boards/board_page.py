@@ -65,25 +65,25 @@ from .standings import (
     Names,
     ReadItems,
     ShownRanking,
+    describe_last_night,
+    describe_leader,
+    draw_score,
     files_of,
     find_weeks,
-    heat_of,
-    say_last_night,
-    say_leader,
-    show_cell,
+    place_score,
 )
 from .tables import (
     ENTER,
     GUESS,
+    describe_unranked,
     describe_waiting,
+    format_size,
     list_failed,
     list_removed,
     list_withdrawn,
-    say_unranked,
     season_remarks,
-    show_size,
-    view_alone,
-    view_open,
+    tabulate_alone,
+    tabulate_open,
 )
 
 _SEARCHED: Final = 8  # systems from which on they can be searched
@@ -114,11 +114,11 @@ def make_page(
     settings = board.leaderboard
     return Page(
         _choose_title(standings),
-        _show_facts(board, standings, history),
+        _draw_facts(board, standings, history),
         partial(_draw_first, standings),
         partial(_draw_body, board, names, standings, history, enter),
         partial(_list_charts, standings),
-        _say_lead(board, standings, history),
+        _describe_lead(board, standings, history),
         _list_links(board, standings, history),
         f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
     )
@@ -131,18 +131,20 @@ def _choose_title(standings: Sequence[ShownRanking]) -> str:
     return "Leaderboard"
 
 
-def _say_lead(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
-    """Say who leads the first ranking, and what the last night changed in it."""
+def _describe_lead(
+    board: Board, standings: Sequence[ShownRanking], history: History | None
+) -> Html:
+    """Describe who leads the first ranking, and what the last night changed in it."""
     if not standings:
         return Html()
     first = standings[0]
-    lead = say_leader(first.table, first.names)
+    lead = describe_leader(first.table, first.names)
     if len(board.rankings) > 1:
         lead = join(f"{first.title}: ", lead)
     if history is None:
         return lead
     ranking = first.table.benchmark, history_dataset(board, first.table)
-    last_night = say_last_night(history, first.names, ranking)
+    last_night = describe_last_night(history, first.names, ranking)
     if last_night:
         lead = join(lead, Html("<br/>"), soft(last_night))
     return lead
@@ -183,7 +185,7 @@ def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[RankedTable]]]:
 # --- The top ---
 
 
-def _show_facts(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
+def _draw_facts(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
     """Show what the first ranking has, how many are below it, as of when, and what waits for
     truths.
     """
@@ -202,7 +204,7 @@ def _show_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
     if history and history.lines:
         facts.append(f"as of {printable(history.date, 20)}")
     parts = [" · ".join(facts)]
-    pending = [f"{table.label}: {show_size(table)}" for table in board.tables if table.pending]
+    pending = [f"{table.label}: {format_size(table)}" for table in board.tables if table.pending]
     for text in (*pending, *describe_waiting(board)):
         parts += ["   ", span("pend", text)]
     return join(*parts)
@@ -252,14 +254,14 @@ def _open_rows(standing: ShownRanking, rows: Sequence[TableLine]) -> list[list[T
     groups = []
     for entry, row in zip(standing.entries, rows, strict=True):
         numbers = [
-            ("In numbers", _say_numbers(entry, columns)),
+            ("In numbers", _format_numbers(entry, columns)),
             ("Score, 95% interval, questions", _format_parts(entry.row)),
         ]
         runs = [(title, _list_weeks(standing, entry.row.system_name))]
         groups.append([row, TableLine([draw_inside(entry.key, numbers, runs)], "in")])
     unranked = next((group for group in groups if group[0].kind == "prov"), None)
     if unranked is not None:
-        unranked.insert(0, TableLine([say_unranked(standing.table) or "Without a rank"]))
+        unranked.insert(0, TableLine([describe_unranked(standing.table) or "Without a rank"]))
     return groups
 
 
@@ -270,9 +272,9 @@ def _draw_search(standing: ShownRanking) -> Html:
 
 
 def _explain_columns(standing: ShownRanking, heads: Sequence[Head]) -> list[str]:
-    """Say what the marks and the columns of a ranking mean."""
+    """Describe what the marks and the columns of a ranking mean."""
     table = standing.table
-    texts = [_say_marks(standing), "Dotted: the leader."]
+    texts = [_describe_marks(standing), "Dotted: the leader."]
     texts += [f"{head.title}: {_ABOUT[head.title]}." for head in heads if head.title in _ABOUT]
     if any(table.level_counts):
         weights = ", ".join(f"{weight:g}" for weight in table.weights.values())
@@ -281,8 +283,8 @@ def _explain_columns(standing: ShownRanking, heads: Sequence[Head]) -> list[str]
     return texts
 
 
-def _say_marks(standing: ShownRanking) -> str:
-    """Say what the marks of a ranking mean."""
+def _describe_marks(standing: ShownRanking) -> str:
+    """Describe what the marks of a ranking mean."""
     text = "Filled: could be first. Lines: 95% intervals."
     if standing.baseline is None:
         return text
@@ -318,8 +320,8 @@ def _tabulate(standing: ShownRanking) -> Table:
     scale = standing.table.scale
     # What is drawn in another way than it stands in text.
     drawn: dict[str, Callable[[Entry], Cell]] = {
-        "rank": lambda entry: _show_rank(entry.row),
-        "name": _show_name,
+        "rank": lambda entry: _draw_rank(entry.row),
+        "name": _draw_name,
         "score": lambda entry: show_score(entry.row.score),
         "interval": partial(_mark, standing.baseline),
     }
@@ -329,15 +331,15 @@ def _tabulate(standing: ShownRanking) -> Table:
             continue
         shown = replace(column, title=column.head, cell=drawn.get(column.key, column.cell))
         if column.page == "c":
-            shown = replace(shown, cell=partial(_show_level, column, scale))
+            shown = replace(shown, cell=partial(_place_level, column, scale))
         if column.key == "interval":
             shown = replace(shown, kind="mark")
         columns.append(shown)
     return make_table(columns, standing.entries)
 
 
-def _show_level(column: Column, scale: Scale, entry: Entry) -> Heat:
-    return heat_of(column.cell(entry), scale)
+def _place_level(column: Column, scale: Scale, entry: Entry) -> Heat:
+    return place_score(column.cell(entry), scale)
 
 
 def _mark(baseline: float | None, entry: Entry) -> IntervalCell:
@@ -350,7 +352,7 @@ def _mark(baseline: float | None, entry: Entry) -> IntervalCell:
     return IntervalCell(row.score, row.interval, baseline, kind)
 
 
-def _show_rank(row: RankedRow) -> Html:
+def _draw_rank(row: RankedRow) -> Html:
     """Show the rank, and beside it the range of ranks if it is wider."""
     if not row.rank:
         return tag("b", "–")
@@ -364,7 +366,7 @@ def _show_rank(row: RankedRow) -> Html:
     return join(rank, " ", soft(interval))
 
 
-def _show_name(entry: Entry) -> Html:
+def _draw_name(entry: Entry) -> Html:
     """Show the name and the organisation of a system, which open the row below."""
     name = [entry.shown]
     organisation = printable(entry.row.about.organisation, 24)
@@ -376,8 +378,8 @@ def _show_name(entry: Entry) -> Html:
 # --- A row that is open ---
 
 
-def _say_numbers(entry: Entry, columns: Sequence[Column]) -> str:
-    """Say in one line what text has of a row behind rank and name."""
+def _format_numbers(entry: Entry, columns: Sequence[Column]) -> str:
+    """Format in one line what text has of a row behind rank and name."""
     texts = [(column.title, str(column.show(entry))) for column in columns[2:] if column.title]
     return " · ".join(f"{title} {text}" for title, text in texts if text not in ("", "–", "0"))
 
@@ -402,7 +404,7 @@ def _list_weeks(standing: ShownRanking, system: str) -> Html:
         # A single run without a page says no more than the row that is open.
         if not (standing.weeks or first or more):
             continue
-        parts: list[str] = [show_cell(row.score, standing.table.scale, first)]
+        parts: list[str] = [draw_score(row.score, standing.table.scale, first)]
         if standing.weeks:
             parts.insert(0, soft(week.label))
         for number, page in enumerate(more, 2):
@@ -426,14 +428,14 @@ def _draw_body(
     """Draw the other rankings, what changed, charts, questions, and what is folded."""
     yield from _draw_open(board, enter)
     for standing in standings[1:]:
-        leader = tag("p", say_leader(standing.table, names), class_="cap")
+        leader = tag("p", describe_leader(standing.table, names), class_="cap")
         name = standing.name.replace("ranking", "r")
         yield draw_section(standing.title, leader, _draw_ranking(standing), name=name)
     shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
     alone = [table for table in board.tables if table.is_alone and table not in shown]
     if alone:
         yield draw_section(
-            "One system each", draw_marks(view_alone(alone), kind="rank"), name="alone"
+            "One system each", draw_marks(tabulate_alone(alone), kind="rank"), name="alone"
         )
     if history:
         yield _draw_changes(history, names)
@@ -474,11 +476,11 @@ def _draw_open(board: Board, enter: str) -> Iterator[Html]:
     how = [ENTER]
     if enter:
         how += [" ", draw_link("How to enter", enter)]
-    yield draw_section("Open", draw_marks(view_open(board)), tag("p", *how), name="open")
+    yield draw_section("Open", draw_marks(tabulate_open(board)), tag("p", *how), name="open")
 
 
 def _draw_remarks(board: Board) -> Iterator[Html]:
-    """Say what is not ranked, and why."""
+    """Describe what is not ranked, and why."""
     failed = [f"{files}: {reason}" for files, reason in list_failed(board)]
     if failed:
         yield draw_section("Not scored", _draw_remark(failed), note=str(len(failed)))
@@ -498,7 +500,7 @@ def _draw_remark(texts: Sequence[str]) -> Html:
 
 
 def _draw_method(standings: Sequence[ShownRanking]) -> Html:
-    """Say how to read the marks, and by which rules and versions each ranking was made."""
+    """Describe how to read the marks, and by which rules and versions each ranking was made."""
     lines = [
         "Dots are scores, lines their 95% intervals. Beside a rank: the 95 % confidence range of "
         "the true rank (Holm's adjustment over all pairs of systems; of forecasters over those of "
@@ -517,7 +519,7 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
 def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     """List the rankings as charts of intervals, then their histories."""
     charts = [
-        Chart(standing.name, standing.title, _say_marks(standing), _tabulate(standing))
+        Chart(standing.name, standing.title, _describe_marks(standing), _tabulate(standing))
         for standing in standings
     ]
     charts += filter(None, map(history_chart, standings))

@@ -158,7 +158,7 @@ def report_parts(table: Ranking, column: str) -> Report:
 
 
 def describe_parts(table: Ranking, column: str) -> list[str]:
-    """Say how many questions have each value, and which systems have no scores by the column."""
+    """Count how many questions have each value, and which systems have no scores by the column."""
     counts = count_questions(table.rows)
     values = sorted(counts, key=value_key)
     sizes = ", ".join(f"{printable(value, 24)} {counts[value]}" for value in values)

@@ -35,7 +35,7 @@ from forecasteval.ranking.board import (
 from forecasteval.ranking.files import FileRow, ForecasterRow, ForecasterTable
 from forecasteval.ranking.scale import Level, Scale
 
-from .metadata import shown_names
+from .metadata import choose_names
 
 
 class Entry(NamedTuple):
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 def list_entries(table: Ranking) -> list[Entry]:
     """Name the rows of a ranking."""
-    names = shown_names(table.rows)
+    names = choose_names(table.rows)
     return [Entry(table, row, shown) for row, shown in zip(table.rows, names, strict=True)]
 
 
@@ -204,18 +204,18 @@ def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:
     """Return what `systems.json` says of some."""
     columns: list[Column] = []
     if any(row.about.organisation for row in rows):
-        columns.append(Column("Organisation", _show_organisation, spare=1000))
+        columns.append(Column("Organisation", _format_organisation, spare=1000))
     if any(row.about.cost is not None for row in rows):
         title = "Cost per question"
-        columns.append(Column(title, _show_cost, "number", spare=1001, page="n vs", head="Cost"))
+        columns.append(Column(title, _format_cost, "number", spare=1001, page="n vs", head="Cost"))
     return columns
 
 
-def _show_organisation(entry: Entry) -> str:
+def _format_organisation(entry: Entry) -> str:
     return printable(entry.row.about.organisation, 60)
 
 
-def _show_cost(entry: Entry) -> str:
+def _format_cost(entry: Entry) -> str:
     cost = entry.row.about.cost
     if cost is None:
         return ""
@@ -236,8 +236,8 @@ def name_metric(table: ForecasterTable) -> str:
 KEPT: Final = "not scored, kept as before"
 
 
-def say_notes(row: SystemRow | PooledRow) -> str:
-    """Say what is to be known of a system besides its score."""
+def describe_notes(row: SystemRow | PooledRow) -> str:
+    """Describe what is to be known of a system besides its score."""
     kept = _add_names(KEPT, row.kept_datasets)
     if row.rank is None and not row.kept_datasets:
         kept = f"{KEPT}, without rank"
@@ -260,13 +260,13 @@ def _add_names(text: str, names: Sequence[str]) -> str:
 
 
 def count_warnings(count: int) -> str:
-    """`1 warning`; nothing where there are none."""
+    """Format `1 warning`; nothing if there are none."""
     if not count:
         return ""
     return show_count(count, "warning")
 
 
-NOTES: Final = Column("Notes", lambda entry: say_notes(entry.row), key="notes")
+NOTES: Final = Column("Notes", lambda entry: describe_notes(entry.row), key="notes")
 
 
 # --- The values of a column of the datasets ---

@@ -74,7 +74,7 @@ from forecasteval.ranking.files import read_weights
 from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 
-from .standings import heat_of, list_names, show_cell
+from .standings import draw_score, list_names, place_score
 from .tables import AnyComparison, compared_datasets, in_series, list_verdicts, season_remarks
 
 _MAX_SYSTEMS: Final = 4  # of more the page shows no questions: they would be of ten pairs
@@ -87,13 +87,13 @@ Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and titl
 
 def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> Page:
     """Make the page of a comparison, with the questions of the `results` that it compares."""
-    names = [_cut(row.name) for row in comparison.systems]
+    names = [_format_name(row.name) for row in comparison.systems]
     size = show_count(comparison.resolved, "question") + in_series(comparison.n_series)
     where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
     if comparison.datasets:
         where = f"{show_count(len(comparison.datasets), 'dataset')} · {size}"
     title = f"Comparison of {len(names)} systems"
-    verdict: str = _say_first(comparison)
+    verdict: str = _describe_first(comparison)
     unread = _count_unread(comparison, names)
     if len(names) == 2:
         title = " against ".join(names)
@@ -110,16 +110,16 @@ def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> 
     )
 
 
-def _cut(name: str) -> str:
+def _format_name(name: str) -> str:
     return printable(name, 80)
 
 
-def _title(pair: Pair) -> str:
-    return f"{_cut(pair.a)} − {_cut(pair.b)}"
+def _format_pair(pair: Pair) -> str:
+    return f"{_format_name(pair.a)} − {_format_name(pair.b)}"
 
 
-def _better(comparison: AnyComparison, difference: float) -> str:
-    """Say which of A and B a difference is in favour of."""
+def _choose_better(comparison: AnyComparison, difference: float) -> str:
+    """Choose which of A and B a difference is in favour of."""
     if comparison.scale.sign * difference > 0:
         return "A"
     return "B"
@@ -128,39 +128,39 @@ def _better(comparison: AnyComparison, difference: float) -> str:
 # --- The verdict ---
 
 
-def _say_first(comparison: AnyComparison) -> str:
-    """Say which systems the first one is better than, and which it cannot be told from."""
+def _describe_first(comparison: AnyComparison) -> str:
+    """Describe which systems the first one is better than, and which it cannot be told from."""
     verbs = {"A": "is better than", "B": "is worse than", "": "cannot be told apart from"}
     pairs = comparison.pairs[: len(comparison.systems) - 1]
     groups = group_by(pairs, partial(_decide, comparison))
     verdicts = []
     for side, verb in verbs.items():
-        others = [_cut(pair.b) for pair in groups.get(side, ())]
+        others = [_format_name(pair.b) for pair in groups.get(side, ())]
         if others:
             verdicts.append(join(f"{verb} ", list_names(others)))
-    first = _cut(comparison.systems[0].name)
+    first = _format_name(comparison.systems[0].name)
     return join(first, " ", Html(", ".join(verdicts)), " (p with Holm’s adjustment).")
 
 
 def _decide(comparison: AnyComparison, pair: Pair) -> str:
-    """Say which of A and B is better; "" if they cannot be told apart."""
+    """Choose which of A and B is better; "" if they cannot be told apart."""
     if pair.p_holm >= ALPHA:
         return ""
-    return _better(comparison, pair.difference)
+    return _choose_better(comparison, pair.difference)
 
 
 def _count_unread(comparison: AnyComparison, names: Sequence[str]) -> str:
     """Count the answers of each system that are missing or could not be read, and padded lists."""
     systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
-    unread = _show_counts(names, [row.missing + row.unparsed for row in systems])
+    unread = _format_counts(names, [row.missing + row.unparsed for row in systems])
     text = f"missing or unreadable: {unread or 'none'}"
-    padded = _show_counts(names, [row.padded for row in systems])
+    padded = _format_counts(names, [row.padded for row in systems])
     if padded:
         text = f"{text} · padded: {padded}"
     return text
 
 
-def _show_counts(names: Sequence[str], counts: Sequence[int]) -> str:
+def _format_counts(names: Sequence[str], counts: Sequence[int]) -> str:
     named = zip(names, counts, strict=True)
     return ", ".join(f"{name} {count}" for name, count in named if count)
 
@@ -214,7 +214,7 @@ def _draw_summary(comparison: AnyComparison) -> Html:
 
 def _draw_levels(comparison: AnyComparison, pair: Pair) -> Html:
     table = _tabulate(comparison, "Questions", _list_lines(comparison, pair))
-    return _draw_lines(comparison, table, ["all"], (_cut(pair.a), _cut(pair.b)))
+    return _draw_lines(comparison, table, ["all"], (_format_name(pair.a), _format_name(pair.b)))
 
 
 def _draw_lines(
@@ -236,7 +236,7 @@ def _tabulate_pairs(comparison: AnyComparison) -> Table:
     for pair in comparison.pairs[:MAX_SHOWN]:
         line = next(_list_lines(comparison, pair))
         remark = f"p (Holm) {show_p(pair.p_holm)}"
-        lines.append(line._replace(title=_title(pair), remark=remark))
+        lines.append(line._replace(title=_format_pair(pair), remark=remark))
     return _tabulate(comparison, "Pairs", lines)
 
 
@@ -246,8 +246,8 @@ def _tabulate(comparison: AnyComparison, title: str, lines: Iterable[_Difference
         Column(title, attrgetter("title")),
         Column("", attrgetter("remark"), page="soft"),
         Column("n", attrgetter("n"), "number", page="n k"),
-        Column("A", partial(_show_score, comparison, 0), page="c la"),
-        Column("B", partial(_show_score, comparison, 1), page="c lb"),
+        Column("A", partial(_place_score, comparison, 0), page="c la"),
+        Column("B", partial(_place_score, comparison, 1), page="c lb"),
         _DIFFERENCE,
         Column("A − B", partial(_mark, comparison), "mark"),
         _WINS,
@@ -255,18 +255,18 @@ def _tabulate(comparison: AnyComparison, title: str, lines: Iterable[_Difference
     return make_table(columns, lines)
 
 
-def _show_score(comparison: AnyComparison, index: int, line: _DifferenceLine) -> Heat:
-    return heat_of(line.scores[index], comparison.scale)
+def _place_score(comparison: AnyComparison, index: int, line: _DifferenceLine) -> Heat:
+    return place_score(line.scores[index], comparison.scale)
 
 
-def _show_difference(line: _DifferenceLine) -> str:
+def _format_difference(line: _DifferenceLine) -> str:
     return show_signed(line.values.difference)
 
 
 def _mark(comparison: AnyComparison, line: _DifferenceLine) -> IntervalCell:
     """Fill the mark of a decided difference, in the colour of the better system."""
     values = line.values
-    kind = _better(comparison, values.difference)
+    kind = _choose_better(comparison, values.difference)
     if values.p_holm is not None:  # adjusted, unlike its interval
         kind = _decide(comparison, values)
     elif values.interval is None or values.interval[0] <= 0 <= values.interval[1]:
@@ -283,10 +283,10 @@ def _draw_matrix(comparison: AnyComparison) -> Html:
     pairs = {(pair.a, pair.b): (pair, 1) for pair in comparison.pairs}
     pairs |= {(pair.b, pair.a): (pair, -1) for pair in comparison.pairs}
     largest = max(abs(pair.difference) for pair in comparison.pairs) or 1.0
-    heads = [Head("System"), *(Head(cut_middle(_cut(name), 14), "c") for name in names)]
+    heads = [Head("System"), *(Head(cut_middle(_format_name(name), 14), "c") for name in names)]
     lines = []
     for name in names:
-        cells = [join(_cut(name))]
+        cells = [join(_format_name(name))]
         for other in names:
             pair, sign = pairs.get((name, other), (None, 1))
             cells.append(_draw_difference(comparison, pair, sign, largest))
@@ -318,7 +318,7 @@ def _draw_difference(
 def _draw_datasets(comparison: AnyComparison) -> Html:
     """Draw the differences from the first system on each dataset, with their intervals."""
     table = compared_datasets(comparison)
-    first = _cut(comparison.systems[0].name)
+    first = _format_name(comparison.systems[0].name)
     note = f"{first} less the other system. Lines: 95% intervals of the questions alone."
     drawn = draw_scroll("By dataset", draw_marks(table))
     return draw_section("By dataset", drawn, note=note, name="datasets")
@@ -328,7 +328,7 @@ _TALLY: Final = {"wins": "e", "ties": "eq", "losses": "t1"}
 
 
 def _draw_tally(tallies: Sequence[Tally]) -> Html:
-    """Wins, ties and losses over the levels, above a bar of their shares."""
+    """Draw wins, ties and losses over the levels, above a bar of their shares."""
     sums = [*map(sum, zip(*map(astuple, tallies), strict=True))]
     shares = []
     for (name, kind), count in zip(_TALLY.items(), sums, strict=True):
@@ -338,7 +338,7 @@ def _draw_tally(tallies: Sequence[Tally]) -> Html:
     return join(numbers, draw_shares(shares, "wtl"))
 
 
-_DIFFERENCE: Final = Column("A − B", _show_difference, "number", page="n sc")
+_DIFFERENCE: Final = Column("A − B", _format_difference, "number", page="n sc")
 _WINS: Final = Column("A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k")
 
 
@@ -385,14 +385,14 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
     is_single = len(comparison.pairs) == 1
     limit = MAX_SHOWN // len(comparison.pairs)
     for number, pair in enumerate(comparison.pairs, 1):
-        a = _Side(f"A {_cut(pair.a)}", *answers[pair.a])
-        b = _Side(f"B {_cut(pair.b)}", *answers[pair.b])
+        a = _Side(f"A {_format_name(pair.a)}", *answers[pair.a])
+        b = _Side(f"B {_format_name(pair.b)}", *answers[pair.b])
         rows = _list_differing(comparison, a, b)
         note = _count_differing(comparison, len(rows), limit)
         questions = _draw_questions(comparison, number, a, b, rows[:limit])
         if not is_single:
             levels = _draw_levels(comparison, pair)
-            yield draw_fold(_title(pair), levels, questions, note=note, name=f"p{number}")
+            yield draw_fold(_format_pair(pair), levels, questions, note=note, name=f"p{number}")
             continue
         if rows:
             note += " Bars: what a question adds to A − B. A row opens to both answers."
@@ -400,7 +400,7 @@ def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iter
 
 
 def _count_differing(comparison: AnyComparison, count: int, limit: int) -> str:
-    """Say how many questions have different scores, and how many of them are shown."""
+    """Count how many questions have different scores, and how many of them are shown."""
     equal = comparison.resolved - count
     verb = "is" if equal == 1 else "are"
     note = f"{show_count(count, 'question')} with different scores; {equal} {verb} equal."
@@ -466,7 +466,7 @@ def _draw_questions(
         first = ""
         prefix = "q"
     keys = make_keys((row.a["id"] for row in rows), prefix)
-    counts = Counter(_better(comparison, row.adds) for row in rows)
+    counts = Counter(_choose_better(comparison, row.adds) for row in rows)
     better = [Choice(side, f"{side} better {count}") for side, count in sorted(counts.items())]
     levels = draw_levels(name, (row.a.get("level") for row in rows))
     chips = draw_chips(name, "better", better, "seg")
@@ -477,7 +477,7 @@ def _draw_questions(
     shown = []
     for row, key in zip(rows, keys, strict=True):
         cells = _draw_cells(comparison, row, largest, digits, a.texts)
-        data = {"level": row.a.get("level") or "", "better": _better(comparison, row.adds)}
+        data = {"level": row.a.get("level") or "", "better": _choose_better(comparison, row.adds)}
         truth = [("Truth", show_text(show_truth(row.a.get("truth") or "")))]
         inside = draw_inside(key, truth, _list_texts(a, b, row), row.a["id"])
         shown.append(OpenRow(key, cells, data, inside))
@@ -490,14 +490,14 @@ def _draw_cells(
     """Draw what a question adds, its first line and truth, and both scores with what was read."""
     item, other, adds = row
     kind = ""
-    if _better(comparison, adds) == "A":
+    if _choose_better(comparison, adds) == "A":
         kind = "a"
     bar = draw_bar_of(abs(adds) / largest, kind)
     added = tag("span", show_signed(adds, digits), bar, class_="co", title=f"{adds:.6f}")
     level = span("lv", format_level(item.get("level")))
     cells = [added, level, tag("span", *_draw_question(item, texts))]
     for answer in (item, other):
-        chip = span("chip", show_cell(answer["score"], comparison.scale))
+        chip = span("chip", draw_score(answer["score"], comparison.scale))
         read = ""
         if "read" in answer:
             read = show_read(answer)

@@ -69,7 +69,7 @@ def _count_costs(board: Board, systems: Systems) -> dict[str, float]:
     return costs
 
 
-def shown_names(rows: Sequence[RankedRow]) -> list[str]:
+def choose_names(rows: Sequence[RankedRow]) -> list[str]:
     """Make the display name of each row, or that of its file, and both where several have
     the same.
     """

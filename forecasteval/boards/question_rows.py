@@ -22,8 +22,8 @@ from forecasteval.display.rows import draw_more
 from forecasteval.ranking.board import Ranking
 from forecasteval.ranking.names import BOARD
 
-from .standings import ShownRanking, files_of, show_cell
-from .tables import show_size
+from .standings import ShownRanking, draw_score, files_of
+from .tables import format_size
 
 _SHOWN: Final = 200  # questions of a dataset that a page shows
 
@@ -43,14 +43,14 @@ def draw_questions(standing: ShownRanking, table: Ranking, name: str) -> Html:
         text = show_text(str(item.get("prompt") or question.id), 200)
         link = tag("a", text, href=f"{page}#{key}") if page else text
         level = soft(f"L{question.level}" if question.level else "")
-        cells = [show_cell(question.mean, table.scale), join(link, " ", level)]
+        cells = [draw_score(question.mean, table.scale), join(link, " ", level)]
         if has_truths:
             cells.append(soft(show_text(show_truth(item.get("truth", "")), 60)))
         lines.append(TableLine(cells))
     note = "Hardest first: the mean score of all systems."
     if len(table.questions) > _SHOWN:
         note += f" {_SHOWN} of {len(table.questions)} questions; all of them are in {BOARD}.json."
-    title = f"Questions of {table.label}: {show_size(table)}"
+    title = f"Questions of {table.label}: {format_size(table)}"
     heads = [Head("Mean", "c"), Head("Question"), *([Head("Truth", "k")] if has_truths else [])]
     drawn = [draw_table(heads, lines, "few", name=name), draw_more(len(lines))]
     draw = draw_section if name == "questions1" else draw_fold

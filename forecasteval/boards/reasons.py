@@ -94,7 +94,7 @@ class QuestionChange:
 
 
 def describe_question_changes(changes: Sequence[QuestionChange]) -> str:
-    """Say what happened to questions, which are named.
+    """Describe what happened to questions, which are named.
 
     >>> change = QuestionChange("corrected", 2, [ChangedQuestion("q1", "A", "B")])
     >>> describe_question_changes([change])
@@ -118,7 +118,7 @@ def _name_question(question: ChangedQuestion) -> str:
 
 
 def describe_reasons(reasons: Sequence[Reason]) -> str:
-    """Say all reasons of a change.
+    """Describe all reasons of a change.
 
     >>> describe_reasons([Reason("answers"), Reason("corrected", 2)])
     'new answers, 2 truths corrected'
@@ -134,7 +134,7 @@ def describe_reasons(reasons: Sequence[Reason]) -> str:
 
 
 def _describe(reason: Reason) -> str:
-    """Say a reason; a later version may have written a code that is not known."""
+    """Describe a reason; a later version may have written a code that is not known."""
     words = _WORDS.get(reason.code, printable(reason.code, 60))
     plural = "" if reason.count == 1 else "s"
     return words.format(count=reason.count, total=reason.total, s=plural)

@@ -36,8 +36,8 @@ from .tables import (
     moved_questions,
     report_table,
     season_remarks,
-    view_alone,
-    view_open,
+    tabulate_alone,
+    tabulate_open,
 )
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
     for benchmark, tables in group_by(alone, lambda table: table.benchmark).items():
         title = f"Leaderboard  {benchmark}, one system{lower_is_better(tables[0])}"
         signatures = dict.fromkeys(format_signature(table.signature) for table in tables)
-        report += [Heading(title), "", view_alone(tables), "", *signatures, ""]
+        report += [Heading(title), "", tabulate_alone(tables), "", *signatures, ""]
     report += board.remarks
     if changes:
         report += [Heading("What changed last"), *changes_report(changes, name_systems(board)), ""]
     if board.open:
-        report += [Heading("Open"), view_open(board), "", ENTER, ""]
+        report += [Heading("Open"), tabulate_open(board), "", ENTER, ""]
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
     report += [f"withdrawn by the owner of the board: {text}" for text in list_withdrawn(board)]
     report += [f"removed after the questions closed: {text}" for text in list_removed(board)]

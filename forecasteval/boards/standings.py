@@ -42,8 +42,8 @@ _NAMED: Final = 3  # systems that a sentence names
 # --- Who leads ---
 
 
-def say_leader(table: Ranking, names: Names) -> Html:
-    """Say who leads, and who could be first as well."""
+def describe_leader(table: Ranking, names: Names) -> Html:
+    """Describe who leads, and who could be first as well."""
 
     ranked = [row for row in table.rows if row.rank is not None]
     if not ranked:
@@ -70,8 +70,8 @@ def _list_systems(rows: Sequence[RankedRow], names: Names) -> Html:
     return list_names([tag("b", names[row.system_name]) for row in rows])
 
 
-def say_last_night(history: History, names: Names, ranking: tuple[str, str]) -> Html:
-    """Say what the last night changed: what happened to datasets, and which ranks moved most.
+def describe_last_night(history: History, names: Names, ranking: tuple[str, str]) -> Html:
+    """Describe what the last night changed: what happened to datasets, and which ranks moved most.
 
     ranking: the benchmark and the dataset of the ranks.
     """
@@ -118,16 +118,16 @@ def list_names(names: Sequence[str]) -> Html:
 # --- Systems by weeks ---
 
 
-def heat_of(score: float | None, scale: Scale) -> Heat:
+def place_score(score: float | None, scale: Scale) -> Heat:
     """Place a score on the colour of its share of the best one."""
     if score is None:
         return Heat(None)
     return Heat(score, scale.to_unit(score))
 
 
-def show_cell(score: float | None, scale: Scale, href: str | None = None) -> Html:
+def draw_score(score: float | None, scale: Scale, href: str | None = None) -> Html:
     """Show a score on its colour, which may lead to a page."""
-    return show_heat(*heat_of(score, scale), href=href)
+    return show_heat(*place_score(score, scale), href=href)
 
 
 def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[RankedTable]:

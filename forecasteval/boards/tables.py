@@ -77,12 +77,12 @@ def report_table(table: Ranking) -> Report:
     if any(column.title == "Gain" for column in columns):
         remarks.insert(0, GAIN)
     if any(row.provisional for row in table.rows):
-        remarks.insert(0, say_unranked(table))
+        remarks.insert(0, describe_unranked(table))
     is_tested = any(row.rank_interval for row in table.rows[1:])
     if is_tested and table.is_adjusted_as_one:
         remarks.insert(0, RANKS)
     return [
-        Heading(f"Leaderboard  {table.benchmark}, {_say_size(table)}{lower_is_better(table)}"),
+        Heading(f"Leaderboard  {table.benchmark}, {_describe_size(table)}{lower_is_better(table)}"),
         "",
         make_table(columns, list_entries(table)),
         "",
@@ -92,16 +92,16 @@ def report_table(table: Ranking) -> Report:
     ]
 
 
-def _say_size(table: Ranking) -> str:
-    """Say of what a ranking is, and how many questions or events it has."""
+def _describe_size(table: Ranking) -> str:
+    """Name the dataset of a ranking, and count its questions or events."""
     name = printable(table.name or "without a dataset")
     kept = KEPT if table.kept else ""
-    parts = name, _show_used(table), count_warnings(table.warnings), kept
+    parts = name, _format_used(table), count_warnings(table.warnings), kept
     return ", ".join(filter(None, parts))
 
 
-def say_unranked(table: Ranking) -> str:
-    """Say why systems have no rank; "" where no rule says so."""
+def describe_unranked(table: Ranking) -> str:
+    """Describe why systems have no rank; "" where no rule says so."""
     if table.datasets:
         return (
             f"provisional: in fewer than {table.signature['min_datasets']} datasets, "
@@ -121,11 +121,11 @@ def say_unranked(table: Ranking) -> str:
     return f"–: {'; '.join(reasons)}."
 
 
-def _show_used(table: Ranking) -> str:
-    """Say how many questions a table has, and how many of these count."""
+def _format_used(table: Ranking) -> str:
+    """Count how many questions a table has, and how many of these count."""
     if table.datasets:
         return show_count(table.used, "question") + in_series(table.n_series)
-    size = show_size(table)
+    size = format_size(table)
     if table.used == table.resolved:
         return size
     return f"{table.used} of {size} (small levels left out)"
@@ -135,7 +135,7 @@ _ALONE: Final = (
     Column("Dataset", attrgetter("table.label")),
     Column("System", lambda entry: _name_alone(entry.row), key="name"),
     *score_columns("Overall", Scale()),
-    Column("On", lambda entry: _show_used(entry.table)),
+    Column("On", lambda entry: _format_used(entry.table)),
 )
 
 
@@ -143,15 +143,15 @@ def _name_alone(row: RankedRow) -> str:
     return printable(row.about.name or row.system_name, 60)
 
 
-def view_alone(tables: Sequence[Ranking]) -> Table:
+def tabulate_alone(tables: Sequence[Ranking]) -> Table:
     """Show the tables of one system each as one: a line is all that they say."""
     entries = [entry for table in tables for entry in list_entries(table)]
     columns = [*_ALONE, *unread_columns([entry.row for entry in entries]), NOTES]
     return make_table([column for column in columns if column.title], entries)
 
 
-def show_size(table: Ranking) -> str:
-    """Say how many questions or events there are, or how many are resolved, and how many void."""
+def format_size(table: Ranking) -> str:
+    """Count how many questions or events there are, or how many are resolved, and how many void."""
     size = show_count(table.resolved, table.unit)
     if table.pending:
         size = f"{table.resolved} of {table.resolved + table.pending} resolved"
@@ -162,7 +162,7 @@ def show_size(table: Ranking) -> str:
 
 
 def in_series(count: int) -> str:
-    """Say in how many series questions are; nothing if each of them stands alone."""
+    """Count the series of questions; nothing if each of them stands alone."""
     if not count:
         return ""
     return f" in {count} series"
@@ -176,7 +176,7 @@ def lower_is_better(table: Ranking | AnyComparison) -> str:
 
 
 def season_remarks(table: Ranking | AnyComparison) -> list[str]:
-    """Say which datasets lack truths, how weeks stand in the intervals, and which systems are
+    """Describe which datasets lack truths, how weeks stand in the intervals, and which systems are
     apart; nothing of a single dataset.
     """
     if not table.datasets:
@@ -216,7 +216,7 @@ def list_failed(board: Board) -> list[tuple[str, str]]:
 
 
 def list_withdrawn(board: Board) -> list[str]:
-    """Say what the owner of the board has withdrawn, and whether that was before the truth."""
+    """Describe what the owner of the board has withdrawn, and whether that was before the truth."""
     return [
         printable(f"{system}: {', '.join(map(_describe_withdrawn, entries))}")
         for system, entries in group_by(board.withdrawn, attrgetter("system")).items()
@@ -253,12 +253,12 @@ def describe_waiting(board: Board) -> list[str]:
     return lines
 
 
-def view_open(board: Board) -> Table:
+def tabulate_open(board: Board) -> Table:
     """Show the datasets of which questions can be answered."""
     return make_table(_OPEN, board.open)
 
 
-def _show_closing(dataset: OpenDataset) -> str:
+def _format_closing(dataset: OpenDataset) -> str:
     times = " to ".join(dataset.closes).replace("T", " ").replace("Z", " UTC")
     return times or "a truth is known"
 
@@ -266,7 +266,7 @@ def _show_closing(dataset: OpenDataset) -> str:
 _OPEN: Final = (
     Column("Dataset", lambda dataset: printable(dataset.dataset, 60)),
     Column("Questions", attrgetter("questions"), "number"),
-    Column("Until", _show_closing),
+    Column("Until", _format_closing),
 )
 
 
@@ -300,7 +300,7 @@ def compared_pairs(comparison: AnyComparison) -> Table:
         title = "Wins"
         if level:
             title = f"Level {level}"
-        tallies.append(Column(title, partial(_show_tally, level), "number", spare=spare))
+        tallies.append(Column(title, partial(_format_tally, level), "number", spare=spare))
     return make_table([*_PAIRS, *tallies], comparison.pairs)
 
 
@@ -332,7 +332,7 @@ _DATASETS: Final = (
 )
 
 
-def _show_tally(level: Level, pair: Pair) -> str:
+def _format_tally(level: Level, pair: Pair) -> str:
     tally = pair.levels[level]
     return f"{tally.wins}/{tally.ties}/{tally.losses}"
 
@@ -358,7 +358,7 @@ _MOVERS: Final = (
 
 
 def list_verdicts(comparison: AnyComparison) -> list[str]:
-    """Say of each system whether the first one differs from it, with the p of the table. Where
+    """Describe whether the first system differs from each other one, with the p of the table. Where
     missing or unparsed answers differ between the two, also over the questions of which both
     answers were read.
     """
@@ -381,14 +381,14 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
 
 
 def _describe_both_read(names: str, both: BothRead) -> str:
-    value, bounds = _show_difference(both, 1)
+    value, bounds = _format_difference(both, 1)
     questions = f"the {show_count(both.n, 'question')} that both answered readably"
     ignored = "This ignores missing and unparsed answers."
     return f"{names} is {value}{bounds} on {questions}. {ignored}"
 
 
 def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
-    """Say how many questions a difference is of; over all weeks also how many both systems had."""
+    """Count the questions that a difference is of; over all weeks also how many both systems had."""
     count = comparison.resolved
     questions = show_count(count, "question") + in_series(comparison.n_series)
     if not comparison.datasets:
@@ -400,7 +400,7 @@ def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
 
 
 def _describe_pair(pair: Pair, evidence: str) -> str:
-    """Say which system of a pair is higher, or that nothing shows it."""
+    """Describe which system of a pair is higher, or that nothing shows it."""
     a = printable(pair.a)
     b = printable(pair.b)
     if pair.p_holm < ALPHA:
@@ -409,9 +409,9 @@ def _describe_pair(pair: Pair, evidence: str) -> str:
         if pair.difference < 0:
             sign = -1
             side = "lower"
-        value, bounds = _show_difference(pair, sign)
+        value, bounds = _format_difference(pair, sign)
         return f"{a} is {side} than {b} by {value[1:]}{bounds}, {evidence}."
-    value, bounds = _show_difference(pair, 1)
+    value, bounds = _format_difference(pair, 1)
     detectable = pair.detectable or 0.0
     power = ""
     # A larger difference was not found because few questions differ, or pairs are many.
@@ -420,7 +420,7 @@ def _describe_pair(pair: Pair, evidence: str) -> str:
     return f"{a} and {b} cannot be told apart: {value}{bounds}, {evidence}{power}."
 
 
-def _show_difference(pair: Pair | BothRead, sign: int) -> tuple[str, str]:
+def _format_difference(pair: Pair | BothRead, sign: int) -> tuple[str, str]:
     """Show a difference, or its opposite, and its interval."""
     digits = 4
     if abs(pair.difference) >= 0.02:

@@ -179,7 +179,7 @@ class Panel(NamedTuple):
 
 
 def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
-    """Places near the ends, in their order, `gap` apart at least."""
+    """Choose heights near the ends, in their order, `gap` apart at least."""
     heights: list[float] = []
     lowest = -math.inf
     for height, _ in ends:
@@ -243,7 +243,7 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
 
 
 def _make_axes(chart: Chart, count: int) -> Any:
-    """Axes on a figure of their own, four beside each other, above the description."""
+    """Make the axes of a figure, four beside each other, above the description."""
     from matplotlib import pyplot
 
     columns = min(count, 4)
@@ -268,8 +268,10 @@ def _make_axes(chart: Chart, count: int) -> Any:
 
 
 def _choose_fonts(parents: Iterable[Any]) -> None:
-    """Fonts for texts in other scripts. `rc_context` around `subplots` would undo what a notebook
-    sets with its first figure, and it would show no further one.
+    """Choose fonts for texts in other scripts.
+
+    `rc_context` around `subplots` would undo what a notebook sets with its first figure, and it
+    would show no further one.
     """
     from matplotlib import font_manager
     from matplotlib.text import Text

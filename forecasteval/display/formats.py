@@ -40,7 +40,7 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#+!|~&:@$^]|(?<=www)\.", re.I)
 
 
 def markdown_lines(report: Report) -> list[str]:
-    """Lines of text as they are, each on its own, and tables."""
+    """Format lines of text as they are, each on its own, and tables."""
     lines: list[str] = []
     for block in report:
         if isinstance(block, Heading):
@@ -94,7 +94,7 @@ _LATEX: Final = str.maketrans(
 
 
 def latex_lines(report: Report) -> list[str]:
-    """Lines of text as they are, and a `tabular` with the rules of booktabs for each table."""
+    """Format lines of text as they are, and each table as a `tabular` with booktabs' rules."""
     lines = [r"% needs \usepackage{booktabs}, and for letters beyond Latin xelatex or lualatex"]
     for block in report:
         if isinstance(block, str):

@@ -72,7 +72,7 @@ def _attribute(key: str) -> str:
 
 
 def join(*parts: str) -> Html:
-    """Parts one behind the other; those that are no HTML are escaped."""
+    """Join parts one behind the other; those that are no HTML are escaped."""
     return Html("".join(map(escaped, parts)))
 
 
@@ -264,7 +264,7 @@ def draw_section(title: str, *content: Html, note: str = "", name: str = "") -> 
 
 
 def draw_fold(title: str, *content: Html, note: str = "", name: str = "") -> Html:
-    """Content that opens when its heading is clicked."""
+    """Draw content that opens when its heading is clicked."""
     summary = tag("summary", tag("h2", title), " ", soft(note))
     return tag("details", summary, *content, class_="fold", id=name or None)
 
@@ -356,7 +356,7 @@ def _draw_lead(page: Page) -> list[Html]:
 
 @lru_cache(maxsize=1)
 def _frame() -> tuple[Html, Html, str]:
-    """Style and script of all pages, and the policy that allows them."""
+    """Read style and script of all pages, and make the policy that allows them."""
     style = "\n".join(_read(name) for name in ("colors.css", "table.css", "page.css"))
     script = _read("page.js")
     allowed = f"style-src {_hash(style)}; script-src {_hash(script)}"

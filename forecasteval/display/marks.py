@@ -96,7 +96,7 @@ class Share(NamedTuple):
 
 
 def draw_shares(shares: Iterable[Share], kind: str = "lost") -> Html:
-    """Shares of 1 beside each other in one bar."""
+    """Draw shares of 1 beside each other in one bar."""
     at = 0.0
     parts = []
     for share in shares:
@@ -114,7 +114,7 @@ def draw_bar_of(share: float, kind: str = "") -> Html:
 
 
 def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | None = None) -> Html:
-    """Dots on a line, one for each (name, value), and a diamond."""
+    """Draw dots on a line, one for each (name, value), and a diamond."""
     parts = [
         tag("circle", tag("title", f"{name}: {value:.3g}"), cx=_x(axis, value), cy="50%", r=4)
         for name, value in values
@@ -128,8 +128,9 @@ def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | Non
 
 
 def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
-    """Lines and dots on their axes. Faint lines lie below the others, and have their names when
-    they are pointed at or focused.
+    """Draw lines and dots on their axes.
+
+    Faint lines lie below the others, and have their names when they are pointed at or focused.
     """
     numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
     height = panel.height
@@ -229,6 +230,6 @@ def _colour(number: int) -> str:
 
 
 def small_panels(panels: Sequence[tuple[str, Html]]) -> Html:
-    """Small panels beside each other, each under its title."""
+    """Draw small panels beside each other, each under its title."""
     drawn_panels = [tag("div", tag("p", title), drawn) for title, drawn in panels]
     return tag("div", *drawn_panels, class_="cal")

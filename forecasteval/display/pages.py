@@ -95,7 +95,7 @@ def choose_shown(
 
 
 def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:
-    """Say which of `total` questions a page shows: `first` says which come first."""
+    """Describe which of `total` questions a page shows: `first` says which come first."""
     if shown == total < 2:
         return ""
     if shown == total:

@@ -74,7 +74,7 @@ def draw_levels(of: str, levels: Iterable[int | None]) -> Html:
 def draw_bar(
     of: str, what: str, *filters: Html, orders: Sequence[tuple[str, str]] = (), first: str = ""
 ) -> Html:
-    """Search, filters, order, download and count of the rows `of`, which are `what`.
+    """Draw search, filters, order, download and count of the rows `of`, which are `what`.
 
     `orders` are (key in the data of a row, with "-" where the highest come first; its text). A
     second bar of a page has a `first` part of the names of its search and order in addresses.
@@ -97,8 +97,9 @@ def draw_bar(
 
 
 def draw_rows(name: str, titles: Sequence[str], rows: Sequence[OpenRow], kind: str) -> Html:
-    """Rows below their titles; `kind` is the class that says how wide the columns are. The column
-    of levels is too narrow for its title.
+    """Draw rows below their titles; the column of levels is too narrow for its title.
+
+    kind: the class that says how wide the columns are.
     """
     heads = [tag("span", text, title=_HEADS.get(text)) for text in titles]
     head = tag("div", *heads, class_=f"hd {kind}", aria_hidden="true")

@@ -191,7 +191,7 @@ def _choose_block(block: str | Table, names: Collection[str]) -> str | Table:
 
 
 def display_width(text: str) -> int:
-    """Terminal columns of `text`: wide East Asian characters take two, combining marks none.
+    """Count the terminal columns of a text: wide East Asian characters take two, marks none.
 
     >>> display_width("abc"), display_width("万亿")
     (3, 4)
@@ -345,7 +345,7 @@ def show_value(value: Any, digits: int = 4) -> Any:
 
 
 def show_number(value: float | None, digits: int = 4) -> str:
-    """`digits` decimals, of a zero without a minus sign; – if there is no number.
+    """Format a number with so many decimals, zero without a minus sign; – if there is none.
 
     >>> show_number(-0.25), show_number(-0.00001), show_number(None)
     ('-0.2500', '0.0000', '–')
