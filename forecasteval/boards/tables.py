@@ -388,7 +388,7 @@ def _describe_both_read(names: str, both: BothRead) -> str:
 
 
 def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
-    """Count the questions that a difference is of; over all weeks also how many both systems had."""
+    """Count the questions of a difference; over all weeks also those that both systems had."""
     count = comparison.resolved
     questions = show_count(count, "question") + in_series(comparison.n_series)
     if not comparison.datasets:
