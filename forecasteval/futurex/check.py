@@ -101,7 +101,7 @@ def check_dataset(records: Iterable[object]) -> Check:
     be it.
     """
     findings: list[Finding] = []
-    number, not_compared = 0, []
+    number = 0
     sets: list[str] = []
     seen: dict[str, int] = {}
     truth_keys, states = OtherKeys("ground_truth", fields=FIELDS), Counter[str]()
@@ -129,17 +129,10 @@ def check_dataset(records: Iterable[object]) -> Check:
             problems.append((NO_SERIES, printable(repr(record[SERIES]), 60)))
         if name and not read_series(record):
             alone.append((name, _asked_text(record)))
-        try:
-            parse_closes(record.get("closes"))
-        except (ValueError, OverflowError):
-            got = printable(repr(record["closes"]), 60)
-            problems.append(("'closes' that is no time of ISO 8601", got))
-        findings += [
-            Finding(kind, name, number, detail)
-            for kind, detail in problems
-            if kind != _NOT_COMPARED
-        ]
-        not_compared += [name for kind, _ in problems if kind == _NOT_COMPARED]
+        problems += _check_closes(record)
+        findings += [Finding(kind, name, number, detail) for kind, detail in problems]
+    not_compared = [finding.id for finding in findings if finding.kind == _NOT_COMPARED]
+    findings = [finding for finding in findings if finding.kind != _NOT_COMPARED]
     if strange := truth_keys.find_others():
         detail = f"{show_keys(strange)}; is one of them the truth?"
         findings.append(Finding("no 'ground_truth' in any record", "", 1, detail))
@@ -152,6 +145,15 @@ def check_dataset(records: Iterable[object]) -> Check:
         notes.append(f"{_NOT_COMPARED}: {grouped_names(not_compared)}")
     notes += describe_likely_series(alone)
     return Check(number, findings, notes)
+
+
+def _check_closes(record: Mapping[str, object]) -> list[tuple[str, str]]:
+    try:
+        parse_closes(record.get("closes"))
+    except (ValueError, OverflowError):
+        got = printable(repr(record["closes"]), 60)
+        return [("'closes' that is no time of ISO 8601", got)]
+    return []
 
 
 def _describe_no_object(record: object) -> str:
@@ -180,10 +182,8 @@ def _state_of(record: Mapping[str, object]) -> str:
 def _is_set_since_september(record: Mapping[str, object]) -> bool:
     """Return whether a list scores otherwise by official-2026-09 than by official-2026."""
     with contextlib.suppress(InputError):
-        older, newer = (
-            parse_record(dict(record), "", 0, RULE_SETS[rules]).truth
-            for rules in ("official-2026", "official-2026-09")
-        )
+        older = parse_record(dict(record), "", 0, RULE_SETS["official-2026"]).truth
+        newer = parse_record(dict(record), "", 0, RULE_SETS["official-2026-09"]).truth
         if isinstance(older, RankingTruth) and isinstance(newer, RankingTruth):
             return older.names != newer.names or older.ordered != newer.ordered
     return False
@@ -206,7 +206,8 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
         picks, options = list(truth.picks), truth.options
         bare = "prompt" in record and options.labels and not options.texts  # A, of no options
         outside = bool(question.warning or bare)
-    if all(rf"\boxed{{{word}}}" in prompt for word in ("Yes", "No")) and not find_options(prompt):
+    asks_yes_or_no = all(box in prompt for box in (r"\boxed{Yes}", r"\boxed{No}"))
+    if asks_yes_or_no and not find_options(prompt):
         outside = picks not in (["Yes"], ["No"])
     problems = []
     if outside:

@@ -72,7 +72,10 @@ def _stands_in(given: object, text: str) -> bool:
     """Return whether a passage stands in a folded text, in whole words and numbers. The scale of
     its last number must stand there, too, and its clause must not deny it.
     """
-    if not isinstance(given, str) or len(given) > MAX_PASSAGE or not (passage := _fold(given)):
+    if not isinstance(given, str) or len(given) > MAX_PASSAGE:
+        return False
+    passage = _fold(given)
+    if not passage:
         return False
     whole = rf"""(?<![A-Za-z0-9])(?<![0-9][.,])(?<![-−](?=[0-9])){re.escape(passage)}
                  (?![A-Za-z0-9])(?![.,][0-9])"""
@@ -144,9 +147,10 @@ def is_sent(answered: Answered, item: AnswerItem, policy: str) -> bool:
     No refusal, no error of a program, nothing that contradicts itself.
     """
     if item["outcome"] == "unparsed":
-        return item["note"] in (TWO_BOXES.note, SEVERAL.note) or (
-            item["reason"] in ("prose", "unreadable") and item["note"] not in _NOT_ASKED
-        )
+        if item["note"] in (TWO_BOXES.note, SEVERAL.note):
+            return True
+        is_asked = item["note"] not in _NOT_ASKED
+        return is_asked and item["reason"] in ("prose", "unreadable")
     number = isinstance(answered.truth, NumberTruth)
     if policy == "always":
         return number or not answered.answer.boxed
@@ -163,18 +167,21 @@ def is_settled(text: str) -> bool:
     if len(numbers) != 1:
         return False
     quantity = numbers[0].value
-    return bool(quantity.scale or quantity.unit) or not _WORD.match(numbers[0].behind)
+    if quantity.scale or quantity.unit:
+        return True
+    return not _WORD.match(numbers[0].behind)
 
 
 def decide_answers(
     client: ModelClient, policy: str, answered: list[Answered], items: list[AnswerItem]
 ) -> AnswerCounts:
     """Let the model quote the answers of texts; items and answers are changed in place."""
-    pending = {
-        number: data
-        for number, answer in enumerate(answered)
-        if is_sent(answer, items[answer.place], policy) and (data := answer_data(answer))["answer"]
-    }
+    pending = {}
+    for number, answer in enumerate(answered):
+        if is_sent(answer, items[answer.place], policy):
+            data = answer_data(answer)
+            if data["answer"]:
+                pending[number] = data
     replies, usage = client.read(ANSWER_TASK, list(pending.values()))
     changed = extracted = 0
     for number, passages in zip(pending, replies, strict=True):

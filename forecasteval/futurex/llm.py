@@ -71,12 +71,10 @@ def decide_names(
     same = dict(zip(pairs, replies, strict=True))
     counts: NameCounts = {**usage, "pairs": 0, "same": 0, "refused": 0, "changed": 0}
     for (place, truth, names), opens in zip(lists, open_names, strict=True):
-        refused = {opened.name.key for opened in opens if same[opened.decoy.text, opened.name.text]}
+        refused = {opened.name.key for opened in opens if opened.is_refused(same)}
+        accepted = [opened for opened in opens if opened.name.key not in refused]
         matches = {
-            (true.key, opened.name.key)
-            for opened in opens
-            for true in opened.find_same(same)
-            if opened.name.key not in refused
+            (true.key, opened.name.key) for opened in accepted for true in opened.find_same(same)
         }
         scored = truth.compare(names, matches)
         if matches and scored.score > (items[place]["score"] or 0):
@@ -109,6 +107,10 @@ class OpenName(NamedTuple):
     def list_pairs(self) -> list[tuple[str, str]]:
         """List the pairs of names that the model compares."""
         return [(other.text, self.name.text) for other in (*self.true_names, self.decoy)]
+
+    def is_refused(self, same: Mapping[tuple[str, str], object]) -> bool:
+        """Return whether the model takes the name for its decoy."""
+        return bool(same[self.decoy.text, self.name.text])
 
     def find_same(self, same: Mapping[tuple[str, str], object]) -> list[Name]:
         """Find the true names that mean the same, where the decoy does not."""

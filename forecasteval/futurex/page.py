@@ -134,7 +134,8 @@ def _read_details(
     texts = {
         place: _read_texts(*pair, rules) for place, pair in enumerate(pairs) if place in wanted
     }
-    limit = text_limit(text for prompt, answer, _ in texts.values() for text in (prompt, answer))
+    shown = [text for prompt, answer, _ in texts.values() for text in (prompt, answer)]
+    limit = text_limit(shown)
     return [_make_details(items[place], texts[place], limit) for place in places]
 
 
@@ -159,10 +160,9 @@ def _make_details(item: AnswerItem, texts: Texts, limit: int) -> Details:
     how = "without a box" if item["unboxed"] else ""
     if item["decided_by"] == "model":
         how = "by the model"
-    facts = [
-        ("Truth", show_text(show_truth(item["truth"])) or "none yet"),
-        (f"Read from the answer {how}".strip(), show_text(item["read"]) or "nothing"),
-    ]
+    truth_text = show_text(show_truth(item["truth"])) or "none yet"
+    read = show_text(item["read"]) or "nothing"
+    facts = [("Truth", truth_text), (f"Read from the answer {how}".strip(), read)]
     is_marked = not isinstance(shown, str)
     answer_title = "Answer, the part that counts marked" if is_marked else "Answer"
     is_matched = item["matched"] is not None and not item["padded"]

@@ -84,8 +84,10 @@ def interpret_question(
     shown = truth
     if not isinstance(shown, str):
         shown = json.dumps(truth, ensure_ascii=False)
-    digest = f"{level} {std} {zlib.crc32(prompt.encode('utf-8', 'surrogatepass'))} {shown}"
-    title = prompt.rpartition(HEAD)[2].lstrip(QUOTES).partition("\n")[0].rstrip(QUOTES)
+    prompt_sum = zlib.crc32(prompt.encode("utf-8", "surrogatepass"))
+    digest = f"{level} {std} {prompt_sum} {shown}"
+    event = prompt.rpartition(HEAD)[2].lstrip(QUOTES)
+    title = event.partition("\n")[0].rstrip(QUOTES)
     if len(title) > TITLE:
         title = f"{title[: TITLE - 1]}…"
     kind = CHOICE_KINDS.get(level, "")
@@ -170,7 +172,8 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
         if key == "id" or key in FIELDS.scored:
             problem = f"'{key}' is given twice with different values"
             raise InputError(_place(record, where, number), problem)
-    question = interpret_question(int(level), str(record.get("prompt") or ""), truth, sigma, rules)
+    prompt = str(record.get("prompt") or "")
+    question = interpret_question(int(level), prompt, truth, sigma, rules)
     if question.truth is None:
         _refuse(record, where, number, "ground_truth", "must state an answer")
     return question

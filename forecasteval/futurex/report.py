@@ -137,7 +137,8 @@ def list_notes(results: Results, zeros: bool = True) -> list[str]:
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
     if signature["loose"]:
-        points = math.fsum(item["score"] or 0 for item in results["items"] if item["loose"])
+        loose = [item["score"] or 0 for item in results["items"] if item["loose"]]
+        points = math.fsum(loose)
         number = results["loose_count"]
         lines.append(f"Read loosely, of prose without a statement: {number}, worth {points:.2f}.")
     if signature["rules"] == "official-2026":

@@ -152,9 +152,9 @@ class Scoring:
 
     def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
         """Score a block of records, step by step: a tenth faster than record by record."""
+        numbered = zip(numbers, records, strict=True)
         questions = [
-            parse_record(record, self._where, number, self._rules)
-            for number, record in zip(numbers, records, strict=True)
+            parse_record(record, self._where, number, self._rules) for number, record in numbered
         ]
         names = list(map(self._name, records, numbers))
         raws = list(map(self._find_answer, records, names))

@@ -113,10 +113,12 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
     counted = math.fsum(WEIGHTS[level] for level in with_scores)
     share = counted / total_weight(with_scores, pending, renormalised)
     interval = stratified_interval(_weigh(clustered))
+    if interval:
+        interval = (interval[0] * share, interval[1] * share)
     intervals = {level: stratified_interval([(1.0, clustered[level])]) for level in LEVELS}
     return {
         "overall_score": stratified_mean(_weigh(scores)) * share,
-        "overall_interval": tuple(bound * share for bound in interval) if interval else None,
+        "overall_interval": interval,
         "level_scores": {level: mean(scores[level]) for level in LEVELS},
         "level_counts": {level: len(scores[level]) for level in LEVELS},
         "level_intervals": intervals,

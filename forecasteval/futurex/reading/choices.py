@@ -173,7 +173,8 @@ def _name_sides(keys: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     each: `Otters win on 2026-05-01`.
     """
     pairs = [*zip(keys, names, strict=False)]
-    winners = {_WINS.sub("", key): name for key, name in pairs if _WINS.search(key)}
+    winning = [(key, name) for key, name in pairs if _WINS.search(key)]
+    winners = {_WINS.sub("", key): name for key, name in winning}
     draws = [name for key, name in pairs if _DRAWS.match(key)]
     if len(winners) != 2 or len(draws) != 1 or len(pairs) != 3:
         return {}
@@ -280,7 +281,8 @@ class Options:
         key = choice_key(token)
         if not key or key.upper() in self.labels:
             return ""
-        if label := self.index.get(key) or self.index.get(_WINS.sub("", key)):
+        winner = _WINS.sub("", key)
+        if label := self.index.get(key) or self.index.get(winner):
             return label
         if self.sides:
             name = parse_name(token)
@@ -362,7 +364,8 @@ class Options:
         if len(ends) < self.width + 2 and len(text) - at <= MAX_TOKEN:
             ends.append(len(text))
         if self.sides or self.parts:  # Otters will win
-            ends += [behind.start() for behind in _TEXT_END.finditer(text, at, min(ends or [at]))]
+            first_end = min(ends, default=at)
+            ends += [behind.start() for behind in _TEXT_END.finditer(text, at, first_end)]
         ends += [at + len(side) for side in self.sides if text.startswith(side, at)]
         for end in sorted(ends, reverse=not self.sides):
             token = text[at:end].rstrip()
@@ -373,9 +376,10 @@ class Options:
     def _label_at(self, text: str, at: int) -> tuple[Picks, int] | None:
         """Read a label in any dress, with its option's text; labels side by side, or a range."""
         ends = _RANGE.match(text, at)
-        if ends and self.labels.issuperset(ends.groups()) and ends[1] < ends[2]:
-            places = range(ord(ends[1]), ord(ends[2]) + 1)
-            return frozenset(map(chr, places)), ends.end()
+        if ends and self.labels.issuperset(ends.groups()):
+            first, last = map(ord, ends.groups())
+            if first < last:
+                return frozenset(map(chr, range(first, last + 1))), ends.end()
         letters = _LETTERS.match(text, at)
         if letters and self.labels.issuperset(letters[1]):
             labels = frozenset(letters[1])
@@ -455,17 +459,19 @@ def interpret_picks(answer: Answer, options: Options) -> Picks:
     """Interpret the picks of an answer: labels in any dress, options' texts, yes and no; none if
     they contradict each other (rule 6).
     """
-    if answer.elements:
-        if options.labels.issuperset(answer.elements):  # most, before they are cleaned
-            return frozenset(answer.elements)
-        if picks := options.picks.get(answer.text):
-            return picks
-        texts = [clean(element) for element in answer.elements]
-    elif picks := options.find_plain(answer.text) or options.find_list(answer.text):
+    if picks := _find_at_once(answer, options):
         return picks
-    else:
-        texts = [answer.cleaned]
+    texts = [*map(clean, answer.elements)] or [answer.cleaned]
     return NO_PICKS.union(*[_read_text(text, options, answer) for text in texts])
+
+
+def _find_at_once(answer: Answer, options: Options) -> Picks:
+    """Find the picks of most answers, before they are cleaned."""
+    if not answer.elements:
+        return options.find_plain(answer.text) or options.find_list(answer.text)
+    if options.labels.issuperset(answer.elements):
+        return frozenset(answer.elements)
+    return options.picks.get(answer.text, NO_PICKS)
 
 
 def _read_text(text: str, options: Options, answer: Answer) -> Picks:
@@ -489,7 +495,9 @@ def _read_text(text: str, options: Options, answer: Answer) -> Picks:
         said = [one for one in said if not _is_strange(one.value)]
     if answer.is_bare and not (_is_all_values(text, said, options) or _is_yes_with_remark(text)):
         return NO_PICKS
-    if not said or said[0].joint == REMARK or any(_OTHER.match(one.behind) for one in said):
+    if not said or said[0].joint == REMARK:
+        return NO_PICKS
+    if any(_OTHER.match(one.behind) for one in said):
         return NO_PICKS
     return _choose_picks(text, said, options)
 
@@ -521,10 +529,9 @@ def _is_yes_with_remark(text: str) -> bool:
     word = _SAID.find(text)
     if not word or not _REMARK_BEHIND.match(text, len(word)):
         return False
-    contradicts = YES_NO[word] == "Yes" and denies(text)
-    return not (
-        contradicts or any(pattern.search(text) for pattern in (DECLINING[0], CONDITIONS, _TALK))
-    )
+    if YES_NO[word] == "Yes" and denies(text):
+        return False
+    return not any(pattern.search(text) for pattern in (DECLINING[0], CONDITIONS, _TALK))
 
 
 def _is_end(said: Said[Picks]) -> bool:
@@ -606,12 +613,7 @@ class ChoiceTruth(TruthOf[Picks]):
 
     def read(self, answer: Answer) -> Picks | Unparsed:
         """Read the picks, or why there are none."""
-        options, text = self.options, answer.text
-        if answer.elements:
-            picks = options.picks.get(text, NO_PICKS)
-        else:
-            picks = options.find_plain(text) or options.find_list(text)
-        if picks:  # most
+        if picks := _find_at_once(answer, self.options):  # most
             return picks
         if status := self.find_status(answer):
             return status
@@ -626,8 +628,10 @@ class ChoiceTruth(TruthOf[Picks]):
 
     def means(self, text: str, words: str) -> bool:
         key = choice_key(text)
+        if NoOption(key) in self.picks:
+            return True
         known = self.options.labels | self.options.index.keys()
-        return NoOption(key) in self.picks or not known.isdisjoint((text, key, choice_key(words)))
+        return not known.isdisjoint((text, key, choice_key(words)))
 
     def compare(self, picks: Picks) -> AnswerScore:
         """1 or 0, or F1; picks that are no option count as wrong ones."""
@@ -651,6 +655,7 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
 # --- Two sides ---
 
 _BOXED_SIDES: Final = lazy(r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}")
+_AGAINST: Final = (" vs", " v ", " v. ", " 对 ")  # a glance
 _VERSUS: Final = lazy(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
 
 
@@ -659,7 +664,7 @@ def parse_sides(prompt: str) -> tuple[str, ...]:
     `X vs. Y`.
     """
     sides = _BOXED_SIDES.search(prompt)
-    if not sides and (" vs" in prompt or " v " in prompt or " v. " in prompt or " 对 " in prompt):
+    if not sides and any(map(prompt.__contains__, _AGAINST)):
         sides = _VERSUS.search(prompt)
     names = sides.groups() if sides else ()
     return tuple(clean(side) for side in names if side.lower() not in YES_NO)

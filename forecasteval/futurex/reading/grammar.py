@@ -7,6 +7,7 @@ rest. The tables hold words; a Latin word counts only where it ends.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -141,8 +142,12 @@ def write_digits(text: str) -> str:
     if text.isascii():
         return text
     text = _PERCENT_OF.sub(r"\1%", text.replace("零下", "-"))
-    text = _COLLOQUIAL.sub(lambda found: found[0] + _THOUSANDS[found[1]], text)
+    text = _COLLOQUIAL.sub(_add_thousands, text)
     return _NUMERAL.sub(lambda found: _write(*found.groups("")), text)
+
+
+def _add_thousands(found: re.Match[str]) -> str:
+    return found[0] + _THOUSANDS[found[1]]
 
 
 def _write(whole: str, decimals: str) -> str:
@@ -279,10 +284,12 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         upper, end = _add_parts(text, *high)
         low = _join_range(low, upper, is_end=falls and lead in _BETWEEN)
     if (error := _ERROR.match(text, end)) and (within := _read_one(text, error.end())):
-        low, end = low._replace(unit=low.unit or within[0].unit), within[1]
+        margin, end = within
+        low = low._replace(unit=low.unit or margin.unit)
     tail, after = _take(_TAIL, text, end_of(_GAP, text, end))
     if tail and not text[after : after + 1].isdigit():
-        falls, bound, end = falls or tail in _FALLS, _BOUNDS.get(tail, bound), after
+        falls = falls or tail in _FALLS
+        bound, end = _BOUNDS.get(tail, bound), after
     return low._replace(falls=falls, bound=bound), end
 
 
@@ -318,7 +325,8 @@ def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
             return quantity, part[1]
         if scale >= size:
             break
-        value = abs(quantity.value) + more.value * scale / (quantity.scale or 1.0)
+        added = more.value * scale / (quantity.scale or 1.0)
+        value = abs(quantity.value) + added
         quantity = Quantity(math.copysign(value, quantity.value), quantity.scale, more.unit)
         end, size = part[1], more.scale or 0.0
     return quantity, end
@@ -333,8 +341,9 @@ def _is_change(low: Quantity, high: Quantity) -> bool:
 def find_lead(text: str, lowest: int, digits: int) -> int:
     """Find where the lead, sign and currency in front of digits begin: `down by $5`."""
     for place in range(lowest, digits):
-        inside = place and text[place - 1].isascii() and text[place - 1].isalnum()
-        if not inside and _FRONT.skip(text, place) == digits:
+        before = text[place - 1 : place]
+        is_in_word = before.isascii() and before.isalnum()
+        if not is_in_word and _FRONT.skip(text, place) == digits:
             return place
     return digits
 
@@ -342,7 +351,8 @@ def find_lead(text: str, lowest: int, digits: int) -> int:
 def has_scale(text: str, position: int) -> bool:
     """Return whether a scale stands at a position, perhaps behind a blank: ` million`, `%`."""
     position = end_of(BLANKS, text, position)
-    return bool(_singular(_SCALE.find(text, position)) in SCALES or _LETTER.match(text, position))
+    word = _singular(_SCALE.find(text, position))
+    return word in SCALES or bool(_LETTER.match(text, position))
 
 
 # --- Texts ---

@@ -87,8 +87,9 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
     `compounds` are names that contain a separator: they are not split where they occur completely.
     """
     if "|" in text and (head := TABLE_HEAD.search(text)):
-        rows = _NO_ROW.split(text[head.end() :])[0]
-        return _in_order((int(rank or 0), name) for rank, name in _ROW.findall(rows))
+        table = _NO_ROW.split(text[head.end() :])[0]
+        rows = _ROW.findall(table)
+        return _in_order((int(rank or 0), name) for rank, name in rows)
     if not compounds and not _MARKED.search(text):  # most
         return list(filter(_is_name, map(str.strip, ITEM_SEPARATOR.split(text))))
     text = _ranked_lines(text)
@@ -231,8 +232,10 @@ def _is_rank(rank: re.Match[str], masked: str) -> bool:
     """Return whether no name begins like that: 24: Live, 2.731 and 疯狂动物城2、飞驰人生3 are."""
     if rank["end"] in (":", "、"):
         return False
-    is_glued = masked[rank.end() : rank.end() + 1].isdigit() and not rank["gap"]
-    return rank["end"] != "." or not is_glued
+    if rank["end"] != "." or rank["gap"]:
+        return True
+    behind = masked[rank.end() : rank.end() + 1]
+    return not behind.isdigit()
 
 
 def _number(rank: re.Match[str]) -> int:
@@ -279,7 +282,8 @@ def parse_plain_items(text: str) -> tuple[Name, ...]:
     if len(names) < len(items) or _HEDGES.find(names[0]):
         return ()
     ranks = [int(item["rank"]) for item in items if item and item["rank"]]
-    if ranks and ranks != [*range(ranks[0], ranks[0] + len(items))]:
+    count_on = range(min(ranks, default=0), max(ranks, default=0) + 1)
+    if ranks and (len(ranks) < len(items) or ranks != [*count_on]):
         return ()
     if not all(map(_is_in_one_writing, names)):
         return ()
@@ -369,10 +373,12 @@ def _split_last(
     parts = [*filter(None, _AND.split(last))]
     if others + len(parts) == count:
         return parts
-    if not cuts or not others or others + 1 == count or parse_name(last).key in known:
+    if not cuts or not others or others + 1 == count:
         return [last]
-    ends = (cut for cut in cuts if parse_name(last[cut.end() :]).key in known)
-    cut = next(ends, cuts[-1])
+    if parse_name(last).key in known:
+        return [last]
+    ends = [cut for cut in cuts if parse_name(last[cut.end() :]).key in known]
+    cut = [*ends, cuts[-1]][0]
     return [last[: cut.start()], last[cut.end() :]]
 
 
@@ -407,7 +413,8 @@ def looks_like_names(text: str, bare: bool = True) -> bool:
     if not ranks and "|" not in text and _LONG_RUN.search(text):  # most prose
         return False
     chain = _find_chain(text, ranks) if bare else []
-    if chain and chain[0].start() and _is_doubtful(text[: chain[0].start()]):
+    front = text[: chain[0].start()] if chain else ""
+    if front and _is_doubtful(front):
         return False
     items = split_items(text)
     return all(_may_be_name(item, bare, is_lone=len(items) == 1) for item in items)
@@ -428,9 +435,11 @@ def _may_be_name(item: str, bare: bool, is_lone: bool) -> bool:
 def are_plain_names(text: str) -> bool:
     """Return whether a text is nothing but names: no word of four letters is in lower case."""
     items = split_items(text)
-    begins = [item[:1] for item in items]
-    is_name = all(not begin.islower() for begin in begins) and not _LOW_WORD.search(text)
-    return bool(items) and is_name and looks_like_names(text)
+    if not items or _LOW_WORD.search(text):
+        return False
+    if any(item[:1].islower() for item in items):
+        return False
+    return looks_like_names(text)
 
 
 def _speaks(text: str) -> bool:

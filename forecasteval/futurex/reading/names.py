@@ -146,13 +146,15 @@ class Form(NamedTuple):
         only within a word.
         """
         cut = len(self.words) - len(end.words)
-        if self.words[cut:] != end.words or not any(map(str.isalpha, end.squashed)):
-            return None  # 2 is not Frozen 2
+        has_letter = any(map(str.isalpha, end.squashed))  # 2 is not Frozen 2
+        if not has_letter or self.words[cut:] != end.words:
+            return None
         front = self.text[: self.begins[cut]]
         if len(end.squashed) == 1 and is_cjk(front[-1]):
             return None
-        is_in_word = _IN_WORD.search(front, len(front) - 2) and not is_cjk(front[-2])
-        return None if is_in_word else front
+        if not _IN_WORD.search(front, len(front) - 2) or is_cjk(front[-2]):
+            return front
+        return None
 
 
 def _split_words(text: str) -> list[tuple[str, int]]:
@@ -192,15 +194,19 @@ def _offers_other(inside: str) -> bool:
     country `(NOR)` is none, nor is `(possibly rising)`.
     """
     kind, rest = split_front(inside)
-    doubted = kind == NOT or (kind != AND and not rest[:1].islower())
-    return not inside.isupper() and (doubted or takes_back(f" ({inside})"))
+    if inside.isupper():
+        return False
+    if kind == NOT or (kind != AND and not rest[:1].islower()):
+        return True
+    return takes_back(f" ({inside})")
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
     """Return whether brackets can hold another name of the thing; `guess (guess)` names two."""
     if inside.isascii() != outside.isascii():
         return True
-    words, others = ([word for word, _ in _split_words(text)] for text in (inside, outside))
+    words = [word for word, _ in _split_words(inside)]
+    others = [word for word, _ in _split_words(outside)]
     if not set(words).isdisjoint(others):
         return True
     return _are_initials(words, others) or _are_initials(others, words)
@@ -314,8 +320,9 @@ def compare_names(
         for other in _find_forms(predicted.text, side):
             # One of them must be whole, and a bracket of the truth stands against all of an answer:
             # `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
-            whole = WHOLE in (form.kind, other.kind) or (form.kind, other.kind) == (BARE, PART)
-            if whole and form.squashed[-1] == other.squashed[-1]:
+            kinds = form.kind, other.kind
+            may_be_same = WHOLE in kinds or kinds == (BARE, PART)
+            if may_be_same and form.squashed[-1] == other.squashed[-1]:
                 likeness = max(likeness, _compare_forms(form, other, wording))
     return likeness
 
@@ -331,7 +338,8 @@ def _compare_forms(true: Form, predicted: Form, wording: Wording) -> int:
     """Measure how like two forms are that may be compared."""
     if true.squashed == predicted.squashed:
         return SAME
-    if true.words[1:] == predicted.words[1:] != [] and true.text[0] == predicted.text[0]:
+    ends = true.words[1:]
+    if ends and ends == predicted.words[1:] and true.text[0] == predicted.text[0]:
         if predicted.text[1:2] == ".":  # N. Djokovic
             return SHORT
         if true.text[1:2] == ".":
@@ -353,7 +361,9 @@ def _may_be_added(front: str) -> bool:
     words = _WORD.findall(_RANKED.sub("", front))
     if len(front.split()) > 3 or count_cjk(front) > 6:
         return False
-    if words[-1:] == ["and"] or _names_other(words) or not _HEDGES.isdisjoint(words):
+    if words[-1:] == ["and"] or _names_other(words):
+        return False
+    if not _HEDGES.isdisjoint(words):
         return False
     if _PARTING.search(front) or _OPEN.search(front):
         return False
@@ -419,7 +429,12 @@ def match_names(
     if len(sides) == 1:  # most
         return _match_side(truth, predicted, sides[0], wording, known)
     matches = [_match_side(truth, predicted, side, wording, known) for side in sides]
-    return max(matches, key=lambda match: (len(match), list(match) == list(match.values())))
+    return max(matches, key=_rate_match)
+
+
+def _rate_match(match: Mapping[int, int]) -> tuple[int, bool]:
+    """Rate a match by how many names it has, and whether they are in order."""
+    return len(match), list(match) == list(match.values())
 
 
 def _match_side(

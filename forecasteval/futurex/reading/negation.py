@@ -43,5 +43,7 @@ def denies(text: str) -> bool:
     >>> denies("It will not be 5"), denies("another 5")
     (True, False)
     """
-    starts = (start.start() for start in _WORD_START.finditer(text))
-    return any(_REJECTIONS.find(text, start) for start in starts) or bool(_NOT_SHORT.search(text))
+    for start in _WORD_START.finditer(text):
+        if _REJECTIONS.find(text, start.start()):
+            return True
+    return bool(_NOT_SHORT.search(text))

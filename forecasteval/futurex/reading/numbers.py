@@ -188,7 +188,8 @@ def _parse_fraction(text: str) -> Quantity | None:
     fraction = _FRACTION.fullmatch(text) if "/" in text else None
     if not fraction or not int(fraction[4]):
         return None
-    value = int(fraction[2] or 0) + int(fraction[3]) / int(fraction[4])
+    value = int(fraction[3]) / int(fraction[4])
+    value += int(fraction[2] or 0)
     if fraction[1]:
         value = -value
     return Quantity(value, None, "")
@@ -209,7 +210,9 @@ def _read_with_error(text: str) -> Quantity | None:
     if not _KNOWN_END.search(text):
         return None
     values = walk(text[:MAX_BARE], find_quantity, 2)
-    if not values or values[0].begin or not _KNOWN_BEHIND.match(text, values[0].end):
+    if not values or values[0].begin:
+        return None
+    if not _KNOWN_BEHIND.match(text, values[0].end):
         return None
     chosen = choose(values)
     return chosen[0] if chosen else None

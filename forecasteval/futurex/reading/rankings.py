@@ -91,8 +91,8 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         There are k true items; all predicted ones count, in any order (seed README, 评分机制).
         `known` pairs of names mean the same.
         """
-        total, padded = len(self.names), len(predicted) > len(self.names)
-        counted = predicted
+        total, counted = len(self.names), predicted
+        padded = len(predicted) > total
         if self.cut and total:
             counted = predicted[:total]
         places = match_names(self.names, counted, self._wording, known)

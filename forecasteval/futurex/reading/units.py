@@ -189,9 +189,8 @@ def asked_unit(words: str) -> Unit | None:
     """Find the only unit that a question asks for: `in miles`, `(°C)`, `多少公里`."""
     found = {_UNIT.find(words, asks.end()) for asks in _ASKS.finditer(words)}
     # A letter alone may be anything, and a race ends `in second place`.
-    return _find_only(
-        _units()[unit] for unit in found if len(unit.encode()) > 1 and unit != "second"
-    )
+    clear = [unit for unit in found if len(unit.encode()) > 1 and unit != "second"]
+    return _find_only(_units()[unit] for unit in clear)
 
 
 def _asks_change(words: str) -> bool:
@@ -238,6 +237,6 @@ def price_factor(unit: str, wording: Wording) -> float | None:
 
 def _find_per(text: str) -> Unit | None:
     """Find the only unit, of those that are sold, behind `/` or `per`."""
-    found = {_UNIT.find(text, per.end()) for per in _PER.finditer(text)} - {""}
-    units = (_units()[word] for word in found)
+    words = [_UNIT.find(text, per.end()) for per in _PER.finditer(text)]
+    units = [_units()[word] for word in words if word]
     return _find_only(unit for unit in units if unit.dimension in _PRICED)

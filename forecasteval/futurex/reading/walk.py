@@ -130,8 +130,8 @@ def walk(
     while len(values) < limit and (found := find(text, end)):
         value, begin, next_end = found
         gap = text[end:begin]
-        depth += sum(map(gap.count, _OPENING)) - sum(map(gap.count, _CLOSING))
-        depth = max(0, depth)
+        depth += sum(map(gap.count, _OPENING))
+        depth = max(0, depth - sum(map(gap.count, _CLOSING)))
         joint = join(gap, _STRONGEST if values else _STRONGEST_IN_FRONT)
         if values:
             values[-1] = values[-1]._replace(behind=f"{gap}…")
