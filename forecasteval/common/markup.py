@@ -53,14 +53,17 @@ _EXAMPLES: Final = (
     lazy(
         r"(?i)\b(?:(?:(?:for|an?)\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|answers?"
         r"\slike)(?:\sof\s[^.!?\n]{0,20}\sis)?[,:]?"
-        r"|(?:example|sample)(?:\s(?:output|answer|format))?:"
-        r"|(?:would|could)\s(?:write|give|answer|put)|show\sthe\sformat[,:]?)[\s*$`\"“(]*\Z"
+        r"|(?:example|sample)(?:\s(?:output|answer|format))?:)[\s*$`\"“(]*\Z"
+    ),
+    lazy(
+        r"(?i)\b(?:(?:one|you)\s(?:would|could)\s(?:write|give|answer|put)"
+        r"|(?:possible|valid)\sanswer\swould\sbe|show\sthe\sformat[,:]?)[\s*$`\"“(]*\Z"
     ),
     lazy(r"(?:例如|比如|譬如|示例|样例|格式如下?)[，：:,\s*$`“(（]*\Z"),
 )
 _MAX_EXAMPLE: Final = 60  # characters in front of a box
 _IS_EXAMPLE: Final = lazy(
-    r"(?i)\}[\s*$`\"”]{0,4}(?:[(（](?:just\s|only\s)?(?:an?\s)?(?:example|示例|例)"
+    r"(?i)\}[\s*$`\"”]{0,4}(?:[(（](?:this\sis\s)?(?:just\s|only\s)?(?:an?\s)?(?:example|示例|例)"
     r"|(?:is|was|as)\s(?:just\s|only\s|merely\s)?an?\sexample|(?:只|仅)?(?:是|为)?示例)"
 )
 _SURE: Final = lazy("confidence|certainty|置信度|信心")

@@ -64,7 +64,20 @@ NUMBERS: Final = {  # text: value, scale, unit
 }
 
 
-@pytest.mark.parametrize("text", ["> 5", "over 5", "5+", "5 or more", "至少5", "5以上"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> 5",
+        "over 5",
+        "5+",
+        "5 or more",
+        "5 and up",
+        "north of 5",
+        "above the 5",
+        "至少5",
+        "5及以上",
+    ],
+)
 def test_a_lower_bound(text: str) -> None:
     assert parse_number(text) == Quantity(5, None, "", bound=">")
 

@@ -166,6 +166,8 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "\\boxed{超过412.65}", "\\boxed{412.65以上}", "Final answer: over 412.65", "<412.65",
         "\\boxed{last close was 412.65}", "\\boxed{Previous close: 412.65}",
         "\\boxed{It closed at 412.65 yesterday}", "\\boxed{412.65 (yesterday's close)}",
+        "\\boxed{It was at 412.65 a week ago}", "\\boxed{当前价格412.65}",
+        "\\boxed{prev close 412.65}",
         "\\boxed{昨日收盘价为412.65}", "\\boxed{前值为412.65}", "\\boxed{last week it was 412.65}",
     ]),
     (INDEX, 4, ">5%", 0.1, ["\\boxed{>5%}", "\\boxed{more than 5%}", "\\boxed{5%}"], [

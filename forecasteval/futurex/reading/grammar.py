@@ -57,8 +57,8 @@ _COUNTED: Final = split_words(
 )
 _ABOUT_MARKS: Final = ("≈", "~", "=")
 _BOUNDS: Final = {
-    **dict.fromkeys((*words("more", "more ends"), ">", "≥", "+"), ">"),
-    **dict.fromkeys((*words("less", "less ends"), "<", "≤"), "<"),
+    **dict.fromkeys((*words("more", "more ends"), ">", "≥", "≳", "+"), ">"),
+    **dict.fromkeys((*words("less", "less ends"), "<", "≤", "≲"), "<"),
 }
 _SIGN_MARKS: Final = ("-", "−", "–", "+")
 _FALLS: Final = frozenset((*words("falls"), "↓", "▼"))
@@ -77,7 +77,7 @@ def _both_numbers(names: Iterable[str]) -> Iterator[str]:
 _BEHIND: Final = WordTable(*_both_numbers((*SCALES, *_MONEY, *_COUNTED)), *UNIT_WORDS, *_CURRENCIES)
 _SCALE: Final = WordTable(*_both_numbers(_ASKED), *UNIT_WORDS)
 _CURRENCY: Final = WordTable(*_CURRENCIES)
-_LEADS: Final = (*words("about", "fall joints", "more", "less"), *_ABOUT_MARKS, ">", "<", "≥", "≤")
+_LEADS: Final = (*words("about", "fall joints", "more", "less"), *_ABOUT_MARKS, *"><≥≤≳≲")
 _LEAD: Final = WordTable(*_LEADS, *_FALLS)
 _TAIL: Final = WordTable(*words("ends", "more ends", "less ends"), "+", *_FALLS)
 _SIGN: Final = WordTable(*words("minus"), *_SIGN_MARKS)

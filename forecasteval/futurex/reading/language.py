@@ -64,7 +64,8 @@ _ENGLISH: Final = {
     "declining": "cannot, can't, can’t, could not, unable, impossible, insufficient, refuse,"
     " please, if you, would need to, no information, no data, no mention, do not have, don't have,"
     " don’t have",
-    "talk": "help, question, answer, happy to, understand, task, sorry, access, as an AI, let me,"
+    "talk": "help, question, answer, happy to, understand, task, sorry, access, as an AI,"
+    " language model, hello, in theory, let me,"
     " let's, search, searching, look into, more details",
     "errors": "connection error, timeout, timed out, rate limit, agent failed, max steps,"
     " max iterations, max turns, maximum number of, maximum steps, let me search, error:,"
@@ -123,12 +124,14 @@ _ENGLISH: Final = {
     "about": "about, around, approximately, approx., approx, roughly, nearly, almost, circa, ca.,"
     " between, from",
     "more": "over, above, more than, greater than, higher than, at least, no less than,"
-    " not less than, no fewer than, exceeds, exceeding, in excess of, upwards of, a minimum of",
+    " not less than, no fewer than, exceeds, exceeding, in excess of, upwards of, a minimum of,"
+    " north of, beyond, exceed, surpass, surpasses, above the, over the",
     "less": "under, below, less than, fewer than, lower than, at most, no more than, not more than,"
-    " not above, up to, a maximum of",
+    " not above, up to, a maximum of, below the, under the",
     "between": "between, from",
     # In one clause with a number that is no forecast, and in front of what one is compared to
-    "past": "previous, previously, prior, yesterday, last close, last closing, last week,"
+    "past": "previous, previously, prior, prev, ago, closed at, currently, current price,"
+    " current value, current level, yesterday, last close, last closing, last week,"
     " last month, last quarter, last year, last season, last session, last trading, last traded,"
     " last recorded, last known, last reported, last value, last price, latest reported,"
     " most recent",
@@ -139,8 +142,9 @@ _ENGLISH: Final = {
     "fall joints": "of, by",
     "minus": "minus, negative",
     "ends": "or so",
-    "more ends": "or more, or higher, or above, or greater, or over",
-    "less ends": "or less, or fewer, or lower, or below, or under",
+    "more ends": "or more, or higher, or above, or greater, or over, or better, and above, and up,"
+    " and over, at least",
+    "less ends": "or less, or fewer, or lower, or below, or under, and below, at most",
     # Two sides, names
     "wins": "win, wins, will win, to win, will, to, victory, in regulation, in overtime, in ot, ot",
     "beats": "over, beat, beats, to beat, will beat, defeat, defeats, to defeat, will defeat,"
@@ -206,17 +210,18 @@ _CHINESE: Final = {
     "but": "而是",
     "not all": "以上都",
     "about": "大约, 大概, 约为, 约, 約, 近, 介于, 从, 在",
-    "more": "超过, 超, 逾, 大于, 高于, 多于, 至少, 不低于, 不少于, 不小于",
-    "less": "不到, 不足, 小于, 低于, 少于, 至多, 最多, 不超过, 不高于, 不多于, 不大于",
+    "more": "超过, 超, 超出, 突破, 逾, 大于等于, 大于, 高于, 多于, 至少, 不低于, 不少于, 不小于",
+    "less": "不到, 不足, 小于等于, 小于, 低于, 少于, 至多, 最多, 不超过, 不高于, 不多于, 不大于",
     "between": "介于, 从, 在",
-    "past": "前值, 前收, 昨日, 昨天, 昨收, 上周, 上月, 上季, 上年, 上一, 上次, 去年, 此前, 之前",
+    "past": "目前, 当前, 现价, 前值, 前收, 昨日, 昨天, 昨收, 上周, 上月, 上季, 上年, 上一,"
+    " 上次, 去年, 此前, 之前",
     "compared": "高于, 低于, 较, 比",
     "falls": "下跌, 下降, 降幅, 减少, 亏损, 净卖出, 净流出, 净减持",
     "fall joints": "了, 为",
     "minus": "负, 零下",
     "ends": "左右, 上下, 之间",
-    "more ends": "以上",
-    "less ends": "以下, 以内",
+    "more ends": "以上, 及以上, 或以上",
+    "less ends": "以下, 及以下, 或以下, 以内",
     "wins": "获胜, 胜出, 取胜, 赢, 胜, 将, 会",
     "beats": "击败, 战胜, 将击败, 将战胜",
     "parting": "或者, 击败, 战胜, 取代, 替代, 和, 与, 以及",
