@@ -137,12 +137,13 @@ def _find_name_fault(said: set[Word], named: Sequence[str]) -> str:
 
 def make_problems(lines: Sequence[Line], notes: DataNotes) -> dict[str, dict[str, Any]]:
     """Make the records of the events of lines, by id."""
-    for line in lines:
+    faulty = [line for line in lines if line.fault]
+    for line in faulty:
         # Of 100 and 0 those that came true would be left out.
         if line.fault == PERCENT:
             place = f"{line.sheet.where}: line {line.sheet.find_line(line.row)}"
             raise InputError(place, PERCENT, line.cell)
-    from_one = {line.sheet.events[line.row] for line in lines if line.fault == FROM_ONE}
+    from_one = {line.sheet.events[line.row] for line in faulty if line.fault == FROM_ONE}
     if from_one and not any(parse_number(line.value("index")) == 0 for line in lines):
         require_count_from_0(lines[0].sheet.where, from_one)
     by_event = group_by(lines, lambda line: line.sheet.events[line.row])

@@ -206,7 +206,7 @@ def _melt(loaded: Loaded, columns: Sequence[str]) -> Loaded:
 
 def _read_row(record: object, names: Sequence[str]) -> tuple[Mapping[str, Any], str]:
     """Read a record as a row, and why it says nothing; "" if it does."""
-    if isinstance(record, Mapping):
+    if isinstance(record, dict):
         return record, ""
     if not isinstance(record, BadRecord):
         return {}, "no object"

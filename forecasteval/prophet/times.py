@@ -126,7 +126,9 @@ def advise_time(text: str) -> str:
 
 def parse_time(value: object, is_end: bool = False) -> tuple[float, str]:
     """Parse a time of a record, which may have none, as `parse_moment`."""
-    if value is None or value == "" or is_null(value):
+    if isinstance(value, str) and value:
+        return parse_moment(value, is_end)
+    if value == "" or is_null(value):
         return math.nan, ""
     return parse_moment(parse_id(value), is_end)
 
