@@ -53,14 +53,25 @@ class WordTable:
     A word that ends with a Latin letter must end there: `win` does not stand in `winter`.
     """
 
+    _words: frozenset[str]
+    _longest: int
+    _lengths: dict[str, list[int]]  # of words, by their first character, the longest first
+
     def __init__(self, *words: str) -> None:
-        self._words = frozenset(map(str.lower, words))
-        self._longest = max(map(len, words)) + 1
-        lengths: dict[str, set[int]] = {}  # of words, by their first character
+        self._given = words
+
+    def __getattr__(self, name: str) -> Any:
+        """Build the table when it is first used: most commands use few of them."""
+        if name not in ("_words", "_longest", "_lengths"):
+            raise AttributeError(name)
+        self._words = frozenset(map(str.lower, self._given))
+        self._longest = max(map(len, self._words)) + 1
+        lengths: dict[str, set[int]] = {}
         for word in self._words:
             for first in (word[0], word[0].upper()):
                 lengths.setdefault(first, set()).add(len(word))
         self._lengths = {first: sorted(each, reverse=True) for first, each in lengths.items()}
+        return self.__dict__[name]
 
     def find(self, text: str, position: int = 0) -> str:
         """Find the word at a position, in lower case; "" if there is none.
