@@ -503,6 +503,14 @@ def _declares_some(folder: str) -> bool:
     """Return whether a package in a folder of `sys.path` declares a benchmark."""
     with contextlib.suppress(OSError):  # no folder, or none that can be read
         names = [name for name in os.listdir(folder or ".") if name.endswith("-info")]
-        paths = [Path(folder, name, "entry_points.txt") for name in names]
-        return any(GROUP.encode() in path.read_bytes() for path in paths if path.is_file())
+        # Paths as texts: there may be hundreds, and each command looks at all of them.
+        return any(_names_group(f"{folder or '.'}/{name}/entry_points.txt") for name in names)
     return False
+
+
+def _names_group(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return GROUP.encode() in file.read()
+    except OSError:  # most have no entry points
+        return False

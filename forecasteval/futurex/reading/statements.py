@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -30,12 +30,12 @@ WITHDRAWN: Final = Unparsed("an answer that is withdrawn", "contradiction")
 # The words of lead-ins in one table, which names the kinds of each
 _KINDS: Final = ("openers", "claims", "articles", "owners", "nouns", "choices", "options", "verbs",
                  "picks", "places", "leanings")  # fmt: skip
-_KINDS_OF: Final = {
-    word.lower(): frozenset(kind for kind in _KINDS if word in words(kind))
-    for word in words(*_KINDS)
-}
+_KINDS_OF: Final[dict[str, set[str]]] = {}
+for _kind in _KINDS:
+    for _word in words(_kind):
+        _KINDS_OF.setdefault(_word.lower(), set()).add(_kind)
 _WORDS: Final = WordTable(*_KINDS_OF)
-_NO_KINDS: Final = frozenset[str]()
+_NO_KINDS: Final[Set[str]] = frozenset()
 _OPENERS: Final = table_of("openers")
 _OWNERS: Final = table_of("owners")
 _IT_IS: Final = table_of("it is")
@@ -70,7 +70,7 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     return _end_lead_in(text, position, is_line, word, kinds)
 
 
-def _end_lead_in(text: str, position: int, is_line: bool, word: str, kinds: frozenset[str]) -> int:
+def _end_lead_in(text: str, position: int, is_line: bool, word: str, kinds: Set[str]) -> int:
     """Find where a lead-in ends that begins with a word; its position if there is none."""
     at = position
     is_opened = "openers" in kinds and "verbs" not in kinds
@@ -107,7 +107,7 @@ def _end_lead_in(text: str, position: int, is_line: bool, word: str, kinds: froz
     return position
 
 
-def _look_up(text: str, at: int) -> tuple[str, frozenset[str]]:
+def _look_up(text: str, at: int) -> tuple[str, Set[str]]:
     """Find the word of lead-ins at a position, and its kinds."""
     word = _WORDS.find(text, at)
     return word, _KINDS_OF.get(word, _NO_KINDS)
