@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import sys
 import unicodedata
 from collections import defaultdict
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from .exit_codes import ExitCode
+from .patterns import lazy
 
 
 class EvaluationError(Exception):
@@ -103,9 +103,10 @@ def extra_package(package: str, where: str, otherwise: str = "") -> Iterator[Non
 
 # Control characters, invisible direction marks and lone surrogates: a terminal must never see them
 # raw.
-UNSAFE: Final = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+UNSAFE_SIGNS: Final = (  # but for those below the blank
+    r"\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
 )
+UNSAFE: Final = lazy(rf"[\x00-\x1f{UNSAFE_SIGNS}]")
 
 
 def printable(text: object, limit: int | None = None) -> str:
@@ -127,7 +128,7 @@ def printable(text: object, limit: int | None = None) -> str:
 
 
 # White space, and what is drawn as nothing.
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = lazy(
     r"[\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     r"\U000e0000-\U000e0fff]"
 )

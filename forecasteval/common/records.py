@@ -17,8 +17,9 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Final, TypeVar
 
-from .errors import UNSAFE, InputError, grouped_names
+from .errors import UNSAFE_SIGNS, InputError, grouped_names
 from .files import SUFFIXES, is_shared, read_file, readable, require_plain, require_regular
+from .patterns import lazy
 from .text import (
     BYTE_ORDER_MARK,
     PACKS,
@@ -551,7 +552,7 @@ def strict_value(value: object) -> object:
 
 
 # Line feeds are the indentation: inside strings json.dumps has escaped them already.
-_UNSAFE: Final = re.compile(UNSAFE.pattern.replace(r"\x00-\x1f", r"\x00-\x09\x0b-\x1f"))
+_UNSAFE: Final = lazy(rf"[\x00-\x09\x0b-\x1f{UNSAFE_SIGNS}]")  # all but a line break
 
 
 def dump_json(value: object, indent: int | None = None, ascii_only: bool = False) -> str:
@@ -594,7 +595,7 @@ def dump_around(
     return before, ", " if indent is None else ",\n" + " " * 2 * indent, after
 
 
-_PARTS: Final = re.compile("([^0-9]*)([0-9]*)")
+_PARTS: Final = lazy("([^0-9]*)([0-9]*)")
 
 
 def natural_key(name: str) -> list[tuple[str, int, str]]:
