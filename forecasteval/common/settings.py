@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from .errors import InputError, printable
 from .files import read_file
+from .patterns import lazy
 from .text import decode_utf8
 
 SETTINGS_FILE: Final = "forecasteval.toml"
-_KEY: Final = re.compile(r"""[ \t\["']*([^ \t="'\]]+)""")
+_KEY: Final = lazy(r"""[ \t\["']*([^ \t="'\]]+)""")
 
 
 class FolderSettings(NamedTuple):
@@ -53,6 +52,8 @@ def read_settings(path: Path, find_problem: Callable[[str, object], str]) -> Fol
     settings = FolderSettings(path, {}, [], {})
     if not path.is_file():
         return settings
+    import tomllib  # here: its patterns take milliseconds to compile, and most folders have no file
+
     try:
         text = decode_utf8(read_file(path), str(path))
         values = tomllib.loads(text)
