@@ -316,10 +316,13 @@ def _begins_correction(masked: str, begin: int) -> bool:
 
 def _skip_words(table: WordTable, masked: str, at: int) -> int:
     """Return the position behind some words and marks; not behind thousands of them."""
+    at = end_of(_PUNCTUATION, masked, at)
     for _ in range(_MAX_OPENERS):
-        at = end_of(_PUNCTUATION, masked, at)
-        at += len(table.find(masked, at))
-    return end_of(_PUNCTUATION, masked, at)
+        word = table.find(masked, at)
+        if not word:  # most
+            break
+        at = end_of(_PUNCTUATION, masked, at + len(word))
+    return at
 
 
 def _read_withdrawal(masked: str, begin: int) -> tuple[int, bool]:
