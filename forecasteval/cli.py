@@ -419,15 +419,24 @@ def _print_items(ranked: Sequence[Results], columns: str) -> None:
 
 
 def _print_breakdown(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
-    """Print the scores of each value of a column: of one result, or of several side by side."""
-    from forecasteval.display.breakdown import breakdown_table, systems_table
+    """Print the scores of each value of a column: of one result, or of several side by side.
 
+    Those of forecasters stand in the report of their result; InputError unless a CSV is one table.
+    """
     parts = {str(results["name"]): results["by"][args.by] for results in ranked}
-    if len(parts) > 1:
-        table = systems_table(args.by, parts)
-    else:
-        table = breakdown_table(args.by, *parts.values())
-    print_result({}, [table], as_json=False, form=form, columns=args.columns)
+    has_forecasters = any("ranking" in results for results in ranked)
+    report: Report = []
+    if len(parts) == 1:
+        report = ranked[0].by(args.by).report()
+    elif not has_forecasters:
+        from forecasteval.display.breakdown import systems_table
+
+        report = [systems_table(args.by, parts)]
+    elif form == "csv":
+        expected = "expected one file of forecasters with --by, as it prints one table"
+        raise InputError("--format csv", expected, f"{len(parts)} files")
+    if report:
+        print_result({}, report, as_json=False, form=form, columns=args.columns)
 
 
 def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:

@@ -119,10 +119,34 @@ def test_the_page_filters_by_its_values(folder: Path) -> None:
 
 
 def test_forecasters_have_the_categories_of_the_result(folder: Path) -> None:
-    from cli import ROOT
-
     done = run(ROOT, "-f", "prophet-sample", "--by", "category", "--json")
     assert done.json["by"]["category"] == done.json["by_category"]
+
+
+@pytest.mark.parametrize("full", [(), ("--full",)], ids=str)
+def test_forecasters_have_a_csv_of_their_categories(full: tuple[str, ...]) -> None:
+    words = ("-f", "prophet-sample", "--by", "category")
+    parts = run(ROOT, *words, "--json").json["by"]["category"]
+    rows = csv.DictReader(io.StringIO(run(ROOT, *words, *full, "--format", "csv").out))
+    found = {(row["category"], row["Forecaster"]): row["Brier"] for row in rows}
+    assert found == {
+        (category, name): f"{row['brier']:.4f}"
+        for category, part in parts.items()
+        for name, row in part["forecasters"].items()
+    }
+
+
+def test_several_files_of_forecasters_are_no_csv_of_categories(tmp_path: Path) -> None:
+    for folder in ("dataset", "prediction"):
+        records = json.loads((ROOT / folder / "prophet-sample.json").read_text("utf-8"))
+        write(tmp_path, {f"{folder}/{name}.json": records for name in ("early", "late")})
+    words = ("-f", "early", "-f", "late", "--by", "category")
+    done = run(tmp_path, *words, "--format", "csv")
+    assert (done.code, done.out) == (2, "")
+    assert "expected one file of forecasters with --by, as it prints one table" in done.err
+    done = run(tmp_path, *words)
+    assert done.code == 0
+    assert done.out.count("category       Forecaster") == 2
 
 
 def test_values_are_in_the_order_of_numbers_then_texts() -> None:
