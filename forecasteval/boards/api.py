@@ -11,7 +11,7 @@ from forecasteval.common.errors import InputError
 from forecasteval.common.forms import to_record
 from forecasteval.display.breakdown import PartDifference, compare_parts, differences_table
 from forecasteval.display.results import Results
-from forecasteval.display.tables import Report
+from forecasteval.display.tables import Report, Table
 from forecasteval.ranking import comparison, datasets, reading
 from forecasteval.ranking.names import NO_SYSTEMS, UNKNOWN, Systems, split_name
 from forecasteval.ranking.systems import rename
@@ -129,13 +129,14 @@ def _view_comparison(
     record = to_record(compared)
     if by:
         record["by"] = dict(by)
-    tables: Report = []
-    for column, parts in by.items():
-        tables += ["", differences_table(column, parts, names)]
+    tables = {column: differences_table(column, parts, names) for column, parts in by.items()}
+    below: Report = []
+    for table in tables.values():
+        below += ["", table]
     return Results(
         record,
-        lambda _: [*report.comparison_report(shown), *tables],
-        lambda _: _make_page(shown, runs),
+        lambda _: [*report.comparison_report(shown), *below],
+        lambda _: _make_page(shown, runs, tables),
         rows=lambda _: list(map(report.flatten_pair, compared.pairs)),
     )
 
@@ -155,7 +156,9 @@ def _choose_names(compared: AnyComparison, systems: Systems) -> dict[str, str]:
     return dict(zip(files, show_names([*zip(given, others, strict=True)]), strict=True))
 
 
-def _make_page(comparison: AnyComparison, runs: Sequence[Mapping[str, object]]) -> Page:
+def _make_page(
+    comparison: AnyComparison, runs: Sequence[Mapping[str, object]], tables: Mapping[str, Table]
+) -> Page:
     from .compare_page import make_page  # here: most comparisons are not drawn
 
-    return make_page(comparison, runs)
+    return make_page(comparison, runs, tables)

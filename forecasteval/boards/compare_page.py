@@ -85,8 +85,12 @@ _LEGEND: Final = (
 Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and title
 
 
-def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> Page:
-    """Make the page of a comparison, with the questions of the `results` that it compares."""
+def make_page(
+    comparison: AnyComparison, results: Sequence[JsonObject], tables: Mapping[str, Table]
+) -> Page:
+    """Make the page of a comparison, with the questions of the `results` that it compares, and
+    `tables` of its differences by the values of columns.
+    """
     names = [_format_name(row.name) for row in comparison.systems]
     size = show_count(comparison.resolved, "question") + in_series(comparison.n_series)
     where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
@@ -103,7 +107,7 @@ def make_page(comparison: AnyComparison, results: Sequence[JsonObject] = ()) -> 
         title,
         " · ".join([comparison.benchmark, where, unread]),
         partial(_draw_summary, comparison),
-        partial(_draw_body, comparison, results),
+        partial(_draw_body, comparison, results, tables),
         partial(_list_charts, comparison),
         verdict,
         signature=format_signature({"evaluator": comparison.benchmark, **comparison.signature}),
@@ -361,12 +365,17 @@ class _ComparedQuestion(NamedTuple):
     adds: float
 
 
-def _draw_body(comparison: AnyComparison, results: Sequence[JsonObject]) -> Iterator[Html]:
-    """Draw the questions that decide it, of each pair of a few systems; over all weeks how the
-    model is made.
+def _draw_body(
+    comparison: AnyComparison, results: Sequence[JsonObject], tables: Mapping[str, Table]
+) -> Iterator[Html]:
+    """Draw the values of columns and the questions that decide it, of each pair of a few systems;
+    over all weeks how the model is made.
     """
     if len(comparison.systems) > 2:
         yield _draw_matrix(comparison)
+    for column, table in tables.items():
+        title = f"By {printable(column, 40)}"
+        yield draw_section(title, draw_scroll(title, draw_marks(table)), name="by")
     if comparison.datasets:
         yield _draw_datasets(comparison)
         remarks = [tag("p", remark) for remark in season_remarks(comparison)]

@@ -118,6 +118,18 @@ def test_the_page_filters_by_its_values(folder: Path) -> None:
     assert page.count('data-by="sport"') == 3
 
 
+def test_the_page_of_a_comparison_has_the_table_of_the_text(folder: Path) -> None:
+    words = ("compare", "d-a", "d-b", "--by", "topic")
+    rows = list(csv.reader(io.StringIO(run(folder, *words, "--html", "--format", "csv").out)))
+    page = (folder / "evaluation/compare.html").read_text(encoding="utf-8")
+    section = page.split("By topic</h2>")[1].split("</section>")[0]
+    for row in rows[1:]:
+        assert row[0] in section
+        assert all(cell in section for cell in row[4:7])
+    assert run(folder, *words[:3], "--html").code == 0
+    assert "By topic" not in (folder / "evaluation/compare.html").read_text(encoding="utf-8")
+
+
 def test_forecasters_have_the_categories_of_the_result(folder: Path) -> None:
     done = run(ROOT, "-f", "prophet-sample", "--by", "category", "--json")
     assert done.json["by"]["category"] == done.json["by_category"]
