@@ -130,17 +130,15 @@ ANSWERS: Final[list[tuple[str, int, str, float | None, list[str], list[str]]]] =
         "\\boxed{A, C. B is ruled out}", "最终答案：A、C。排除B。", "\\boxed{C and A}",
     ], ["\\boxed{A, C, not B}", "\\boxed{All except B}"]),
     (YES_NO, 1, "Yes", None, [
-        "Yes, I think it will open.", "Yes. It is nearly done.", "Yes — all is done",
-        "是，工程已完成。",
-        "**Yes**, because all is done.", "Yes (80%). It is nearly done.",
         "\\boxed{Yes, it opens in May}", "The most likely outcome is Yes.", "Meine Antwort: Ja.",
         "\\boxed{네}", "\\boxed{Yes (60%)}",
     ], [
+        "Yes, I think it will open.", "Yes. It is nearly done.", "是，工程已完成。",
         "Yes, I can help with that! Please tell me more.", "Yes, it will not open.", "Yes or no.",
         "Yes, if it rains.", "Yes, perhaps. Or no.", "是否会开通？无法判断。",
         "Yes, let me look into it.",
         "\\boxed{Yes or No}", "\\boxed{Yes - No}", "\\boxed{Yes (30%)}", "\\boxed{No?}"]),
-    (YES_NO, 1, "No", None, ["No, there is not enough time.", "不会，工程延误。"], [
+    (YES_NO, 1, "No", None, ["No", "不会"], [
         "No, I can't answer that.", "No idea, sorry.", "No, I don't have enough information.",
         "No problem, I will look at it.",
     ]),

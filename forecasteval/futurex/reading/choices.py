@@ -18,9 +18,7 @@ from .language import pattern_of, table_of, words
 from .names import compare_names, fold, key_of, parse_name
 from .negation import denies, takes_back
 from .statements import (
-    CONDITIONS,
     CONTRADICTION,
-    DECLINING,
     SENTENCE_STOP,
     drop_lead_in,
     find_lead_in,
@@ -447,10 +445,6 @@ _WINS_BY: Final = table_of("wins")
 _SCORE: Final = lazy(r"([0-9]{1,3})\s?[-–:]\s?([0-9]{1,3})\b\s*")
 _MARKS: Final = ".!,;:)–—-…"
 _NO_SET: Final = table_of("not all")
-_TALK: Final = lazy(rf"(?i){pattern_of('talk')}")
-_REMARK_BEHIND: Final = lazy(
-    r"\s?[,，.。!！:：;；(（]|\s[–—-]\s|\s(?:because|since|as|given)\b|，?因为"
-)
 _BRACKETED: Final = lazy(r"(?<=\S)\s?[(（\[【][^()（）\[\]【】]{2,}[)）\]】]")
 MAX_WALK: Final = 2000  # characters in which picks are looked for
 
@@ -493,7 +487,7 @@ def _read_text(text: str, options: Options, answer: Answer) -> Picks:
     said = _drop_excluded(text, _list_values(text[:MAX_WALK], options))
     if answer.stated:
         said = [one for one in said if not _is_strange(one.value)]
-    if answer.is_bare and not (_is_all_values(text, said, options) or _is_yes_with_remark(text)):
+    if answer.is_bare and not _is_all_values(text, said, options):
         return NO_PICKS
     if not said or said[0].joint == REMARK:
         return NO_PICKS
@@ -520,18 +514,6 @@ def _is_all_values(text: str, said: Sequence[Said[Picks]], options: Options) -> 
     if _BRACKETED.search(text):
         said = _list_values(_BRACKETED.sub("", text), options)
     return all(one.joint != REMARK and _is_end(one) for one in said)
-
-
-def _is_yes_with_remark(text: str) -> bool:
-    """Return whether a text is Yes or No with a remark: `Yes, I think it will pass`; not `Yes, it
-    will not`, `Yes, if it rains` or `No, sorry`.
-    """
-    word = _SAID.find(text)
-    if not word or not _REMARK_BEHIND.match(text, len(word)):
-        return False
-    if YES_NO[word] == "Yes" and denies(text):
-        return False
-    return not any(pattern.search(text) for pattern in (DECLINING[0], CONDITIONS, _TALK))
 
 
 def _is_end(said: Said[Picks]) -> bool:

@@ -64,10 +64,6 @@ _ENGLISH: Final = {
     "declining": "cannot, can't, can’t, could not, unable, impossible, insufficient, refuse,"
     " please, if you, would need to, no information, no data, no mention, do not have, don't have,"
     " don’t have",
-    "talk": "help, question, answer, happy to, understand, task, sorry, access, as an AI,"
-    " language model, hello, in theory, let me,"
-    " let's, search, searching, look into, more details,"
-    " more information, context, clarify, knowledge",
     "errors": "connection error, timeout, timed out, rate limit, agent failed, max steps,"
     " max iterations, max turns, maximum number of, maximum steps, let me search, error:,"
     " [error], traceback (most recent, <html, <!doctype",
@@ -200,7 +196,6 @@ _CHINESE: Final = {
     " 无法预测, 无法确定, 无法判断, 无法回答",
     "declines": "抱歉, 很抱歉, 对不起, 无法, 作为",
     "declining": "无法, 不足以, 没有提供",
-    "talk": "抱歉, 问题, 回答, 帮你, 帮您, 查一下, 分析一下, 更多信息, 请问, 需要先",
     "denials": "不是, 不会是, 而非, 并非, 非, 不选, 没有, 除了, 排除",
     "exclusions": "不选, 不包括, 除了, 排除",
     "rejections": "不会, 不可能, 不能, 不太, 不认为, 不看好, 绝非, 别选, 难以, 怀疑",
