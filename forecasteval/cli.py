@@ -18,8 +18,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from forecasteval import futurex, prophet, rxnopt
 from forecasteval.benchmark import (
@@ -42,7 +43,7 @@ from forecasteval.common.errors import (
 )
 from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.files import find_dataset, find_file, write_atomic
-from forecasteval.common.records import dump_json
+from forecasteval.common.records import dump_json, group_by
 from forecasteval.common.settings import SETTINGS_FILE, FolderSettings, read_settings
 from forecasteval.common.usage import Parser, command_line, describe, program_name
 from forecasteval.common.version import __version__
@@ -653,8 +654,6 @@ def compare(argv: Sequence[str]) -> int:
     from forecasteval.ranking.gate import require_not_worse
 
     scorer = _scorer(args)
-    if args.by and args.all_weeks:
-        raise InputError("--by", "compares files of one dataset: cannot be combined", "--all-weeks")
     if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
         results, compared = _compare_weeks(args, scorer)
     else:
@@ -749,6 +748,8 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
 
     files = name_files(args.root, scorer.has_questions)
     names = _find_systems(args.file, files)
+    if args.by:
+        _refuse_parts_of_weeks(names, files)
     results: list[Results] = []
     files = connect_files(files, names)
     for is_named, fail in ((True, _refuse), (False, _warn)):
@@ -760,6 +761,18 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
         result["system"] = systems.get(result["prediction"], "")
     systems_file = read_systems(args.root / "prediction")
     return results, api.compare_over_weeks(results, names, systems_file)
+
+
+def _refuse_parts_of_weeks(names: Sequence[str], files: Sequence[NamedFile]) -> NoReturn:
+    """Raise InputError for `--by` over all datasets, with files of the systems' last one."""
+    by_dataset = group_by(files, attrgetter("dataset"))
+    for group in reversed(by_dataset.values()):
+        file_by_system = {file.system: file.path.stem for file in reversed(group)}
+        if file_by_system.keys() >= {*names}:
+            words = shlex.join(file_by_system[name] for name in names)
+            expected = f"expected the files of one dataset, such as {words}"
+            raise InputError("--by", expected, "systems over all datasets")
+    raise InputError("--by", "expected systems with a dataset in common", "none")
 
 
 def _warn(error: EvaluationError) -> None:

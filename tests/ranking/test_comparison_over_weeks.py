@@ -168,6 +168,16 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "compare", "a", "b"), "w1-b.json", "not JSON")
 
 
+def test_parts_are_compared_on_one_dataset(season: Path) -> None:
+    """The files that the message names are of both systems."""
+    done = run(season, "compare", "harbor-9b", "quillon-2", "--by", "nope")
+    assert_refused(done, "--by: expected the files of one dataset, such as ")
+    files = done.err.split("such as ")[1].split(",")[0].split()
+    compared = run(season, "compare", *files, "--by", "level", "--json")
+    assert {row["value"] for row in compared.json["by"]["level"]} == {"1", "2", "3", "4"}
+    assert_refused(run(season, "compare", *files, "--by", "level", "--all-weeks"), "--by: expected")
+
+
 def test_forecasters_are_no_systems_of_weeks() -> None:
     result = FutureXEvaluator().evaluate_all([q("x")])
     forecasts = {**result, "name": "week1-x", "ranking": [], "n_events": 3}
