@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -680,7 +682,7 @@ def two_systems(root: Path) -> Path:
         ("-f d-a -f d-c", "name,interval", "System 95% interval"),
         ("-f d-a", "Score,n", "Score n"),
         ("nightly", "rank,name,level_1", "Rank System Level 1"),
-        ("nightly --format csv", "rank,name,n", "Rank,System,n"),
+        ("nightly --format csv", "rank,System,n", "rank,name,n"),
         ("nightly --format latex", "rank,score", r"Rank & Overall \\"),
         ("compare d-a d-c", "A,B,p", "A B p"),
     ],
@@ -689,6 +691,20 @@ def test_chosen_columns(tmp_path: Path, command: str, columns: str, header: str)
     done = run(two_systems(tmp_path), *command.split(), "--columns", columns)
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert (done.code, header in lines) == (0, True), done
+
+
+def test_columns_of_the_nightly_csv_are_those_of_the_whole(tmp_path: Path) -> None:
+    """Of all rankings, with all digits, by the names in the CSV or in tables."""
+    for name in ("dataset/prophet-sample.json", "prediction/prophet-sample.json"):
+        write(tmp_path, {name: (ROOT / name).read_bytes()})
+    command = ("nightly", "--format", "csv")
+    whole = csv.DictReader(io.StringIO(run(two_systems(tmp_path), *command).out))
+    keys = ["rank", "name", "score", "low", "high", "signature"]
+    expected = [{key: row[key] for key in keys} for row in whole]
+    assert len(expected) == 14
+    for names in (",".join(keys), "Rank,System,Overall,95% interval,signature"):
+        rows = csv.DictReader(io.StringIO(run(tmp_path, *command, "--columns", names).out))
+        assert (rows.fieldnames, [*rows]) == (keys, expected)
 
 
 @pytest.mark.parametrize("command", ["-f d-a", "nightly", "nightly --format csv", "compare a b"])

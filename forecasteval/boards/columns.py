@@ -9,7 +9,7 @@ each, and of `compare` have columns of their own.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -316,6 +316,7 @@ _ENDS: Final = {
     "ranks": ("rank_low", "rank_high"),
     "gain_interval": ("gain_low", "gain_high"),
 }
+_ABOUT_KEYS: Final = {"Organisation": "about_organisation", "Cost per question": "about_cost"}
 
 
 def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
@@ -328,6 +329,20 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
         records += [_flatten_entry(entry, columns) for entry in list_entries(table)]
     keys = [*dict.fromkeys(key for record in records for key in record)]
     return keys, [{key: record.get(key) for key in keys} for record in records]
+
+
+def name_keys(board: Board) -> dict[str, list[str]]:
+    """List the keys of a board's CSV by the names of the columns that tables show for them."""
+    keys_by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for table in board.rankings:
+        for column in [*list_columns(table), *list_part_columns(table, board.by)]:
+            key = column.key or _ABOUT_KEYS.get(column.title)
+            if key is None:
+                continue
+            for name in column.names:
+                keys_by_name[name] += _ENDS.get(key, [key])
+    keys_by_name.pop("", None)  # the title of what no text shows
+    return keys_by_name
 
 
 def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from forecasteval.common.errors import printable, show_count
+from forecasteval.common.errors import InputError, printable, show_count
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import group_by
 from forecasteval.display.formats import csv_cell, format_report, write_csv
@@ -18,7 +18,7 @@ from forecasteval.ranking.board import Board, BothRead, Pair
 
 from .by_column import report_parts
 from .changes import Change, changes_report
-from .columns import flatten_board
+from .columns import flatten_board, name_keys
 from .metadata import name_systems
 from .standings import find_weeks
 from .tables import (
@@ -147,12 +147,27 @@ class BoardResults(Results):
 # --- CSV ---
 
 
-def format_csv(board: Board) -> str:
+def format_csv(board: Board, columns: str = "") -> str:
     """Format the tables as one CSV. A text that a spreadsheet would run as a formula gets an
     apostrophe in front.
+
+    `columns`: only these, "rank,name", by their names in it or in tables. InputError for others.
     """
-    columns, records = flatten_board(board)
-    return write_csv(map(csv_cell, row) for row in (columns, *map(dict.values, records)))
+    keys, records = flatten_board(board)
+    if columns:
+        keys = _choose_keys(board, keys, columns.split(","))
+    rows: list[Sequence[object]] = [keys]
+    rows += [[record[key] for key in keys] for record in records]
+    return write_csv(map(csv_cell, row) for row in rows)
+
+
+def _choose_keys(board: Board, keys: Sequence[str], names: Sequence[str]) -> list[str]:
+    keys_by_name = name_keys(board) | {key: [key] for key in keys}
+    for name in names:
+        if name not in keys_by_name:
+            expected = f"expected columns of the tables: {', '.join(sorted(keys_by_name))}"
+            raise InputError("--columns", expected, repr(name))
+    return [*dict.fromkeys(key for name in names for key in keys_by_name[name])]
 
 
 def flatten_pair(pair: Pair) -> dict[str, object]:

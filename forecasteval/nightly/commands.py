@@ -99,8 +99,8 @@ def _print_board(board: BoardResults, args: argparse.Namespace) -> None:
     if board["without_result"]:
         report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
     report += [*board["twins"], *_name_samples(board.board)]
-    if args.format == "csv" and not args.columns:
-        sys.stdout.write(format_csv(board.board))
+    if args.format == "csv":
+        sys.stdout.write(format_csv(board.board, args.columns))
     else:
         print_result(board, [*report, counts], args.json, args.format, args.columns)
 
