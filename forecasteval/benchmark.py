@@ -29,8 +29,8 @@ from typing import (
 
 from forecasteval.common.errors import InputError, printable
 from forecasteval.common.files import (
-    find_dataset,
     find_file,
+    find_own_dataset,
     find_truths,
     hash_file,
     join_checksums,
@@ -320,7 +320,9 @@ class Evaluator(ABC, Generic[Data, Scores]):
         """
         if isinstance(data, str):
             path = find_file(data, Path("prediction"))
-            return self.evaluate_file(path, find_dataset(path, Path("dataset")) or ())
+            return self.evaluate_file(
+                path, find_own_dataset(path, Path(), is_root_named=False) or ()
+            )
         if not isinstance(data, FileData):
             expected = "expected the NAME of a prediction; evaluate_all takes records"
             raise InputError("evaluate", expected, type(data).__name__)

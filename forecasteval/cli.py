@@ -42,7 +42,7 @@ from forecasteval.common.errors import (
     run_command,
 )
 from forecasteval.common.exit_codes import ExitCode
-from forecasteval.common.files import find_dataset, find_file, write_atomic
+from forecasteval.common.files import find_file, find_own_dataset, write_atomic
 from forecasteval.common.records import dump_json, group_by
 from forecasteval.common.settings import SETTINGS_FILE, FolderSettings, read_settings
 from forecasteval.common.usage import Parser, command_line, describe, program_name
@@ -62,7 +62,7 @@ from forecasteval.lookup import (
     require_no_clash,
 )
 from forecasteval.ranking.names import SYSTEMS_FILE, read_systems
-from forecasteval.scoring import Scorer, group_runs, score_names
+from forecasteval.scoring import Scorer, group_runs, report_choice, score_names
 
 if TYPE_CHECKING:
     from forecasteval.asking.commands import Run
@@ -181,7 +181,8 @@ def _find_benchmarks(names: Sequence[str], args: argparse.Namespace) -> list[str
         datasets = _find_datasets(args)
         for name in chain(*find_named(names, args.root, scorer.has_questions, datasets)):
             path = find_prediction(name, args.root / "prediction")
-            dataset = next(iter(datasets), find_dataset(path, args.root / "dataset"))
+            own = find_own_dataset(path, args.root, _is_root_named(args))
+            dataset = next(iter(datasets), own)
             found.append(scorer.recognise(path, dataset).name)
     return found
 
@@ -271,7 +272,8 @@ def _score_files(args: argparse.Namespace) -> int:
     names = [*chain(*find_named(given, args.root, scorer.has_questions, datasets))]
     if args.unread:
         _require_new_list(args.unread, names)
-    for results in score_names(scorer, args.root, names, datasets, fail):
+    is_root_named = _is_root_named(args)
+    for results in score_names(scorer, args.root, names, datasets, fail, is_root_named):
         try:
             report = _report_result(results, scorer, args.by)
             # After --llm-dry-run there is no score to be stored, compared or ranked.
@@ -447,10 +449,12 @@ def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None
         return
     write_atomic(args.unread, "".join(dump_json(row) + "\n" for row in rows))
     datasets = _find_datasets(args)
+    path = find_prediction(name, args.root / "prediction")
     if not datasets and results["dataset"]:
-        datasets = [args.root / "dataset" / results["dataset"]]
+        own = find_own_dataset(path, args.root, _is_root_named(args))
+        datasets = [*filter(None, [own])]
     # Predictions that have their questions are their own dataset.
-    datasets = datasets or [find_prediction(name, args.root / "prediction")]
+    datasets = datasets or [path]
     options = [word for path in datasets for word in ("--dataset", str(path))]
     words = shlex.join(["-f", _add_folder(args.unread), *options])
     todo = "fill in each answer, add the answers that were read (else they count as missing)"
@@ -502,6 +506,7 @@ def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     # What only other commands have is unknown here.
     words = chain(*settings.words.values())
     args, _ = parser.parse_known_args([*words, f"--root={root}", *argv])
+    args.root = root  # the default itself, if none was given
     options = _folder_options()
     args.from_file = {options[flag].name for flag in settings.words}
     try:
@@ -581,7 +586,7 @@ def evaluate_path(path: Path, dataset: str | Path | None, options: Mapping[str, 
     if dataset:
         datasets = rxnopt.find_datasets(str(dataset), Path("dataset"))
     scorer = Scorer(benchmarks, options, Path("evaluation"))
-    (results,) = score_names(scorer, Path(), [str(path)], datasets, _refuse)
+    (results,) = score_names(scorer, Path(), [str(path)], datasets, _refuse, False)
     scorer.report_options(results["benchmark"])
     return results
 
@@ -593,6 +598,11 @@ def _find_datasets(args: argparse.Namespace) -> list[Path]:
         for name in args.dataset or ()
         for path in rxnopt.find_datasets(name, args.root / "dataset")
     ]
+
+
+def _is_root_named(args: argparse.Namespace) -> bool:
+    """Return whether --root was given, also as the folder that is its default."""
+    return args.root is not ROOT
 
 
 # --- The other commands ---
@@ -730,7 +740,9 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
     datasets = _find_datasets(args)
     named = find_named(args.file, args.root, scorer.has_questions, datasets)
     runs = [[run for file in files for run in find_runs(file, folder)] for files in named]
-    results = list(score_names(scorer, args.root, [*chain(*runs)], datasets, _refuse))
+    names = [*chain(*runs)]
+    is_root_named = _is_root_named(args)
+    results = [*score_names(scorer, args.root, names, datasets, _refuse, is_root_named)]
     for result in results:  # an option that a benchmark has no use for is refused
         scorer.report_options(result["benchmark"])
     systems = read_systems(folder)
@@ -892,10 +904,17 @@ def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
             path = find_prediction(name, predictions)
         else:
             path = find_file(name, datasets)
-        is_prediction = args.dataset or path.resolve().parent == predictions.resolve()
+        is_root_named = _is_root_named(args)
+        folder = path.resolve().parent
+        is_in_a_board = folder.name == "prediction" and not is_root_named
+        is_prediction = args.dataset or is_in_a_board or folder == predictions.resolve()
         if is_prediction and not scorer.has_questions(path):
-            found = _find_datasets(args) or filter(None, [find_dataset(path, datasets)])
-            results = scorer.check_answers(Files((path,), tuple(found), any_form=True))
+            found = tuple(_find_datasets(args))
+            if not found:
+                own = find_own_dataset(path, args.root, is_root_named)
+                report_choice(path, own, args.root)
+                found = tuple(filter(None, [own]))
+            results = scorer.check_answers(Files((path,), found, any_form=True))
         else:
             results = scorer.check(path)
     print_result(results, results.report(), args.json)

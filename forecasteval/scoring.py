@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.benchmark import Benchmark, Evaluator, Files
-from forecasteval.common.errors import ClashError, EvaluationError, InputError
-from forecasteval.common.files import find_dataset, find_truths, require_regular, stamp_of
+from forecasteval.common.errors import ClashError, EvaluationError, InputError, printable
+from forecasteval.common.files import (
+    describe_choice,
+    find_own_dataset,
+    find_truths,
+    require_regular,
+    stamp_of,
+)
 from forecasteval.common.replies import count_usage
 from forecasteval.common.version import PACKAGE, hash_code
 from forecasteval.display.results import Results
@@ -166,6 +172,7 @@ def score_names(
     names: Sequence[str],
     datasets: Sequence[Path],
     fail: Callable[[EvaluationError], None],
+    is_root_named: bool = True,
 ) -> Iterator[Results]:
     """Score named files, those of a dataset that are ranked together as one. `fail` gets the errors
     of files that cannot be scored.
@@ -176,8 +183,9 @@ def score_names(
             path = find_prediction(name, root / "prediction")
             paths = tuple(datasets)
             if not paths:
-                dataset = find_dataset(path, root / "dataset", scorer.has_questions)
+                dataset = find_own_dataset(path, root, is_root_named, scorer.has_questions)
                 paths = tuple(filter(None, [dataset]))
+                report_choice(path, dataset, root)
         except EvaluationError as error:
             fail(error)
         else:
@@ -189,6 +197,14 @@ def score_names(
             fail(problem)
         if results is not None:
             yield results
+
+
+def report_choice(path: Path, dataset: Path | None, root: Path) -> None:
+    """Print which of two datasets that differ was used for a prediction file, if there are two."""
+    if dataset is None:
+        return
+    if line := describe_choice(path, dataset, root):
+        print(printable(line), file=sys.stderr)
 
 
 def group_runs(results: Sequence[Results], runs: Sequence[Sequence[str]]) -> list[list[Results]]:

@@ -4,12 +4,16 @@ together.
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from cli import PROMPT, assert_refused, number, q, question, run, warning, write
+import forecasteval
+from cli import PROMPT, ROOT, Done, assert_refused, number, q, question, run, warning, write
 
 # --- Names ---
 
@@ -183,3 +187,41 @@ def test_row_without_the_fields_does_not_differ(tmp_path: Path) -> None:
         "Std" in text or "level" in text
         for text in run(tmp_path, "-f", "p", "--json").json["warnings"]
     )
+
+
+def test_a_path_into_another_board_has_the_dataset_beside_it(tmp_path: Path) -> None:
+    week = "250915"
+    sample = json.loads((ROOT / "dataset" / f"{week}.json").read_text(encoding="utf-8"))
+    answers = [{"id": row["id"], "prediction": "\\boxed{A}"} for row in sample]
+    dataset = [{**row, "ground_truth": "A"} for row in sample]
+    board = tmp_path / "board"
+    prediction = write(board, {f"prediction/{week}-a.json": answers}) / f"prediction/{week}-a.json"
+
+    def score(*args: str, cwd: Path = tmp_path) -> tuple[float, str]:
+        done = run_process(*args, cwd=cwd)
+        return done.json["overall_score"], done.err
+
+    def run_process(*args: str, cwd: Path) -> Done:
+        command = [sys.executable, str(ROOT / "eval.py"), *args, "--json"]
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    by_checkout, err = score("-f", str(prediction))  # the board has no dataset
+    assert err == ""
+    write(board, {f"dataset/{week}.json": dataset})
+    by_board, err = score("-f", str(prediction))
+    assert by_board > by_checkout
+    (line,) = err.splitlines()
+    assert f"the dataset is {board / 'dataset' / week}.json" in line
+    assert str(ROOT / "dataset" / f"{week}.json") in line
+    assert score("-f", f"prediction/{week}-a.json", cwd=board)[0] == by_board
+    assert score("-f", f"./{week}-a", cwd=board / "prediction")[0] == by_board
+    by_root, err = score("-f", str(prediction), "--root", str(ROOT))
+    assert by_root == by_checkout
+    assert f"the dataset is {ROOT / 'dataset' / week}.json" in err
+    assert score("-f", str(prediction), "--dataset", week) == (by_checkout, "")
+    assert forecasteval.evaluate(prediction)["overall_score"] == by_board
+    assert forecasteval.FutureXEvaluator().evaluate(str(prediction))["overall_score"] == by_board
+    checked = run_process("check", str(prediction), cwd=tmp_path)
+    assert json.loads(checked.out)["dataset"] == f"{week}.json"
+    assert f"the dataset is {board / 'dataset' / week}.json" in checked.err

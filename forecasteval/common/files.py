@@ -275,6 +275,48 @@ def find_dataset(
     return _only(longest, folder, "expected one dataset")
 
 
+def find_own_dataset(
+    path: Path,
+    root: Path,
+    is_root_named: bool = True,
+    has_questions: Callable[[Path], bool] = lambda path: False,
+) -> Path | None:
+    """Find the dataset of a prediction file. Unless a root was named, that of the board in whose
+    `prediction/` the file lies comes first.
+    """
+    board = _board_of(path)
+    if board is not None and not is_root_named and not _is_same_folder(board, root):
+        dataset = find_dataset(path, board / "dataset", has_questions)
+        if dataset is not None:
+            return dataset
+    return find_dataset(path, root / "dataset", has_questions)
+
+
+def describe_choice(path: Path, dataset: Path, root: Path) -> str:
+    """Say which dataset of a prediction file was used, if its board and the root have two of one
+    name that differ; else "".
+    """
+    board = _board_of(path)
+    if board is None or _is_same_folder(board, root):
+        return ""
+    in_board, in_root = (folder / "dataset" / dataset.name for folder in (board, root))
+    with contextlib.suppress(OSError):  # what is not there differs from nothing
+        if in_board.read_bytes() != in_root.read_bytes():
+            other = in_root if dataset.parent == in_board.parent else in_board
+            return f"{path}: the dataset is {dataset}; {other} differs"
+    return ""
+
+
+def _board_of(path: Path) -> Path | None:
+    """Return the folder in whose `prediction/` a file lies."""
+    folder = Path(os.path.abspath(path)).parent
+    return folder.parent if folder.name == "prediction" else None
+
+
+def _is_same_folder(a: Path, b: Path) -> bool:
+    return os.path.realpath(a) == os.path.realpath(b)
+
+
 def find_truths(dataset: Path) -> Path | None:
     """Find the file with truths beside a dataset; InputError if there are several."""
     names = [dataset.with_name(f"{dataset.stem}{TRUTHS_END}{end}") for end in SUFFIXES]
