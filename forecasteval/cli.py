@@ -436,7 +436,7 @@ def _print_breakdown(ranked: Sequence[Results], form: str, args: argparse.Namesp
 
         report = [systems_table(args.by, parts)]
     elif form == "csv":
-        expected = "expected one file of forecasters with --by, as it prints one table"
+        expected = "expected one file of forecasters, as it prints one table"
         raise InputError("--format csv", expected, f"{len(parts)} files")
     if report:
         print_result({}, report, as_json=False, form=form, columns=args.columns)

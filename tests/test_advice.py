@@ -1521,6 +1521,18 @@ def test_forecasters_by_a_column(tmp_path: Path) -> None:
     assert "2025-07" in succeed(tmp_path, *words, option)
 
 
+@advice("{} with {}: --by target_key has all.")
+def test_rare_conditions() -> None:
+    words = ("-f", "multiple_choice_single_varying-random")
+    report = succeed(ROOT, *words)
+    count = int(find(r"(\d+) more values with \d+ questions?: --by", report))
+    option, column = find(r"(--by target_key) has all", report).split()
+    shown = report.split("Condition asked about")[1].split(" more values")[0]
+    parts = json.loads(succeed(ROOT, *words, option, column, "--json"))["by"][column]
+    missing = [value for value in parts if f"\n{value} " not in shown]
+    assert len(missing) == count
+
+
 HINTS: Final[dict[str, tuple[Reply, str]]] = {  # what fails once, and what mends it
     "no text before the limit of tokens: --param max_tokens=N allows more": (
         completion("", "length"), "--param max_tokens=9000",

@@ -46,6 +46,7 @@ def report_blocks(results: Results, items: bool = False) -> Report:
     blocks: Report = [scores.table, "", *list_notes(results), *list_warnings(results)]
     for chart in others:
         blocks += ["", chart.table]
+    blocks += _count_rest(results["by_target_key"])
     if items:
         blocks += ["", make_table(_ITEMS, results["items"])]
     return make_report(results, [describe_size(results)], blocks)
@@ -107,6 +108,15 @@ def _condition_chart(parts: JsonObject) -> Chart:
     if len(parts) == 1:
         rows = []
     return Chart("keys", _CONDITION, about, make_table(_CONDITIONS, _name_rows(rows)))
+
+
+def _count_rest(parts: JsonObject) -> list[str]:
+    """Count the conditions that are too rare for the table, and the questions about them."""
+    rest = sorted(part["n"] for part in parts.values())[:-MAX_PARTS]
+    if not rest:
+        return []
+    values = show_count(len(rest), "more value")
+    return [f"{values} with {show_count(sum(rest), 'question')}: --by target_key has all."]
 
 
 def _pair_chart(pairs: JsonObject) -> Chart:

@@ -155,7 +155,7 @@ def test_several_files_of_forecasters_are_no_csv_of_categories(tmp_path: Path) -
     words = ("-f", "early", "-f", "late", "--by", "category")
     done = run(tmp_path, *words, "--format", "csv")
     assert (done.code, done.out) == (2, "")
-    assert "expected one file of forecasters with --by, as it prints one table" in done.err
+    assert "expected one file of forecasters, as it prints one table" in done.err
     done = run(tmp_path, *words)
     assert done.code == 0
     assert done.out.count("category       Forecaster") == 2

@@ -265,9 +265,16 @@ def test_the_most_frequent_parts_are_the_largest_ones() -> None:
     """
     data = [{**question(f"t{n}_q1", [10.0, 20.0]), "target_key": f"key{n:02}"} for n in range(12)]
     data += [{**question(f"u{n}_q1", [10.0, 20.0]), "target_key": "z"} for n in range(10)]
-    chart = make_charts(RxnOptEvaluator(data).evaluate_all({}))["keys"]
+    results = RxnOptEvaluator(data).evaluate_all({})
+    chart = make_charts(results)["keys"]
     assert chart.description.endswith(" The 10 most frequent of 13.")
     assert [row[0] for row in chart.table.rows] == [*(f"key{n:02}" for n in range(9)), "z"]
+    last = "0.7500  10\n"
+    rest = "3 more values with 3 questions: --by target_key has all.\n"
+    assert f"{last}{rest}" in format_text(results.report())
+    few = RxnOptEvaluator(data[:10]).evaluate_all({})
+    assert "more value" not in format_text(few.report())
+    assert len(results.by("target_key")) == 13
 
 
 def test_parts_by_condition_and_by_number_of_options() -> None:
