@@ -10,7 +10,6 @@ from operator import attrgetter
 from os.path import commonprefix
 from typing import Final, NamedTuple
 
-from forecasteval.common.errors import printable
 from forecasteval.common.records import number_text
 from forecasteval.display.charts import Axis, Chart, ChartLine, Panel, number_axis
 from forecasteval.display.html import (
@@ -29,7 +28,7 @@ from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import Column, Table, cut_middle, make_table
 from forecasteval.ranking.board import RankedTable
 
-from .by_column import describe_parts
+from .by_column import describe_parts, title_parts
 from .columns import list_part_columns
 from .standings import ShownRanking, draw_score, files_of
 
@@ -176,7 +175,7 @@ def draw_parts(standing: ShownRanking, column: str, name: str) -> Html:
     for entry in standing.entries:
         scores = [draw_score(part.cell(entry), table.scale) for part in parts]
         lines.append(TableLine([join(entry.shown), *scores]))
-    title = f"By {printable(column, 40)}"
+    title = title_parts(table, column)
     note = " ".join(describe_parts(table, column))
     drawn = draw_scroll(title, draw_table(heads, lines, "mx"))
     return draw_section(title, drawn, note=note, name=name)

@@ -19,7 +19,7 @@ from forecasteval.display.tables import Column, Report, make_table
 from forecasteval.ranking.board import Board, RankedRow, RankedTable, Ranking
 from forecasteval.ranking.files import Parts
 
-from .columns import count_questions, list_entries, list_part_columns
+from .columns import count_questions, list_entries, list_part_columns, name_metric
 from .standings import find_weeks
 
 ReadResult = Callable[[str], JsonObject]  # a stored result by its name; {} if there is none
@@ -154,7 +154,19 @@ def report_parts(table: Ranking, column: str) -> Report:
     if not columns:
         return [f"None of these results was stored with a column {name}.", ""]
     parts = make_table([Column("System", attrgetter("shown")), *columns], list_entries(table))
-    return [f"By {name}", "", parts, "", *describe_parts(table, column), ""]
+    return [title_parts(table, column), "", parts, "", *describe_parts(table, column), ""]
+
+
+def title_parts(table: Ranking, column: str) -> str:
+    """Title the scores by a column, with their metric where the table may have another one."""
+    title = f"By {printable(column, 40)}"
+    if table.kind != "forecasters" and table.scale.sign > 0:
+        return title
+    direction = "higher is better"
+    if table.scale.sign < 0:
+        direction = "lower is better"
+    metric = name_metric(table).removeprefix("Adjusted ")
+    return f"{title}: {metric} ({direction})"
 
 
 def describe_parts(table: Ranking, column: str) -> list[str]:

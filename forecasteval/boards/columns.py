@@ -224,8 +224,8 @@ def _format_cost(entry: Entry) -> str:
     return f"${number_text(cost)}"
 
 
-def name_metric(table: ForecasterTable) -> str:
-    """Name the metric by which the forecasters of a table are ranked."""
+def name_metric(table: Ranking) -> str:
+    """Name the metric by which the rows of a table are ranked."""
     metric = next((row.metric for row in table.rows), "score")
     return metric.replace("_", " ").title()
 

@@ -168,6 +168,10 @@ def test_forecasters_have_the_scores_of_their_categories(tmp_path: Path) -> None
             for value, part in categories.items()
             if row["name"] in part["forecasters"]
         }
+    title = "By category: Brier (lower is better)"
+    assert f"\n{title}\n" in run(tmp_path, "nightly", "--by", "category", "--html").out
+    page = (tmp_path / "evaluation/leaderboard.html").read_text(encoding="utf-8")
+    assert f"<h2>{title}</h2>" in page
 
 
 def test_the_values_with_the_most_questions_are_kept(tmp_path: Path) -> None:
