@@ -41,7 +41,10 @@ _RANK: Final = lazy(
 )
 # What stands in front of a box that its sentence denies, and that holds a confidence
 _DENIED: Final = lazy(
-    r"(?i)(?:\b(?:not|rather\sthan|instead\sof)\b|而不是|不是|而非|并非)[\s:$*]*\Z"
+    r"(?i)(?:(?:\b(?<!why\s)not|n['’]t)"
+    r"(?:\s(?:say|think|believe|pick|choose|answer|expect|predict))?"
+    r"(?:\s(?:it|that)(?:\sis|['’]s|\swill\sbe)|\sthe\sanswer\sis)?"
+    r"|\brather\sthan|\binstead\sof|而不是|不是|而非|并非)[\s:$*]*\Z"
 )
 # What stands in front of a box that shows what the format is like, and behind one
 _EXAMPLES: Final = (
@@ -53,7 +56,8 @@ _EXAMPLES: Final = (
     lazy(
         r"(?i)\b(?:(?:(?:for|an?)\s(?:example|instance)|e\.\s?g\.|such\sas|like\sthis|answers?"
         r"\slike)(?:\sof\s[^.!?\n]{0,20}\sis)?[,:]?"
-        r"|(?:example|sample)(?:\s(?:output|answer|format))?:)[\s*$`\"“(]*\Z"
+        r"|(?:example|sample)(?:\s(?:output|answer|format))?"
+        r"(?:\sof\s[^.:!?\n]{1,25})?:)[\s*$`\"“(]*\Z"
     ),
     lazy(
         r"(?i)\b(?:(?:one|you)\s(?:would|could)\s(?:write|give|answer|put)"
@@ -118,10 +122,10 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     the text and False (rule 1).
 
     Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are
-    one list, each on a line, and so are boxes with ranks in front. One of the prompt's is none; one
-    that is denied, or labelled as nothing but a confidence, is none where another is left. The
-    content is "" if all boxes are empty, and "" with False for `\boxed{A} or \boxed{B}`. Linear in
-    the text.
+    one list, each on a line, and so are boxes with ranks in front. One of the prompt's is none, nor
+    is one that is denied; one labelled as nothing but a confidence is none where another is left.
+    The content is "" if all boxes are empty, and "" with False for `\boxed{A} or \boxed{B}`.
+    Linear in the text.
 
     >>> last_boxed(r"First \boxed{A}. On reflection \boxed{\text{B}}")
     ('\\text{B}', True)
@@ -140,7 +144,7 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     boxes = [box for box in found if _FILLED.search(text, box.start, box.end)][-_MAX_BOXES:]
     if not boxes:
         return "", True
-    own = _drop_examples(text, boxes)
+    own = [box for box in _drop_examples(text, boxes) if not _is_denied(text, box)]
     own = [box for box in own if not _stands_in(prompt, text, box)] if "ox" in prompt else own
     if not own:
         return (text[: boxes[0].begin] + text[boxes[-1].end + 1 :]).strip(), False
@@ -207,6 +211,13 @@ def _drop_examples(text: str, boxes: Sequence[_Box]) -> list[_Box]:
     return own
 
 
+def _is_denied(text: str, box: _Box) -> bool:
+    """Return whether a box is struck out, or stands behind `not`."""
+    front = text[max(0, box.begin - _MAX_EXAMPLE) : box.begin]
+    is_struck = front.endswith("~~") and text.startswith("~~", box.end + 1)
+    return is_struck or bool(_DENIED.search(front))
+
+
 def _stands_in(prompt: str, text: str, box: _Box) -> bool:
     """Return whether a box and the rest of its line, up to some characters, stand just so in the
     prompt.
@@ -261,7 +272,7 @@ def _choose(text: str, boxes: Sequence[_Box]) -> str:
 
 
 def _is_other(front: str, head: str, worded: bool) -> bool:
-    """Return whether a box is denied, a placeholder, or holds a confidence. A probability only
+    """Return whether a box is a placeholder, or holds a confidence. A probability only
     where the first box is a word, for a question may ask for one.
     """
     line = _LINE_END.split(front)[-1].rpartition(". ")[2].lower().strip(" :：=*_$≈是为约(-•")
@@ -270,8 +281,7 @@ def _is_other(front: str, head: str, worded: bool) -> bool:
     share = _SHARE.fullmatch(head)
     sure = any(map(str.isdigit, head)) or head.strip().lower() in _LEVELS
     return bool(
-        _DENIED.search(front)
-        or is_placeholder(head)
+        is_placeholder(head)
         or (label and sure and _SURE.search(line))
         or (label and worded and share and (not line or _LIKELY.search(line)))
     )

@@ -532,6 +532,8 @@ def _choose_picks(text: str, said: list[Said[Picks]], options: Options) -> Picks
         pairs = zip(said, shares, strict=True)
         largest = [one.value for one, share in pairs if share == max(shares)]
         return largest[0] if len(largest) == 1 else NO_PICKS
+    if all(shares) and min(shares) < _half_of(shares) <= max(shares):  # A: 5%, B: 80%, C: 80%
+        return NO_PICKS
     is_minor = 0 < shares[0] < 0.5 or 1 <= shares[0] < 50
     if is_minor and not options.labels:  # Yes (30%)
         return NO_PICKS
@@ -542,6 +544,11 @@ def _choose_picks(text: str, said: list[Said[Picks]], options: Options) -> Picks
     joined = [said[0], *(_join(text, *pair) for pair in pairwise(said))]
     values = choose(joined, lambda value: options.agreeing in value)
     return NO_PICKS.union(*values or ())
+
+
+def _half_of(shares: Sequence[float]) -> float:
+    """Return a half as some shares are written: in percent, or of one."""
+    return 0.5 if max(shares) <= 1 else 50
 
 
 def _join(text: str, before: Said[Picks], said: Said[Picks]) -> Said[Picks]:

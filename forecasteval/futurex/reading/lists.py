@@ -51,6 +51,23 @@ _RANK: Final = lazy(  # 第6名：, 6th:, 1st place, Rank 15:, No. 4, #3, 1., (2
 _ROW: Final = lazy(
     r"(?m)^\s*\|?\s*(?:([0-9]{1,4})\s*\|)?(?:[^|\n\w]*\|)?\s*([^|\n]*[^\W\d_][^|\n]*?)\s*(?:\||$).*"
 )
+_EXCLUSIONS: Final = (  # in lower case, or with a colon: `Not Like Us` is a title
+    lazy(
+        r"(?i)(?:\b(?:excluded?|excludes|excluding|except|omitted|rejected|ruled\sout|not|no)|排除)"
+        r"\s?[:：]"
+    ),
+    lazy(
+        r"(?i:\b(?:every|any|all)[a-z]*)(?:\s[a-z]+){0,2}?\s(?:but|except|excluding|other\sthan)\b"
+    ),
+    lazy(
+        r"\b(?:I\s)?(?:excluding|excludes?|except|other\sthan|rather\sthan|instead\sof|none\sof"
+        r"|neither|(?:but\s)?not)\s"
+    ),
+    lazy(
+        r"(?:\A|[,;|、\n(.]\s*)(?:(?:None\sof|Neither|Excluding|Except\sfor)[ ](?=\w)|我?不包[括含]"
+        r"|不含|我?排除|剔除|不会是|不选|并非|非(?![常诚凡同遗洲])|除了?(?=.+外))"
+    ),
+)
 _NO_ROW: Final = lazy(r"\n(?=[^|\n]*(?:\n|\Z))")  # a remark below
 _BULLETS: Final = lazy(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
 _AND: Final = lazy(rf"(?:\s|\A)(?:{pattern_of('and')}|&)\s+|\s?(?:和|以及)\s?")
@@ -100,6 +117,17 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
             item = item.rpartition(" ")[0]
         items.append((rank, item))
     return _in_order(items)
+
+
+def find_exclusion(text: str, names: Sequence[Name]) -> int:
+    """Find where a list begins to say what is not in it: `A, B; excluded: C`; -1 if it does not, or
+    if one of the `names` begins so itself.
+    """
+    for pattern in _EXCLUSIONS:
+        exclusion = pattern.search(text)
+        if exclusion and not any(pattern.search(name.text) for name in names):
+            return exclusion.start()
+    return -1
 
 
 def _shield(text: str, compounds: Sequence[str]) -> str:

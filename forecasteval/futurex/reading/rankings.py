@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from forecasteval.common.patterns import lazy
@@ -15,6 +16,7 @@ from .lists import (
     NO_LIST,
     UNNAMED,
     are_plain_names,
+    find_exclusion,
     find_labelled,
     is_name_of,
     looks_like_names,
@@ -52,6 +54,8 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the predicted names, best first, or why there are none."""
+        if not answer.elements and (end := find_exclusion(answer.sentence, self.names)) >= 0:
+            answer = replace(answer, text=answer.sentence[:end], _cleaned=None)
         if len(self.names) == 1 and (lone := self._read_lone(answer.sentence)):
             return (lone,)
         if answer.boxed and not (answer.elements or self._compounds):
