@@ -42,4 +42,4 @@ def evaluate(path: str | Path, dataset: str | Path | None = None, **options: Any
     """
     from .cli import evaluate_path
 
-    return evaluate_path(Path(path), dataset, options)
+    return evaluate_path(path, dataset, options)

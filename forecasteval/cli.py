@@ -392,8 +392,8 @@ def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespac
         reports = [*(each.report() for each in own), report]
         tables = [block for each in reports for block in each if isinstance(block, Table)]
         if len(tables) > 1:
-            expected = "expected files of one dataset, as it prints one table"
-            raise InputError("--format csv", expected, f"{len(tables)} datasets")
+            expected = "prints one table: expected files of one dataset, and one horizon"
+            raise InputError("--format csv", expected, f"{len(tables)} tables")
         report = [*tables]
     if report:
         print_result({}, report, as_json=False, form=form, columns=args.columns)
@@ -573,11 +573,16 @@ def _scorer(args: argparse.Namespace) -> Scorer:
     return Scorer(list_benchmarks(BENCHMARKS), vars(args), Path(output))
 
 
-def evaluate_path(path: Path, dataset: str | Path | None, options: Mapping[str, object]) -> Results:
+def evaluate_path(
+    path: object, dataset: str | Path | None, options: Mapping[str, object]
+) -> Results:
     """Score a prediction file by its benchmark, with options by their names in Python.
 
-    Raises InputError for an option that the benchmark does not have.
+    Raises InputError for what is no path, and for an option that the benchmark does not have.
     """
+    if not isinstance(path, str | os.PathLike):
+        expected = "expected the path of a prediction file; evaluate_all of a benchmark's class"
+        raise InputError("evaluate", f"{expected} takes records", type(path).__name__)
     benchmarks = list_benchmarks(BENCHMARKS)
     known = {option.name for benchmark in benchmarks for option in benchmark.options}
     for name in options.keys() - known:
@@ -586,7 +591,7 @@ def evaluate_path(path: Path, dataset: str | Path | None, options: Mapping[str, 
     if dataset:
         datasets = rxnopt.find_datasets(str(dataset), Path("dataset"))
     scorer = Scorer(benchmarks, options, Path("evaluation"))
-    (results,) = score_names(scorer, Path(), [str(path)], datasets, _refuse, False)
+    (results,) = score_names(scorer, Path(), [str(Path(path))], datasets, _refuse, False)
     scorer.report_options(results["benchmark"])
     return results
 
@@ -741,6 +746,11 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
     named = find_named(args.file, args.root, scorer.has_questions, datasets)
     runs = [[run for file in files for run in find_runs(file, folder)] for files in named]
     names = [*chain(*runs)]
+    by_path = group_by(names, lambda name: find_prediction(name, folder).resolve())
+    for path, namesakes in by_path.items():
+        if len(namesakes) > 1:
+            got = f"{path.name} {len(namesakes)} times"
+            raise InputError("compare", "expected different files", got)
     is_root_named = _is_root_named(args)
     results = [*score_names(scorer, args.root, names, datasets, _refuse, is_root_named)]
     for result in results:  # an option that a benchmark has no use for is refused

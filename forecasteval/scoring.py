@@ -141,11 +141,11 @@ class Scorer:
         """Make the options for a report of a benchmark; InputError for an option that only other
         benchmarks have.
         """
-        users: dict[str, list[str]] = {}  # names of benchmarks, by option
+        users: dict[str, set[str]] = {}  # names of benchmarks, by option
         flags = {}
         for benchmark in self.benchmarks.values():
             for option in benchmark.options:
-                users.setdefault(option.name, []).append(benchmark.name)
+                users.setdefault(option.name, set()).add(benchmark.name)
                 flags[option.name] = option.flag
         required = self.given.keys() - self.given.get("from_file", set())
         for given in sorted(flags.keys() & required):

@@ -1508,7 +1508,7 @@ def test_events_that_have_closed(folder: Path, model: LlmServer) -> None:
     assert "d-m" in succeed(folder, *words.split())
 
 
-@advice("expected results with --items")
+@advice("needs the items of a result: add --items (Python: items=True)")
 def test_forecasters_by_a_column(tmp_path: Path) -> None:
     """The time of each forecast is no column of the dataset, but one of the items."""
     for folder in ("dataset", "prediction"):
@@ -1517,7 +1517,7 @@ def test_forecasters_by_a_column(tmp_path: Path) -> None:
     words = ("-f", "prophet-sample", "--by", "time")
     done = call(tmp_path, *words)
     assert done.code == 2
-    option = find(r"expected results with (--\w+)", done.err)
+    option = find(r"needs the items of a result: add (--\w+)", done.err)
     assert "2025-07" in succeed(tmp_path, *words, option)
 
 

@@ -15,6 +15,7 @@ import pytest
 from cli import (
     BOM,
     RAW_CONTROL,
+    ROOT,
     assert_refused,
     box,
     item,
@@ -376,3 +377,8 @@ def test_memory_is_an_error_of_one_file(tmp_path: Path, monkeypatch: pytest.Monk
         assert done.code in (2, 3)
         assert "a.json: not enough memory" in done.err
         assert "1.0000" in done.out
+
+
+def test_an_option_of_another_benchmark_names_its_own_once() -> None:
+    done = run(ROOT, "-f", "prophet-sample", "--rules", "paper")
+    assert_refused(done, "--rules: needs a file of FutureX, got Prophet Arena")

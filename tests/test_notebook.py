@@ -9,7 +9,7 @@ import json
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -261,15 +261,17 @@ def test_results_in_memory_are_ranked_by_their_names() -> None:
 
 def test_what_is_no_list_of_results_is_refused_in_one_line() -> None:
     a = FutureXEvaluator().evaluate_all([{**q("1"), "answer": "A"}])
-    for call in (
-        lambda: rank(a),
-        lambda: rank({"a": a}),  # type: ignore[arg-type]
-        lambda: rank(["250915-random"]),  # type: ignore[list-item]
-        lambda: compare(a, a),  # type: ignore[arg-type]
-        lambda: compare([a, "250915-random"]),  # type: ignore[list-item]
-    ):
-        with pytest.raises(InputError, match="results: expected a list of results, got str"):
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: rank(a), ", as in rank([a, b]), got Results"),
+        (lambda: rank({"a": a}), ", as in rank([a, b]), got dict"),  # type: ignore[arg-type]
+        (lambda: rank(["250915-random"]), ", got str"),  # type: ignore[list-item]
+        (lambda: compare(a, a), ", as in compare([a, b]), got Results"),  # type: ignore[arg-type]
+        (lambda: compare([a, "250915-random"]), ", got str"),  # type: ignore[list-item]
+    ]
+    for call, problem in cases:
+        with pytest.raises(InputError) as error:
             call()
+        assert str(error.value) == f"results: expected a list of results{problem}"
 
 
 def test_evaluate_inside_a_loop_without_a_notebook() -> None:

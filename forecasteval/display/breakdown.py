@@ -81,7 +81,7 @@ def _score_forecaster(items: Sequence[JsonObject]) -> dict[str, float | None]:
 def _require_items(results: JsonObject) -> Sequence[JsonObject]:
     items: Sequence[JsonObject] = results.get("items") or ()
     if not items:
-        raise InputError("--by", "expected results with --items", str(results.get("benchmark")))
+        raise InputError("--by", "needs the items of a result: add --items (Python: items=True)")
     return items
 
 

@@ -59,6 +59,9 @@ _NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
 
 def group_results(results: object) -> list[list[Mapping[str, object]]]:
     """List the results of each system's runs; InputError for what is not two systems or more."""
+    if isinstance(results, Mapping):
+        expected = "expected a list of results, as in compare([a, b])"
+        raise InputError("results", expected, type(results).__name__)
     if not isinstance(results, Iterable):
         results = [results]
     groups = []

@@ -128,7 +128,10 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
 
 
 def list_results(results: object) -> list[Mapping[str, object]]:
-    """List results; InputError for what is none, as the keys of one that is in no list."""
+    """List results; InputError for what is none, and for one that is in no list."""
+    if isinstance(results, Mapping):
+        expected = "expected a list of results, as in rank([a, b])"
+        raise InputError("results", expected, type(results).__name__)
     listed: list[Any] = [results]
     if isinstance(results, Iterable):
         listed = [*results]

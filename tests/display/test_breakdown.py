@@ -201,7 +201,7 @@ def test_forecasters_are_scored_by_any_column(tmp_path: Path) -> None:
     assert "question.kind" in result["items"][0]
     without = run(tmp_path, "-f", "prophet-sample", "--by", "kind")
     assert without.code == 2
-    assert "--by: expected results with --items, got Prophet Arena" in without.err
+    assert "--by: needs the items of a result: add --items" in without.err
 
 
 def test_items_of_tables_keep_their_columns() -> None:

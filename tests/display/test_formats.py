@@ -135,7 +135,9 @@ def test_tables_of_several_datasets_and_benchmarks(tmp_path: Path) -> None:
     out = run(ROOT, *NAMES, "-f", rxnopt, "-f", "prophet-sample").out
     assert out.count("Leaderboard  FutureX") == 1
     done = run(ROOT, *NAMES, "-f", rxnopt, "--format", "csv")
-    assert_refused(done, "--format csv", "expected files of one dataset", "got 2 datasets")
+    assert_refused(
+        done, "--format csv", "expected files of one dataset, and one horizon", "2 tables"
+    )
 
 
 @pytest.mark.parametrize(

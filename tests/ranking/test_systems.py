@@ -12,6 +12,7 @@ import pytest
 from boards_folders import column, score, system
 from cli import ROOT, Record, number, q
 from eval import FutureXEvaluator
+from forecasteval import evaluate
 from forecasteval.boards import compare, rank
 from forecasteval.common.errors import InputError
 
@@ -88,6 +89,11 @@ def test_names_are_told_apart() -> None:
         (
             lambda: FutureXEvaluator().evaluate([1]),
             "evaluate: expected the NAME of a prediction; evaluate_all takes records, got list",
+        ),
+        (
+            lambda: evaluate([{"id": 1}]),
+            "evaluate: expected the path of a prediction file; evaluate_all of a benchmark's class "
+            "takes records, got list",
         ),
         (lambda: FutureXEvaluator().evaluate("no-such"), "prediction/no-such: no such file"),
     ],
