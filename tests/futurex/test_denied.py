@@ -94,3 +94,21 @@ def test_endless_exclusions_end() -> None:
     for text in ("any a ", "all all ", "not, ", "除了", ". 非"):
         assert score(f"\\boxed{{{text * 1500}}}", BIRDS) == 0
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(("text", "truth", "asked"), [
+    ("14.3 degrees below zero", "-14.3", "What will the temperature be in °C?"),
+    ("14.3°C below zero", "-14.3", "What will the temperature be in °C?"),
+    ("8460 million yuan (outflow)", "-8460", "What will the net inflow be (in million yuan)?"),
+    ("outflow of 8460 million yuan", "-8460", "What will the net inflow be (in million yuan)?"),
+    ("460 bps lower", "-460", "What will the change of the spread be (in bps)?"),
+])  # fmt: skip
+def test_a_word_behind_a_number_makes_it_negative(text: str, truth: str, asked: str) -> None:
+    assert score(f"\\boxed{{{text}}}", truth, asked, 4) == 1
+    assert score(f"\\boxed{{{text}}}", truth[1:], asked, 4) == 0
+
+
+@pytest.mark.parametrize("text", ["58 if the market rises, 66 otherwise", "58 < x < 66"])
+def test_a_number_for_each_case_is_none(text: str) -> None:
+    for truth in ("58", "62", "66"):
+        assert score(f"\\boxed{{{text}}}", truth, "How many points?", 4) == 0

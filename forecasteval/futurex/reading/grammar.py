@@ -79,11 +79,13 @@ _SCALE: Final = WordTable(*_both_numbers(_ASKED), *UNIT_WORDS)
 _CURRENCY: Final = WordTable(*_CURRENCIES)
 _LEADS: Final = (*words("about", "fall joints", "more", "less"), *_ABOUT_MARKS, *"><≥≤≳≲")
 _LEAD: Final = WordTable(*_LEADS, *_FALLS)
-_TAIL: Final = WordTable(*words("ends", "more ends", "less ends"), "+", *_FALLS)
+_TAIL: Final = WordTable(*words("below zero", "ends", "more ends", "less ends"), "+", *_FALLS)
 _SIGN: Final = WordTable(*words("minus"), *_SIGN_MARKS)
 _FRONT: Final = WordTable(*_LEADS, *words("minus"), *_SIGN_MARKS, *_FALLS, *_CURRENCIES)
 _BETWEEN: Final = frozenset(words("between"))
 _GAP: Final = lazy(r"[\s-]{0,3}")
+_BELOW_ZERO: Final = frozenset(words("below zero"))
+_BRACKETED_FALL: Final = lazy(rf"(?i)\s?[(（](?:{pattern_of('falls')})[)）]")  # 8 (outflow)
 _DIGITS: Final = lazy(r"[0-9][0-9,.']*[0-9]|\.?[0-9]+|\.[0-9]+")
 _POWER: Final = lazy(
     r"\s*[×x*·]?\s*10\s?(?:\^|\*\*)\s*\(?([-+]?[0-9]{1,3})\)?|[eE]([-+]?[0-9]{1,3})\b"
@@ -287,7 +289,11 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
         margin, end = within
         low = low._replace(unit=low.unit or margin.unit)
     tail, after = _take(_TAIL, text, end_of(_GAP, text, end))
-    if tail and not text[after : after + 1].isdigit():
+    if fall := _BRACKETED_FALL.match(text, end):
+        falls, end = True, fall.end()
+    elif tail in _BELOW_ZERO:
+        low, end = low._replace(value=-abs(low.value)), after
+    elif tail and not text[after : after + 1].isdigit():
         falls = falls or tail in _FALLS
         bound, end = _BOUNDS.get(tail, bound), after
     return low._replace(falls=falls, bound=bound), end

@@ -135,9 +135,10 @@ _ENGLISH: Final = {
     "compared": "up from, down from, compared to, compared with, versus, vs, than",
     "falls": "down, fell, fall, falls, fallen, decline, declines, declined, declining,"
     " contraction, contracted, lower, decrease, decreases, decreased, drop, drops, dropped,"
-    " loss, net outflow, net outflows, net selling, net sales, net sold",
+    " loss, outflow, outflows, net outflow, net outflows, net selling, net sales, net sold",
     "fall joints": "of, by",
     "minus": "minus, negative",
+    "below zero": "below zero, degrees below zero",
     "ends": "or so",
     "more ends": "or more, or higher, or above, or greater, or over, or better, and above, and up,"
     " and over, at least",
@@ -212,7 +213,7 @@ _CHINESE: Final = {
     "past": "目前, 当前, 现价, 前值, 前收, 昨日, 昨天, 昨收, 上周, 上月, 上季, 上年, 上一,"
     " 上次, 去年, 此前, 之前",
     "compared": "高于, 低于, 较, 比",
-    "falls": "下跌, 下降, 降幅, 减少, 亏损, 净卖出, 净流出, 净减持",
+    "falls": "下跌, 下降, 降幅, 减少, 亏损, 净卖出, 流出, 净流出, 净减持",
     "fall joints": "了, 为",
     "minus": "负, 零下",
     "ends": "左右, 上下, 之间",

@@ -63,6 +63,10 @@ _GOES_ON: Final = lazy(r"左右|上下|附近|以[上下内]|之[间内]|[的多
 # In front of the last result: no words, but names of variables
 _EQUATION: Final = lazy(r"(?:(?![A-Za-z]{2}|[^\W\d_a-zA-Z])[^\n]){1,200}=\s*(?=[^=]*\Z)")
 MAX_BARE: Final = 500  # characters of a text without a box that is a value
+_OTHERWISE: Final = lazy(  # 58 if it rises, 66 otherwise; 58 < x < 66
+    rf"(?i)(?:{pattern_of('conditions')}).*(?:\botherwise\b|\b(?:or\s)?else\b|否则)"
+    r"|[0-9]\s*[<≤]\s*[A-Za-z]\w{0,20}\s*[<≤]"
+)
 _KNOWN_END: Final = lazy(r"[)\]][\s.。!]*\Z")
 _KNOWN_BEHIND: Final = lazy(r"(?:\s?(?:\([^()]*\)|\[[^\[\]]*\]))*[\s.。!]*\Z")
 
@@ -147,6 +151,8 @@ def _read_sentence(text: str, percent: bool | None, wording: Wording) -> Quantit
     """Read the number that a sentence states: behind the last `=`, if there is one."""
     if days := _parse_days(text):
         return days
+    if _OTHERWISE.search(text):
+        return SEVERAL
     values = find_numbers(text, wording)
     if percent is not None:
         values = _drop_past(text, values)
