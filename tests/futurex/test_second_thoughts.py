@@ -46,6 +46,8 @@ Hold on, NEW.
 Typo above; should be NEW
 [EDIT] NEW
 Use NEW instead.
+Update: now NEW.
+Edit 2: NEW
 After further review, my answer is NEW.
 Amended answer: NEW
 我重新考虑后改选NEW。

@@ -86,7 +86,8 @@ _ENGLISH: Final = {
     "degrees": "very, highly, extremely, quite, so, the, my",
     "can": "can be, can",
     "corrections": "actually, I mean, I meant, I meant to say, I should have said, wait, wait no,"
-    " no wait, hmm, oops, my mistake, correction, corrected, revised, edit, update, erratum,"
+    " no wait, hmm, oops, my mistake, correction, corrected, revised, edit, edit 2, edit 3, update,"
+    " update 2, erratum,"
     " on reflection, on second thought, on second thoughts, scratch that, scrap that, strike that,"
     " make that, make it",
     # Below an answer: what begins another one, what may stand between, and what takes one back
@@ -104,7 +105,7 @@ _ENGLISH: Final = {
     " I would rather say, that should be, that should have been, it should have been,"
     " should have been, I am switching to, I'm switching to, I switch to, I'll switch to,"
     " switching to, changing to, use, please use",
-    "replacements": "it should be, it should have been, should be, should read, to, no:",
+    "replacements": "it should be, it should have been, should be, should read, to, no:, now",
     "selves": "I, I'll, I'm, I've, I'd like to, decided to, am, will, have to, must, need to,"
     " want to, would like to, hereby, let me, let us, let's, now, please, sorry",
     "withdraws": "disregard, ignore, withdraw, retract, scrap, scratch, strike, replace, change,"
